@@ -20,30 +20,33 @@ function textOf(item: OpenAI.Conversations.ConversationItem): string {
 }
 
 for (const wire of WIRES) {
-  testOverStores(`the SDK creates, continues, reads and deletes responses over ${wire}`, async () => {
-    await using sdk = startSdk(wire);
-    const { responses } = sdk.client;
-    const first = await responses.create({ model: "sim-echo", input: "good day" });
-    assertEquals([first.output_text, first.status], ["good day", "completed"]);
-    const runner = responses.stream({
-      model: "sim-echo",
-      input: "and good night",
-      previous_response_id: first.id,
-    });
-    const second = await runner.finalResponse();
-    assertEquals(second.output_text, "and good night");
-    assertEquals(second.previous_response_id, first.id);
-    const kept = await responses.retrieve(second.id);
-    assertEquals(kept.output_text, "and good night");
-    assertEquals(kept.output.map(({ id }) => id), second.output.map(({ id }) => id));
-    const items = await all(responses.inputItems.list(second.id, { limit: 2, order: "asc" }));
-    assertEquals(items.length, 3);
-    assertEquals(new Set(items.map((item) => "id" in item ? item.id : null)).size, 3);
-    await responses.delete(first.id);
-    assert(await isGone(responses.retrieve(first.id)));
-    assert(await isGone(responses.delete(first.id)));
-    assertEquals((await responses.retrieve(second.id)).id, second.id);
-  });
+  testOverStores(
+    `the SDK creates, continues, reads and deletes responses over ${wire}`,
+    async () => {
+      await using sdk = startSdk(wire);
+      const { responses } = sdk.client;
+      const first = await responses.create({ model: "sim-echo", input: "good day" });
+      assertEquals([first.output_text, first.status], ["good day", "completed"]);
+      const runner = responses.stream({
+        model: "sim-echo",
+        input: "and good night",
+        previous_response_id: first.id,
+      });
+      const second = await runner.finalResponse();
+      assertEquals(second.output_text, "and good night");
+      assertEquals(second.previous_response_id, first.id);
+      const kept = await responses.retrieve(second.id);
+      assertEquals(kept.output_text, "and good night");
+      assertEquals(kept.output.map(({ id }) => id), second.output.map(({ id }) => id));
+      const items = await all(responses.inputItems.list(second.id, { limit: 2, order: "asc" }));
+      assertEquals(items.length, 3);
+      assertEquals(new Set(items.map((item) => "id" in item ? item.id : null)).size, 3);
+      await responses.delete(first.id);
+      assert(await isGone(responses.retrieve(first.id)));
+      assert(await isGone(responses.delete(first.id)));
+      assertEquals((await responses.retrieve(second.id)).id, second.id);
+    },
+  );
 
   testOverStores(`the SDK hands tool results back to a stored response over ${wire}`, async () => {
     await using sdk = startSdk(wire);

@@ -25,7 +25,10 @@ interface StoresUnderTest {
 let current: StoresUnderTest | null = null;
 
 /** Runs a test whose gateways store their objects in stores that `open` opens. */
-export async function withStores(open: OpenStoreUnderTest, run: () => Promise<void>): Promise<void> {
+export async function withStores(
+  open: OpenStoreUnderTest,
+  run: () => Promise<void>,
+): Promise<void> {
   const stores: StoresUnderTest = { open, closers: [] };
   current = stores;
   try {

@@ -63,68 +63,74 @@ testOverStores("stored tool calls and their outputs have a status", async () => 
   assertEquals((await kept({ ...OUTPUT, status: "incomplete" })).status, "incomplete");
 });
 
-testOverStores("unknown types and members come back as they were sent, numbers by their digits", async () => {
-  const calls = fixture();
-  const path = await itemsPath(calls);
-  const item =
-    '{"type":"x.new","id":"n","size":1.0,"big":12345678901234567890,"deep":{"a":[null]}}';
-  const { text } = await calls.post(path, `{"items":[${item}]}`);
-  assertStringIncludes(text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
-  const shown = await calls.get(`${path}/n`);
-  assertStringIncludes(shown.text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
-});
+testOverStores(
+  "unknown types and members come back as they were sent, numbers by their digits",
+  async () => {
+    const calls = fixture();
+    const path = await itemsPath(calls);
+    const item =
+      '{"type":"x.new","id":"n","size":1.0,"big":12345678901234567890,"deep":{"a":[null]}}';
+    const { text } = await calls.post(path, `{"items":[${item}]}`);
+    assertStringIncludes(text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
+    const shown = await calls.get(`${path}/n`);
+    assertStringIncludes(shown.text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
+  },
+);
 
-testOverStores("an item that cannot be stored is refused with the path of the wrong field", async () => {
-  const wrong: [JsonValue, string, string][] = [
-    ["text", "invalid_type", "items[0]"],
-    [{}, "missing_required_parameter", "items[0].type"],
-    [{ type: 1 }, "invalid_type", "items[0].type"],
-    [{ type: "x", id: "" }, "invalid_value", "items[0].id"],
-    [{ type: "x", id: " a" }, "invalid_value", "items[0].id"],
-    [{ type: "x", id: 1 }, "invalid_type", "items[0].id"],
-    [{ type: "item_reference", id: "a" }, "unsupported_feature", "items[0].type"],
-    [{ id: "a" }, "unsupported_feature", "items[0].type"],
-    [{ ...MESSAGE, role: "critic" }, "invalid_value", "items[0].role"],
-    [{ type: "message", content: "x" }, "missing_required_parameter", "items[0].role"],
-    [{ role: "user" }, "missing_required_parameter", "items[0].content"],
-    [{ role: "user", content: 1 }, "invalid_type", "items[0].content"],
-    [{ role: "user", content: ["x"] }, "invalid_type", "items[0].content[0]"],
-    [{ role: "user", content: [{ type: "smell" }] }, "invalid_value", "items[0].content[0].type"],
-    [
-      { role: "user", content: [{ type: "input_text" }] },
-      "missing_required_parameter",
-      "items[0].content[0].text",
-    ],
-    [{ ...FUNCTION_CALL, call_id: " c" }, "invalid_value", "items[0].call_id"],
-    [
-      { type: "function_call", name: "f", arguments: "" },
-      "missing_required_parameter",
-      "items[0].call_id",
-    ],
-    [
-      { type: "function_call_output", output: "" },
-      "missing_required_parameter",
-      "items[0].call_id",
-    ],
-    [
-      { type: "function_call_output", call_id: "c" },
-      "missing_required_parameter",
-      "items[0].output",
-    ],
-    [{ type: "reasoning", summary: [] }, "missing_required_parameter", "items[0].id"],
-    [{ type: "reasoning", id: "r" }, "missing_required_parameter", "items[0].summary"],
-    [{ type: "reasoning", id: "r", summary: "s" }, "invalid_type", "items[0].summary"],
-  ];
-  const calls = fixture();
-  const path = await itemsPath(calls);
-  for (const [item, code, param] of wrong) {
-    const answer = await calls.post(path, { items: [item] });
-    assertEquals(refusalOf(answer), [400, code, param], JSON.stringify(item));
-    const atCreation = await calls.post("/conversations", { items: [item] });
-    assertEquals(refusalOf(atCreation), [400, code, param], JSON.stringify(item));
-  }
-  assertEquals(objectsAt((await calls.get(path)).json, "data"), []);
-});
+testOverStores(
+  "an item that cannot be stored is refused with the path of the wrong field",
+  async () => {
+    const wrong: [JsonValue, string, string][] = [
+      ["text", "invalid_type", "items[0]"],
+      [{}, "missing_required_parameter", "items[0].type"],
+      [{ type: 1 }, "invalid_type", "items[0].type"],
+      [{ type: "x", id: "" }, "invalid_value", "items[0].id"],
+      [{ type: "x", id: " a" }, "invalid_value", "items[0].id"],
+      [{ type: "x", id: 1 }, "invalid_type", "items[0].id"],
+      [{ type: "item_reference", id: "a" }, "unsupported_feature", "items[0].type"],
+      [{ id: "a" }, "unsupported_feature", "items[0].type"],
+      [{ ...MESSAGE, role: "critic" }, "invalid_value", "items[0].role"],
+      [{ type: "message", content: "x" }, "missing_required_parameter", "items[0].role"],
+      [{ role: "user" }, "missing_required_parameter", "items[0].content"],
+      [{ role: "user", content: 1 }, "invalid_type", "items[0].content"],
+      [{ role: "user", content: ["x"] }, "invalid_type", "items[0].content[0]"],
+      [{ role: "user", content: [{ type: "smell" }] }, "invalid_value", "items[0].content[0].type"],
+      [
+        { role: "user", content: [{ type: "input_text" }] },
+        "missing_required_parameter",
+        "items[0].content[0].text",
+      ],
+      [{ ...FUNCTION_CALL, call_id: " c" }, "invalid_value", "items[0].call_id"],
+      [
+        { type: "function_call", name: "f", arguments: "" },
+        "missing_required_parameter",
+        "items[0].call_id",
+      ],
+      [
+        { type: "function_call_output", output: "" },
+        "missing_required_parameter",
+        "items[0].call_id",
+      ],
+      [
+        { type: "function_call_output", call_id: "c" },
+        "missing_required_parameter",
+        "items[0].output",
+      ],
+      [{ type: "reasoning", summary: [] }, "missing_required_parameter", "items[0].id"],
+      [{ type: "reasoning", id: "r" }, "missing_required_parameter", "items[0].summary"],
+      [{ type: "reasoning", id: "r", summary: "s" }, "invalid_type", "items[0].summary"],
+    ];
+    const calls = fixture();
+    const path = await itemsPath(calls);
+    for (const [item, code, param] of wrong) {
+      const answer = await calls.post(path, { items: [item] });
+      assertEquals(refusalOf(answer), [400, code, param], JSON.stringify(item));
+      const atCreation = await calls.post("/conversations", { items: [item] });
+      assertEquals(refusalOf(atCreation), [400, code, param], JSON.stringify(item));
+    }
+    assertEquals(objectsAt((await calls.get(path)).json, "data"), []);
+  },
+);
 
 testOverStores("a batch of items is stored completely or not at all", async () => {
   const calls = fixture();

@@ -13,20 +13,23 @@ async function rolesIn(calls: Stateful, id: string): Promise<readonly unknown[]>
   return objectsAt(json, "data").map(({ role, type }) => role ?? type);
 }
 
-testOverStores("the model receives the conversation's items, and the conversation gets input and output", async () => {
-  for (const stream of [false, true]) {
-    const calls = stateful();
-    const id = await conversation(calls, [{ role: "user", content: "zero" }]);
-    const first = await calls.created({ input: "one", conversation: id, stream });
-    assertEquals(first.conversation, { id });
-    await calls.created({ input: "two", conversation: { id }, stream });
-    const expected = ["user: zero", "user: one", "assistant: answer 1", "user: two"];
-    assertEquals(messagesOf(calls, 2), expected);
-    assertEquals(await rolesIn(calls, id), ["user", "user", "assistant", "user", "assistant"]);
-    const items = await calls.get(`/conversations/${id}/items?order=asc`);
-    assertEquals(objectsAt(items.json, "data")[2], objectsAt(first, "output")[0]);
-  }
-});
+testOverStores(
+  "the model receives the conversation's items, and the conversation gets input and output",
+  async () => {
+    for (const stream of [false, true]) {
+      const calls = stateful();
+      const id = await conversation(calls, [{ role: "user", content: "zero" }]);
+      const first = await calls.created({ input: "one", conversation: id, stream });
+      assertEquals(first.conversation, { id });
+      await calls.created({ input: "two", conversation: { id }, stream });
+      const expected = ["user: zero", "user: one", "assistant: answer 1", "user: two"];
+      assertEquals(messagesOf(calls, 2), expected);
+      assertEquals(await rolesIn(calls, id), ["user", "user", "assistant", "user", "assistant"]);
+      const items = await calls.get(`/conversations/${id}/items?order=asc`);
+      assertEquals(objectsAt(items.json, "data")[2], objectsAt(first, "output")[0]);
+    }
+  },
+);
 
 testOverStores("a conversation gets the items even if the response is not stored", async () => {
   const calls = stateful();
@@ -56,17 +59,20 @@ testOverStores("a failed or truncated response leaves its conversation unchanged
   }
 });
 
-testOverStores("a conversation with a tool call without result is refused by the path of the call", async () => {
-  const calls = stateful();
-  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
-  const id = await conversation(calls, [{ role: "user", content: "zero" }, call]);
-  const answer = await calls.post("/responses", { model: "m", input: "one", conversation: id });
-  const path = "conversation.items[1].call_id";
-  assertEquals(refusalOf(answer), [400, "invalid_value", path]);
-  const message = `'${path}' must be that of a call with a function_call_output.`;
-  assert(JSON.stringify(answer.json).includes(message));
-  assertEquals(calls.requests.length, 0);
-});
+testOverStores(
+  "a conversation with a tool call without result is refused by the path of the call",
+  async () => {
+    const calls = stateful();
+    const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+    const id = await conversation(calls, [{ role: "user", content: "zero" }, call]);
+    const answer = await calls.post("/responses", { model: "m", input: "one", conversation: id });
+    const path = "conversation.items[1].call_id";
+    assertEquals(refusalOf(answer), [400, "invalid_value", path]);
+    const message = `'${path}' must be that of a call with a function_call_output.`;
+    assert(JSON.stringify(answer.json).includes(message));
+    assertEquals(calls.requests.length, 0);
+  },
+);
 
 testOverStores("an unknown conversation is not found, as a string or as an object", async () => {
   const calls = stateful();
@@ -99,56 +105,65 @@ testOverStores("a full conversation is refused before a request is sent upstream
   assertEquals(calls.requests.length, requests);
 });
 
-testOverStores("an item that the conversation already has is refused before a request is sent upstream", async () => {
-  const calls = stateful();
-  const id = await conversation(calls, [{ id: "mine", role: "user", content: "zero" }]);
-  const input = [{ id: "mine", role: "user", content: "again" }];
-  const answer = await calls.post("/responses", { model: "m", input, conversation: id });
-  assertEquals(refusalOf(answer), [400, "duplicate_item_id", "input"]);
-  assertEquals(calls.requests.length, 0);
-});
+testOverStores(
+  "an item that the conversation already has is refused before a request is sent upstream",
+  async () => {
+    const calls = stateful();
+    const id = await conversation(calls, [{ id: "mine", role: "user", content: "zero" }]);
+    const input = [{ id: "mine", role: "user", content: "again" }];
+    const answer = await calls.post("/responses", { model: "m", input, conversation: id });
+    assertEquals(refusalOf(answer), [400, "duplicate_item_id", "input"]);
+    assertEquals(calls.requests.length, 0);
+  },
+);
 
-testOverStores("a conversation that is deleted during a turn is not created again, and the response fails", async () => {
-  for (const stream of [false, true]) {
-    const holder: { calls?: Stateful; id?: string } = {};
-    const calls = stateful(TWO, async () => {
-      await holder.calls?.state.objects.conversations.delete(holder.id ?? "");
-      return {};
-    });
-    holder.calls = calls;
-    holder.id = await conversation(calls);
-    const body = { model: "m", input: "one", conversation: holder.id, stream };
-    const answer = await calls.post("/responses", body);
-    if (stream) assertMatch(errorIn(answer), /no such conversation/);
-    else assertEquals(refusalOf(answer), [404, "conversation_not_found", "conversation"]);
-    assertEquals([
-      calls.state.objects.stats().conversations.entries,
-      calls.state.objects.stats().responses.entries,
-    ], [0, 0]);
-  }
-});
+testOverStores(
+  "a conversation that is deleted during a turn is not created again, and the response fails",
+  async () => {
+    for (const stream of [false, true]) {
+      const holder: { calls?: Stateful; id?: string } = {};
+      const calls = stateful(TWO, async () => {
+        await holder.calls?.state.objects.conversations.delete(holder.id ?? "");
+        return {};
+      });
+      holder.calls = calls;
+      holder.id = await conversation(calls);
+      const body = { model: "m", input: "one", conversation: holder.id, stream };
+      const answer = await calls.post("/responses", body);
+      if (stream) assertMatch(errorIn(answer), /no such conversation/);
+      else assertEquals(refusalOf(answer), [404, "conversation_not_found", "conversation"]);
+      assertEquals([
+        calls.state.objects.stats().conversations.entries,
+        calls.state.objects.stats().responses.entries,
+      ], [0, 0]);
+    }
+  },
+);
 
-testOverStores("a reference is replaced by the stored item, with its type or as an ID alone", async () => {
-  const calls = stateful();
-  const first = await calls.created({ input: [{ id: "mine", role: "user", content: "one" }] });
-  const output = idOf(objectsAt(first, "output")[0] ?? {});
-  await conversation(calls, [{ id: "other", role: "user", content: "from a conversation" }]);
-  const input = [
-    { type: "item_reference", id: "mine" },
-    { id: output },
-    { type: null, id: "other" },
-    { role: "user", content: "two" },
-  ];
-  const second = await calls.created({ input });
-  assertEquals(messagesOf(calls, 2), [
-    "user: one",
-    "assistant: answer 1",
-    "user: from a conversation",
-    "user: two",
-  ]);
-  const path = `/responses/${idOf(second)}/input_items?order=asc`;
-  assertEquals(idsIn(await calls.get(path)).slice(0, 3), ["mine", output, "other"]);
-});
+testOverStores(
+  "a reference is replaced by the stored item, with its type or as an ID alone",
+  async () => {
+    const calls = stateful();
+    const first = await calls.created({ input: [{ id: "mine", role: "user", content: "one" }] });
+    const output = idOf(objectsAt(first, "output")[0] ?? {});
+    await conversation(calls, [{ id: "other", role: "user", content: "from a conversation" }]);
+    const input = [
+      { type: "item_reference", id: "mine" },
+      { id: output },
+      { type: null, id: "other" },
+      { role: "user", content: "two" },
+    ];
+    const second = await calls.created({ input });
+    assertEquals(messagesOf(calls, 2), [
+      "user: one",
+      "assistant: answer 1",
+      "user: from a conversation",
+      "user: two",
+    ]);
+    const path = `/responses/${idOf(second)}/input_items?order=asc`;
+    assertEquals(idsIn(await calls.get(path)).slice(0, 3), ["mine", output, "other"]);
+  },
+);
 
 testOverStores("a reference to an item of the history does not repeat the item", async () => {
   const calls = stateful();

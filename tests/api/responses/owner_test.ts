@@ -18,27 +18,33 @@ function follow(previous: string, more: Record<string, string> = {}) {
   return { input: "two", previous_response_id: previous, ...more };
 }
 
-testOverStores("a continuation uses provider, model and route of the earlier response", async () => {
-  const calls = stateful();
-  const headers = { "x-gateway-provider": "second", "x-gateway-route": "other" };
-  const first = idOf(await calls.created({ input: "one", model: "m1" }, headers));
-  assertEquals(lastRequest(calls), "second/m1");
-  const answer = await calls.post("/responses", follow(first));
-  assertEquals(lastRequest(calls), "second/m1");
-  assertEquals(answer.headers.get("x-gateway-route"), "other");
-  await calls.created(follow(first, { model: "auto" }));
-  assertEquals(lastRequest(calls), "second/m1");
-});
+testOverStores(
+  "a continuation uses provider, model and route of the earlier response",
+  async () => {
+    const calls = stateful();
+    const headers = { "x-gateway-provider": "second", "x-gateway-route": "other" };
+    const first = idOf(await calls.created({ input: "one", model: "m1" }, headers));
+    assertEquals(lastRequest(calls), "second/m1");
+    const answer = await calls.post("/responses", follow(first));
+    assertEquals(lastRequest(calls), "second/m1");
+    assertEquals(answer.headers.get("x-gateway-route"), "other");
+    await calls.created(follow(first, { model: "auto" }));
+    assertEquals(lastRequest(calls), "second/m1");
+  },
+);
 
-testOverStores("a response of a fallback is continued at the fallback, with the same model", async () => {
-  const calls = stateful(TWO, FAILING);
-  const first = idOf(await calls.created({ input: "one" }));
-  assertEquals(lastRequest(calls), "second/spare");
-  const second = idOf(await calls.created(follow(first, { model: "m" })));
-  assertEquals(lastRequest(calls), "second/spare");
-  await calls.created(follow(second, { model: "m" }));
-  assertEquals(lastRequest(calls), "second/spare");
-});
+testOverStores(
+  "a response of a fallback is continued at the fallback, with the same model",
+  async () => {
+    const calls = stateful(TWO, FAILING);
+    const first = idOf(await calls.created({ input: "one" }));
+    assertEquals(lastRequest(calls), "second/spare");
+    const second = idOf(await calls.created(follow(first, { model: "m" })));
+    assertEquals(lastRequest(calls), "second/spare");
+    await calls.created(follow(second, { model: "m" }));
+    assertEquals(lastRequest(calls), "second/spare");
+  },
+);
 
 testOverStores("a continued response never falls back", async () => {
   let isDown = false;
@@ -63,85 +69,103 @@ testOverStores("a continuation may name another model and route of the same prov
   assertEquals(calls.requests.length, requests);
 });
 
-testOverStores("naming another provider than the owner is refused, by header and by model", async () => {
-  const calls = stateful();
-  const first = idOf(await calls.created({ input: "one" }));
-  const expected = [400, "invalid_value", "provider"];
-  const second = { "x-gateway-provider": "second" };
-  assertEquals(refusalOf(await calls.post("/responses", follow(first), second)), expected);
-  const canonical = follow(first, { model: "second/m" });
-  assertEquals(refusalOf(await calls.post("/responses", canonical)), expected);
-  assertEquals(refusalOf(await calls.get(`/responses/${first}`, second)), expected);
-  assertEquals(refusalOf(await calls.delete(`/responses/${first}`, second)), expected);
-  await calls.created(follow(first, { model: "first/m" }));
-  assertEquals(
-    (await calls.get(`/responses/${first}`, { "x-gateway-provider": "first" })).status,
-    200,
-  );
-  const none = await calls.get(`/responses/${first}`, { "x-gateway-provider": "none" });
-  assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
-});
+testOverStores(
+  "naming another provider than the owner is refused, by header and by model",
+  async () => {
+    const calls = stateful();
+    const first = idOf(await calls.created({ input: "one" }));
+    const expected = [400, "invalid_value", "provider"];
+    const second = { "x-gateway-provider": "second" };
+    assertEquals(refusalOf(await calls.post("/responses", follow(first), second)), expected);
+    const canonical = follow(first, { model: "second/m" });
+    assertEquals(refusalOf(await calls.post("/responses", canonical)), expected);
+    assertEquals(refusalOf(await calls.get(`/responses/${first}`, second)), expected);
+    assertEquals(refusalOf(await calls.delete(`/responses/${first}`, second)), expected);
+    await calls.created(follow(first, { model: "first/m" }));
+    assertEquals(
+      (await calls.get(`/responses/${first}`, { "x-gateway-provider": "first" })).status,
+      200,
+    );
+    const none = await calls.get(`/responses/${first}`, { "x-gateway-provider": "none" });
+    assertEquals(refusalOf(none), [400, "provider_not_found", "provider"]);
+  },
+);
 
-testOverStores("an owner whose account has changed is stale, and its stored responses are not returned", async () => {
-  const calls = stateful();
-  const first = idOf(await calls.created({ input: "one" }));
-  calls.reload(TWO.replace("sk-first", "sk-other"));
-  const requests = calls.requests.length;
-  const stale = (param: string) => [400, "provider_binding_stale", param];
-  const answer = await calls.post("/responses", { model: "m", ...follow(first) });
-  assertEquals(refusalOf(answer), stale("previous_response_id"));
-  assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale("response_id"));
-  assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), stale("response_id"));
-  const named = { "x-gateway-provider": "first" };
-  const incapable = [400, "unsupported_feature", "provider"];
-  assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
-  const followed = await calls.post("/responses", { model: "m", ...follow(first) }, named);
-  assertEquals(refusalOf(followed), [400, "previous_response_not_found", "previous_response_id"]);
-  assertEquals(calls.requests.length, requests);
-});
+testOverStores(
+  "an owner whose account has changed is stale, and its stored responses are not returned",
+  async () => {
+    const calls = stateful();
+    const first = idOf(await calls.created({ input: "one" }));
+    calls.reload(TWO.replace("sk-first", "sk-other"));
+    const requests = calls.requests.length;
+    const stale = (param: string) => [400, "provider_binding_stale", param];
+    const answer = await calls.post("/responses", { model: "m", ...follow(first) });
+    assertEquals(refusalOf(answer), stale("previous_response_id"));
+    assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale("response_id"));
+    assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), stale("response_id"));
+    const named = { "x-gateway-provider": "first" };
+    const incapable = [400, "unsupported_feature", "provider"];
+    assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
+    const followed = await calls.post("/responses", { model: "m", ...follow(first) }, named);
+    assertEquals(refusalOf(followed), [400, "previous_response_not_found", "previous_response_id"]);
+    assertEquals(calls.requests.length, requests);
+  },
+);
 
-testOverStores("references to items of a response with a stale owner are not resolved", async () => {
-  const calls = stateful();
-  const first = await calls.created({ input: "one" });
-  const [message] = objectsAt(first, "output");
-  const body = { model: "m", input: [{ id: message?.id ?? "" }, { role: "user", content: "two" }] };
-  assertEquals((await calls.post("/responses", body)).status, 200);
-  calls.reload(TWO.replace("sk-first", "sk-other"));
-  const requests = calls.requests.length;
-  const answer = await calls.post("/responses", body);
-  assertEquals(refusalOf(answer), [400, "invalid_value", "input[0].id"]);
-  assertEquals(calls.requests.length, requests);
-});
+testOverStores(
+  "references to items of a response with a stale owner are not resolved",
+  async () => {
+    const calls = stateful();
+    const first = await calls.created({ input: "one" });
+    const [message] = objectsAt(first, "output");
+    const body = {
+      model: "m",
+      input: [{ id: message?.id ?? "" }, { role: "user", content: "two" }],
+    };
+    assertEquals((await calls.post("/responses", body)).status, 200);
+    calls.reload(TWO.replace("sk-first", "sk-other"));
+    const requests = calls.requests.length;
+    const answer = await calls.post("/responses", body);
+    assertEquals(refusalOf(answer), [400, "invalid_value", "input[0].id"]);
+    assertEquals(calls.requests.length, requests);
+  },
+);
 
-testOverStores("an owner that is no longer configured is stale; other configuration changes have no effect", async () => {
-  const calls = stateful();
-  const first = idOf(await calls.created({ input: "one" }));
-  calls.reload(TWO.replace("api_key: sk-first", "api_key: sk-first, timeout: 5s"));
-  assertEquals((await calls.get(`/responses/${first}`)).status, 200);
-  calls.reload(TWO.replaceAll("first", "renamed"));
-  const stale = [400, "provider_binding_stale", "response_id"];
-  assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale);
-});
+testOverStores(
+  "an owner that is no longer configured is stale; other configuration changes have no effect",
+  async () => {
+    const calls = stateful();
+    const first = idOf(await calls.created({ input: "one" }));
+    calls.reload(TWO.replace("api_key: sk-first", "api_key: sk-first, timeout: 5s"));
+    assertEquals((await calls.get(`/responses/${first}`)).status, 200);
+    calls.reload(TWO.replaceAll("first", "renamed"));
+    const stale = [400, "provider_binding_stale", "response_id"];
+    assertEquals(refusalOf(await calls.get(`/responses/${first}`)), stale);
+  },
+);
 
-testOverStores("an ID of two accounts is a conflict, and the stored response is deleted permanently", async () => {
-  const calls = stateful();
-  const first = idOf(await calls.created({ input: "one" }));
-  const other = { provider: "second", account: "x", origin: null, creator: null };
-  await stored(calls.state.objects.responses.bind(first, other));
-  const conflict = (param: string) => [400, "provider_binding_conflict", param];
-  const answer = await calls.post("/responses", { model: "m", ...follow(first) });
-  assertEquals(refusalOf(answer), conflict("previous_response_id"));
-  for (const path of [`/responses/${first}`, `/responses/${first}/input_items`]) {
-    assertEquals(refusalOf(await calls.get(path)), conflict("response_id"));
-  }
-  assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), conflict("response_id"));
-  const cancelled = await calls.post(`/responses/${first}/cancel`);
-  assertEquals(refusalOf(cancelled), conflict("response_id"));
-  assertEquals([calls.requests.length, calls.state.objects.stats().responses.entries], [1, 0]);
-  const named = { "x-gateway-provider": "first" };
-  const incapable = [400, "unsupported_feature", "provider"];
-  assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
-});
+testOverStores(
+  "an ID of two accounts is a conflict, and the stored response is deleted permanently",
+  async () => {
+    const calls = stateful();
+    const first = idOf(await calls.created({ input: "one" }));
+    const other = { provider: "second", account: "x", origin: null, creator: null };
+    await stored(calls.state.objects.responses.bind(first, other));
+    const conflict = (param: string) => [400, "provider_binding_conflict", param];
+    const answer = await calls.post("/responses", { model: "m", ...follow(first) });
+    assertEquals(refusalOf(answer), conflict("previous_response_id"));
+    for (const path of [`/responses/${first}`, `/responses/${first}/input_items`]) {
+      assertEquals(refusalOf(await calls.get(path)), conflict("response_id"));
+    }
+    assertEquals(refusalOf(await calls.delete(`/responses/${first}`)), conflict("response_id"));
+    const cancelled = await calls.post(`/responses/${first}/cancel`);
+    assertEquals(refusalOf(cancelled), conflict("response_id"));
+    assertEquals([calls.requests.length, calls.state.objects.stats().responses.entries], [1, 0]);
+    const named = { "x-gateway-provider": "first" };
+    const incapable = [400, "unsupported_feature", "provider"];
+    assertEquals(refusalOf(await calls.get(`/responses/${first}`, named)), incapable);
+  },
+);
 
 testOverStores("a response is deleted when its owner is evicted", async () => {
   const calls = stateful();

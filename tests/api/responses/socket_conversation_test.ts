@@ -45,43 +45,52 @@ for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   });
 }
 
-testOverStores("a warm-up in a provider's own conversation is refused, and the socket stays open", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const id = await conversation(served, { "x-gateway-provider": "stored" });
-  const model = "stored/sim-echo";
-  const { end, error } = await client.turn(create({ model, conversation: id, generate: false }));
-  assertEquals<unknown>(
-    [end.status, error.code, error.param],
-    [400, "unsupported_feature", "generate"],
-  );
-  assertEquals((await client.turn(create({ model }))).ending, "response.completed");
-});
+testOverStores(
+  "a warm-up in a provider's own conversation is refused, and the socket stays open",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const id = await conversation(served, { "x-gateway-provider": "stored" });
+    const model = "stored/sim-echo";
+    const { end, error } = await client.turn(create({ model, conversation: id, generate: false }));
+    assertEquals<unknown>(
+      [end.status, error.code, error.param],
+      [400, "unsupported_feature", "generate"],
+    );
+    assertEquals((await client.turn(create({ model }))).ending, "response.completed");
+  },
+);
 
-testOverStores("a response in a provider's own conversation is not continued by its ID", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const id = await conversation(served, { "x-gateway-provider": "stored" });
-  const model = "stored/sim-echo";
-  const first = await client.turn(create({ model, conversation: id, store: false }));
-  assertEquals(first.ending, "response.completed");
-  const { error } = await client.turn(create({ model, previous_response_id: first.id }));
-  assertEquals<unknown>(error.code, "previous_response_not_found");
-});
-
-testOverStores("a response that cannot be continued replaces the last response of the socket", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const conv = await conversation(served, { "x-gateway-provider": "stored" });
-  const model = "stored/sim-echo";
-  const first = await client.turn(create({ model }));
-  const second = await client.turn(create({ model, conversation: conv, store: false }));
-  assertEquals(second.ending, "response.completed");
-  for (const { id } of [first, second]) {
-    const { error } = await client.turn(create({ model, previous_response_id: id }));
+testOverStores(
+  "a response in a provider's own conversation is not continued by its ID",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const id = await conversation(served, { "x-gateway-provider": "stored" });
+    const model = "stored/sim-echo";
+    const first = await client.turn(create({ model, conversation: id, store: false }));
+    assertEquals(first.ending, "response.completed");
+    const { error } = await client.turn(create({ model, previous_response_id: first.id }));
     assertEquals<unknown>(error.code, "previous_response_not_found");
-  }
-});
+  },
+);
+
+testOverStores(
+  "a response that cannot be continued replaces the last response of the socket",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const conv = await conversation(served, { "x-gateway-provider": "stored" });
+    const model = "stored/sim-echo";
+    const first = await client.turn(create({ model }));
+    const second = await client.turn(create({ model, conversation: conv, store: false }));
+    assertEquals(second.ending, "response.completed");
+    for (const { id } of [first, second]) {
+      const { error } = await client.turn(create({ model, previous_response_id: id }));
+      assertEquals<unknown>(error.code, "previous_response_not_found");
+    }
+  },
+);
 
 testOverStores("an unknown conversation is refused as over HTTP", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());

@@ -70,23 +70,29 @@ testOverStores("a list request goes to the only capable provider, with its query
   assertEquals(calls.requests[0]?.headers.get("accept"), "a/b");
 });
 
-testOverStores("a list request with several capable providers requires a provider name", async () => {
-  const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
-  const refused = await calls.get(ALL);
-  assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
-  assertEquals(calls.requests.length, 0);
-  assertEquals((await calls.get(ALL, naming("second"))).status, 200);
-  assertEquals(calls.requests[0]?.host, "second");
-});
+testOverStores(
+  "a list request with several capable providers requires a provider name",
+  async () => {
+    const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
+    const refused = await calls.get(ALL);
+    assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
+    assertEquals(calls.requests.length, 0);
+    assertEquals((await calls.get(ALL, naming("second"))).status, 200);
+    assertEquals(calls.requests[0]?.host, "second");
+  },
+);
 
-testOverStores("a list without a capable provider is refused, and a wrong one is a 502", async () => {
-  const none = nativeGateway(nativeConfig({ first: {} }), () => ({ body: "" }));
-  assertEquals(refusalOf(await none.get(ALL)), UNABLE);
-  assertEquals(refusalOf(await none.get(ALL, naming("first"))), UNABLE);
-  assertEquals(none.requests.length, 0);
-  const wrong = nativeGateway(ONE, () => ({ body: COMPLETION }));
-  assertEquals((await wrong.get(ALL)).status, 502);
-});
+testOverStores(
+  "a list without a capable provider is refused, and a wrong one is a 502",
+  async () => {
+    const none = nativeGateway(nativeConfig({ first: {} }), () => ({ body: "" }));
+    assertEquals(refusalOf(await none.get(ALL)), UNABLE);
+    assertEquals(refusalOf(await none.get(ALL, naming("first"))), UNABLE);
+    assertEquals(none.requests.length, 0);
+    const wrong = nativeGateway(ONE, () => ({ body: COMPLETION }));
+    assertEquals((await wrong.get(ALL)).status, 502);
+  },
+);
 
 testOverStores("identifiers with white space around them never leave the gateway", async () => {
   const calls = await withNativeObject(STORED, () => ({ body: RIGHT }));

@@ -128,15 +128,20 @@ testOverStores("a native response has at most 16 MiB", async () => {
   assertEquals([large.status, large.error.code], [502, "upstream_response_too_large"]);
 });
 
-testOverStores("a native stream with an invalid first event is a 502, and one with an invalid later event ends with a failure", async () => {
-  const [created = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
-  for (const [stream, status] of [["data: {\n\n", 502], [`${created}data: {\n\n`, 200]] as const) {
-    const calls = gateway(stream, {}, "text/event-stream");
-    const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
-    assertEquals(answer.status, status);
-    if (status === 502) assertEquals(answer.error.code, "invalid_upstream_response");
-    else assertEquals<unknown>(failureIn(answer.text.slice(created.length), 1).id, "resp_1");
-    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
-    assertEquals(calls.state.objects.stats().responses.entries, 0);
-  }
-});
+testOverStores(
+  "a native stream with an invalid first event is a 502, and one with an invalid later event ends with a failure",
+  async () => {
+    const [created = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
+    for (
+      const [stream, status] of [["data: {\n\n", 502], [`${created}data: {\n\n`, 200]] as const
+    ) {
+      const calls = gateway(stream, {}, "text/event-stream");
+      const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
+      assertEquals(answer.status, status);
+      if (status === 502) assertEquals(answer.error.code, "invalid_upstream_response");
+      else assertEquals<unknown>(failureIn(answer.text.slice(created.length), 1).id, "resp_1");
+      assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
+      assertEquals(calls.state.objects.stats().responses.entries, 0);
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { testOverStores } from "../../../support/over_stores.ts";
+import { LOCAL_STORES, testOverStores } from "../../../support/over_stores.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
@@ -56,20 +56,23 @@ testOverStores("the result of a tool call is sent with the next request", async 
   assertEquals(messages[2]?.tool_call_id, "call_1");
 });
 
-testOverStores("an incomplete response is stored, but its truncated item cannot be sent", async () => {
-  const calls = stateful(TWO, () => ({ finish: "length" }));
-  const first = await calls.created({ input: "one" });
-  assertEquals(first.status, "incomplete");
-  assertEquals((await calls.get(`/responses/${idOf(first)}`)).json, first);
-  const answer = await calls.post("/responses", {
-    model: "m",
-    input: "two",
-    previous_response_id: idOf(first),
-  });
-  const path = "previous_response_id.items[1].status";
-  assertEquals(refusalOf(answer), [400, "unsupported_feature", path]);
-  assertEquals(calls.requests.length, 1);
-});
+testOverStores(
+  "an incomplete response is stored, but its truncated item cannot be sent",
+  async () => {
+    const calls = stateful(TWO, () => ({ finish: "length" }));
+    const first = await calls.created({ input: "one" });
+    assertEquals(first.status, "incomplete");
+    assertEquals((await calls.get(`/responses/${idOf(first)}`)).json, first);
+    const answer = await calls.post("/responses", {
+      model: "m",
+      input: "two",
+      previous_response_id: idOf(first),
+    });
+    const path = "previous_response_id.items[1].status";
+    assertEquals(refusalOf(answer), [400, "unsupported_feature", path]);
+    assertEquals(calls.requests.length, 1);
+  },
+);
 
 testOverStores("an unknown, deleted or unstored response cannot be continued", async () => {
   const calls = stateful();
@@ -102,15 +105,18 @@ testOverStores("a response can be continued for 30 minutes from its creation", a
   await calls.world.advance(1);
   assertEquals((await calls.get(`/responses/${first}`)).status, 404);
   assertEquals((await calls.get(`/responses/${second}`)).status, 200);
-});
+}, LOCAL_STORES);
 
-testOverStores("a stored response can be continued twice, each time with the same history", async () => {
-  const calls = stateful();
-  const first = idOf(await calls.created({ input: "one" }));
-  await calls.created({ input: "left", previous_response_id: first });
-  await calls.created({ input: "right", previous_response_id: first });
-  assertEquals(messagesOf(calls, 3), ["user: one", "assistant: answer 1", "user: right"]);
-});
+testOverStores(
+  "a stored response can be continued twice, each time with the same history",
+  async () => {
+    const calls = stateful();
+    const first = idOf(await calls.created({ input: "one" }));
+    await calls.created({ input: "left", previous_response_id: first });
+    await calls.created({ input: "right", previous_response_id: first });
+    assertEquals(messagesOf(calls, 3), ["user: one", "assistant: answer 1", "user: right"]);
+  },
+);
 
 testOverStores("a failed or interrupted create stores nothing", async () => {
   const calls = stateful(

@@ -31,17 +31,20 @@ testOverStores("an unstored response is not found", async () => {
   assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
 });
 
-testOverStores("deleting a response returns an empty body, and 404 for the second time", async () => {
-  const calls = stateful();
-  const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
-  const first = await calls.delete(path);
-  assertEquals([first.status, first.text], [204, ""]);
-  const expected = [404, "response_not_found", "response_id"];
-  assertEquals(refusalOf(await calls.delete(path)), expected);
-  assertEquals(refusalOf(await calls.get(path)), expected);
-  assertEquals(refusalOf(await calls.post(`${path}/cancel`)), expected);
-  assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
-});
+testOverStores(
+  "deleting a response returns an empty body, and 404 for the second time",
+  async () => {
+    const calls = stateful();
+    const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
+    const first = await calls.delete(path);
+    assertEquals([first.status, first.text], [204, ""]);
+    const expected = [404, "response_not_found", "response_id"];
+    assertEquals(refusalOf(await calls.delete(path)), expected);
+    assertEquals(refusalOf(await calls.get(path)), expected);
+    assertEquals(refusalOf(await calls.post(`${path}/cancel`)), expected);
+    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
+  },
+);
 
 testOverStores("a stored response is finished and cannot be cancelled", async () => {
   const calls = stateful();
@@ -50,50 +53,56 @@ testOverStores("a stored response is finished and cannot be cancelled", async ()
   assertEquals((await calls.get(path)).json.status, "completed");
 });
 
-testOverStores("a query parameter that only an upstream can serve is refused by its name", async () => {
-  const calls = stateful();
-  const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
-  const queries = {
-    include: "x",
-    "include[]": "x",
-    include_obfuscation: "true",
-    starting_after: "1",
-    stream: "true",
-  };
-  for (const [name, value] of Object.entries(queries)) {
-    const answer = await calls.get(`${path}?${encodeURIComponent(name)}=${value}`);
-    assertEquals(refusalOf(answer), [400, "unsupported_feature", name]);
-  }
-  assertEquals((await calls.get(`${path}?stream=false`)).status, 200);
-  for (const name of ["include", "include[]"]) {
-    const answer = await calls.get(`${path}/input_items?${encodeURIComponent(name)}=x`);
-    assertEquals(refusalOf(answer), [400, "unsupported_feature", name]);
-  }
-});
+testOverStores(
+  "a query parameter that only an upstream can serve is refused by its name",
+  async () => {
+    const calls = stateful();
+    const path = `/responses/${idOf(await calls.created({ input: "one" }))}`;
+    const queries = {
+      include: "x",
+      "include[]": "x",
+      include_obfuscation: "true",
+      starting_after: "1",
+      stream: "true",
+    };
+    for (const [name, value] of Object.entries(queries)) {
+      const answer = await calls.get(`${path}?${encodeURIComponent(name)}=${value}`);
+      assertEquals(refusalOf(answer), [400, "unsupported_feature", name]);
+    }
+    assertEquals((await calls.get(`${path}?stream=false`)).status, 200);
+    for (const name of ["include", "include[]"]) {
+      const answer = await calls.get(`${path}/input_items?${encodeURIComponent(name)}=x`);
+      assertEquals(refusalOf(answer), [400, "unsupported_feature", name]);
+    }
+  },
+);
 
-testOverStores("input items have IDs and are listed with all earlier items, newest first", async () => {
-  const calls = stateful();
-  const first = await calls.created({ input: "one" });
-  const message: JsonObject = { role: "user", content: "two", id: "mine" };
-  const input = [{ role: "developer", content: "Be kind." }, message];
-  const second = await calls.created({ input, previous_response_id: idOf(first) });
-  const path = `/responses/${idOf(second)}/input_items`;
-  const { json } = await calls.get(path);
-  const data = objectsAt(json, "data");
-  assertEquals(data.map(({ role }) => role), ["user", "developer", "assistant", "user"]);
-  assertEquals(data[0], {
-    id: "mine",
-    type: "message",
-    role: "user",
-    status: "completed",
-    content: [{ type: "input_text", text: "two" }],
-  });
-  assertMatch(String(data[1]?.id), /^msg_[0-9a-f]{32}$/);
-  assertEquals(data[2], objectsAt(first, "output")[0]);
-  assertEquals([json.first_id, json.last_id], [data[0]?.id, data[3]?.id]);
-  const oldest = await calls.get(`${path}?order=asc`);
-  assertEquals(idsIn(oldest), data.map(({ id }) => id).toReversed());
-});
+testOverStores(
+  "input items have IDs and are listed with all earlier items, newest first",
+  async () => {
+    const calls = stateful();
+    const first = await calls.created({ input: "one" });
+    const message: JsonObject = { role: "user", content: "two", id: "mine" };
+    const input = [{ role: "developer", content: "Be kind." }, message];
+    const second = await calls.created({ input, previous_response_id: idOf(first) });
+    const path = `/responses/${idOf(second)}/input_items`;
+    const { json } = await calls.get(path);
+    const data = objectsAt(json, "data");
+    assertEquals(data.map(({ role }) => role), ["user", "developer", "assistant", "user"]);
+    assertEquals(data[0], {
+      id: "mine",
+      type: "message",
+      role: "user",
+      status: "completed",
+      content: [{ type: "input_text", text: "two" }],
+    });
+    assertMatch(String(data[1]?.id), /^msg_[0-9a-f]{32}$/);
+    assertEquals(data[2], objectsAt(first, "output")[0]);
+    assertEquals([json.first_id, json.last_id], [data[0]?.id, data[3]?.id]);
+    const oldest = await calls.get(`${path}?order=asc`);
+    assertEquals(idsIn(oldest), data.map(({ id }) => id).toReversed());
+  },
+);
 
 testOverStores("input items keep their IDs between requests and are paged by them", async () => {
   const calls = stateful();
@@ -143,13 +152,16 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   assertEquals(calls.requests.length, 2);
 });
 
-testOverStores("metadata that cannot be stored is refused before a request is sent upstream", async () => {
-  const calls = stateful();
-  const body = { model: "m", input: "one", metadata: { a: 1 } };
-  const expected = [400, "invalid_metadata", "metadata.a"];
-  assertEquals(refusalOf(await calls.post("/responses", body)), expected);
-  assertEquals(calls.requests.length, 0);
-});
+testOverStores(
+  "metadata that cannot be stored is refused before a request is sent upstream",
+  async () => {
+    const calls = stateful();
+    const body = { model: "m", input: "one", metadata: { a: 1 } };
+    const expected = [400, "invalid_metadata", "metadata.a"];
+    assertEquals(refusalOf(await calls.post("/responses", body)), expected);
+    assertEquals(calls.requests.length, 0);
+  },
+);
 
 testOverStores("the metrics report the number of stateful objects", async () => {
   const calls = stateful();
@@ -183,17 +195,20 @@ const BARE: readonly JsonObject[] = [
   { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] },
 ];
 
-testOverStores("every item shape that clients send is listed completely, as input items and in a conversation", async () => {
-  const calls = stateful();
-  const conversation = idOf((await calls.post("/conversations")).json);
-  const made = await calls.created({ input: [...BARE], conversation });
-  const input = (await calls.get(`/responses/${idOf(made)}/input_items?order=asc`)).json;
-  assertEquals(objectsAt(input, "data").length, BARE.length);
-  assertValid("ResponseItemList", input);
-  const kept = (await calls.get(`/conversations/${conversation}/items?order=asc`)).json;
-  assertEquals(objectsAt(kept, "data").length, BARE.length + 1);
-  assertValid("ConversationItemList", kept);
-});
+testOverStores(
+  "every item shape that clients send is listed completely, as input items and in a conversation",
+  async () => {
+    const calls = stateful();
+    const conversation = idOf((await calls.post("/conversations")).json);
+    const made = await calls.created({ input: [...BARE], conversation });
+    const input = (await calls.get(`/responses/${idOf(made)}/input_items?order=asc`)).json;
+    assertEquals(objectsAt(input, "data").length, BARE.length);
+    assertValid("ResponseItemList", input);
+    const kept = (await calls.get(`/conversations/${conversation}/items?order=asc`)).json;
+    assertEquals(objectsAt(kept, "data").length, BARE.length + 1);
+    assertValid("ConversationItemList", kept);
+  },
+);
 
 testOverStores("numbers in input items are listed in their original text", async () => {
   const calls = stateful();
