@@ -2,7 +2,7 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { keyOf, twoKeys } from "../support/client_keys.ts";
 import { nativeConfig, responseOf } from "../support/native_gateway.ts";
-import { newReplicas, oneSimulator, type Replica } from "../support/replicas.ts";
+import { newReplicas, type Replica } from "../support/replicas.ts";
 import { openSocketClient } from "../support/socket_client.ts";
 import { objectsAt, refusalOf, textAt } from "../support/state_call.ts";
 import { sharedValkeyServer, until, valkeyTest } from "../support/valkey_server.ts";
@@ -97,24 +97,25 @@ valkeyTest(
 );
 
 valkeyTest(
-  "a turn of a WebSocket is continued over HTTP by another replica, and the reverse",
+  "turns of a WebSocket are continued over HTTP by another replica, alone and in a conversation",
   async () => {
     await using replicas = newReplicas(stateSection());
     const [a, b] = [await replicas.start(), await replicas.start()];
     await using socket = await openSocketClient(a.url);
-    const turn = { type: "response.create", model: "sim-echo" };
-    const first = await socket.turn({ ...turn, input: "one", store: true });
-    const second = await created(b, { input: "two", previous_response_id: first.id });
-    const third = await socket.turn({
-      ...turn,
-      input: "three",
-      previous_response_id: textAt(second, "id"),
-    });
-    assertEquals([third.ending, third.output], ["response.completed", "three"]);
+    const turn = { type: "response.create", model: "sim-echo", store: true };
+    const first = await socket.turn({ ...turn, input: "one" });
+    const second = await socket.turn({ ...turn, input: "two", previous_response_id: first.id });
+    const third = await created(b, { input: "three", previous_response_id: second.id });
     assertEquals(
-      await textsAt(b, `/responses/${third.id}/input_items`),
+      await textsAt(b, `/responses/${textAt(third, "id")}/input_items`),
       ["one", "one", "two", "two", "three"],
     );
+    const conversation = textAt((await b.post("/conversations")).json, "id");
+    await created(b, { input: "four", conversation });
+    const fifth = await socket.turn({ ...turn, input: "five", conversation });
+    assertEquals([fifth.ending, fifth.output], ["response.completed", "five"]);
+    const items = ["four", "four", "five", "five"];
+    assertEquals(await textsAt(b, `/conversations/${conversation}/items`), items);
   },
 );
 
@@ -292,22 +293,21 @@ async function cacheOf(replica: Replica, content: string): Promise<string | null
   const body = JSON.stringify({ model: "sim-echo", messages: [{ role: "user", content }] });
   const reply = await replica.send("/v1/chat/completions", { method: "POST", body });
   assertStringIncludes(await reply.text(), content);
-  return reply.headers.get("x-gateway-cache");
+  return reply.headers.get("x-gateway-cache-status");
 }
 
 valkeyTest(
   "a replica has a hit of what another one has cached; with another provider key it has none",
   async () => {
-    const cached = `${stateSection()}\ncaching: {enabled: true, shared: true}`;
-    await using replicas = newReplicas(cached);
-    await using otherKeys = newReplicas(cached, {
-      providers: (url) => oneSimulator(url).replace("sk-sim", "sk-other"),
-    });
+    const caching = "caching: {enabled: true, shared: true}";
+    await using replicas = newReplicas(`${stateSection()}\n${caching}`);
     const [a, b] = [await replicas.start(), await replicas.start()];
-    const c = await otherKeys.start();
+    const c = await replicas.start((config) => config.replace("sk-sim", "sk-other"));
     assertEquals(await cacheOf(a, "one"), "MISS");
     await until(async () => await cacheOf(b, "one") === "HIT");
+    const requests = replicas.requests.length;
     assertEquals(await cacheOf(c, "one"), "MISS");
-    assertEquals(otherKeys.requests.length, 1);
+    assertEquals(replicas.requests.length, requests + 1);
+    assertEquals(await cacheOf(b, "one"), "HIT");
   },
 );

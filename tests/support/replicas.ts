@@ -22,7 +22,8 @@ export interface Replica extends StateCalls {
 export interface Replicas extends AsyncDisposable {
   /** The upstream requests so far. */
   readonly requests: readonly Request[];
-  start(more?: string): Promise<Replica>;
+  /** Starts a gateway; `edit` changes its configuration. */
+  start(edit?: (config: string) => string): Promise<Replica>;
 }
 
 /** What is different from replicas before the simulator. */
@@ -54,10 +55,10 @@ export function newReplicas(state: string, options: ReplicasOptions = {}): Repli
   const client = Deno.createHttpClient({});
   const running = new Set<Replica>();
 
-  async function start(more = ""): Promise<Replica> {
+  async function start(edit = (config: string) => config): Promise<Replica> {
     const terminal = testTerminal();
     const rest = providers(`http://127.0.0.1:${server.addr.port}`);
-    const config = configOf(`server: {port: 0}\n${state}\n${rest}${more}`);
+    const config = configOf(edit(`server: {port: 0}\n${state}\n${rest}`));
     const gateway = await openGateway(config, terminal);
     if (!gateway.ok) throw new Error(gateway.trouble);
     const { url } = gateway;
