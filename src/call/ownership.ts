@@ -58,13 +58,13 @@ export async function bindObject(
 }
 
 /** Removes the owner of a deleted object, unless the ID was returned to another caller since. */
-export function release(
+export async function release(
   { state, caller }: Call,
   type: BoundType,
   id: string,
   account: string,
 ): Promise<Result<void>> {
-  return state.outcomes.unbind(type, id, account, caller);
+  return await state.outcomes.unbind(type, id, account, caller);
 }
 
 /** The provider that owns an object. */

@@ -4,7 +4,7 @@ import type { ClusterOptions, RedisOptions } from "iovalkey";
 import type { ForceShutdown } from "../../http_client/force_shutdown.ts";
 import type { ValkeySettings } from "../settings.ts";
 import { parseServerAddress } from "./address.ts";
-import { newTlsConnector } from "./tls_connector.ts";
+import { newConnector } from "./connector.ts";
 
 /** First and longest delay before a connection is made again. */
 const FIRST_RETRY_MS = 50, MAX_RETRY_MS = 1_000;
@@ -84,13 +84,10 @@ export function clusterOptions(settings: LinkSettings, library: ConnectorBase): 
   };
 }
 
-/** Returns the options of encrypted connections; none for others. */
-function connectorOptions(settings: LinkSettings, library: ConnectorBase) {
-  const { valkey, ca, forceShutdown } = settings;
-  if (parseServerAddress(valkey.url)?.isEncrypted !== true) return {};
-  return {
-    Connector: newTlsConnector(library, { ca, timeoutMs: connectTimeout(valkey), forceShutdown }),
-  };
+function connectorOptions({ valkey, ca, forceShutdown }: LinkSettings, library: ConnectorBase) {
+  const isEncrypted = parseServerAddress(valkey.url)?.isEncrypted === true;
+  const options = { isEncrypted, ca, timeoutMs: connectTimeout(valkey), forceShutdown };
+  return { Connector: newConnector(library, options) };
 }
 
 function connectTimeout({ timeout }: ValkeySettings): number {

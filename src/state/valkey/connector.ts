@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import type * as Library from "iovalkey";
-import { connectTls, type TlsAttempt, type TlsOptions } from "./tls_stream.ts";
+import { dial, type DialAttempt, type DialOptions } from "./dial.ts";
 
 /** The options of a client that its connector reads. */
 interface ConnectorOptions {
@@ -8,24 +8,24 @@ interface ConnectorOptions {
   readonly port?: number;
 }
 
-/** Returns the connector of clients whose connections are encrypted. */
-export function newTlsConnector(
+/** Returns the connector of clients of a server, or of a node of a cluster. */
+export function newConnector(
   { AbstractConnector }: Pick<typeof Library, "AbstractConnector">,
-  tls: TlsOptions,
+  options: DialOptions,
 ): new (options: unknown) => Library.AbstractConnector {
-  return class TlsConnector extends AbstractConnector {
+  return class ServerConnector extends AbstractConnector {
     readonly #options: ConnectorOptions;
-    #attempt: TlsAttempt | null = null;
+    #attempt: DialAttempt | null = null;
 
-    constructor(options: unknown) {
+    constructor(client: unknown) {
       // Without delay: the connection of a client that is closed is destroyed.
       super(0);
-      this.#options = connectorOptions(options);
+      this.#options = connectorOptions(client);
     }
 
     override async connect(): Promise<Socket> {
       const { host = "", port = 0 } = this.#options;
-      this.#attempt = connectTls(host, port, tls);
+      this.#attempt = dial(host, port, options);
       try {
         this.stream = await this.#attempt.stream;
         return this.stream;
