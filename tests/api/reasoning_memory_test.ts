@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { fault } from "../../src/core/result.ts";
 import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../support/over_stores.ts";
+import { CLOCKED_STORES, testOverStores } from "../support/over_stores.ts";
 import { keyOf } from "../support/client_keys.ts";
 import type { NativeGateway } from "../support/native_gateway.ts";
 import { refusalOf, type Reply } from "../support/state_call.ts";
@@ -114,7 +114,7 @@ for (const sealing of SEALING) {
       const silent = await ask(gateway, [USER, ...called({})]);
       assertEquals([silent.status, lossyOf(silent), lastSealed(gateway)], [200, null, []]);
     },
-    LOCAL_STORES,
+    CLOCKED_STORES,
   );
 
   testOverStores(

@@ -14,11 +14,8 @@ const LOG = { warn() {}, error() {} };
 /** The stores of a gateway, in the order of their tests. */
 export const STORES = ["memory", "sqlite", "valkey"] as const;
 
-/**
- * The stores in the process, for tests with a scripted clock or very large objects: a server has its own
- * clock, and its client holds a timer for a while after a large reply.
- */
-export const LOCAL_STORES = ["memory", "sqlite"] as const;
+/** The stores with the clock of the test. A server has its own. */
+export const CLOCKED_STORES = ["memory", "sqlite"] as const;
 
 /**
  * Registers a test once for each store. Every gateway that the test makes with a fixture that knows

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../../support/over_stores.ts";
+import { CLOCKED_STORES, testOverStores } from "../../support/over_stores.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
@@ -76,7 +76,7 @@ testOverStores("a conversation lives for 30 minutes from its last change", async
   assertEquals((await calls.get(path)).status, 200);
   await world.advance(1);
   assertEquals((await calls.get(path)).status, 404);
-}, LOCAL_STORES);
+}, CLOCKED_STORES);
 
 testOverStores(
   "metadata have at most 16 pairs, keys of 64 and values of 512 characters",

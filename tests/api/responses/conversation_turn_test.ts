@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../../support/over_stores.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { stored } from "../../support/object_store.ts";
 import { answers } from "../../support/chat_call.ts";
 import { create } from "../../support/socket_client.ts";
@@ -206,7 +206,6 @@ for (const stream of [false, true]) {
       else assertEquals(refusalOf(answer), [413, "state_too_large", null]);
       assertEquals(await countIn(calls.state, id), 1);
     },
-    LOCAL_STORES,
   );
 }
 
@@ -227,7 +226,6 @@ testOverStores(
     assertEquals(refusalOf(await calls.post("/responses", body)), [413, "state_too_large", null]);
     assertEquals(calls.requests.length, 0);
   },
-  LOCAL_STORES,
 );
 
 testOverStores(

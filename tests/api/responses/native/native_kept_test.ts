@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../../../support/over_stores.ts";
+import { CLOCKED_STORES, testOverStores } from "../../../support/over_stores.ts";
 import { bindingOf } from "../../../support/object_store.ts";
 import {
   naming,
@@ -97,7 +97,7 @@ testOverStores(
     await create(calls);
     assertEquals((await calls.get("/responses/resp_1")).json.created_at, 2);
   },
-  LOCAL_STORES,
+  CLOCKED_STORES,
 );
 
 testOverStores("nothing is stored under an ID of two accounts", async () => {

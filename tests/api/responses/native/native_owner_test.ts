@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../../../support/over_stores.ts";
+import { CLOCKED_STORES, testOverStores } from "../../../support/over_stores.ts";
 import { bindingOf, stored } from "../../../support/object_store.ts";
 import {
   naming,
@@ -100,7 +100,7 @@ testOverStores(
     await calls.get("/responses/resp_1");
     assertEquals(calls.requests.at(-1)?.host, "second");
   },
-  LOCAL_STORES,
+  CLOCKED_STORES,
 );
 
 testOverStores(
@@ -125,7 +125,7 @@ testOverStores(
       assertEquals(calls.requests.at(-1)?.host, "first");
     }
   },
-  LOCAL_STORES,
+  CLOCKED_STORES,
 );
 
 testOverStores(

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../../../support/over_stores.ts";
+import { CLOCKED_STORES, testOverStores } from "../../../support/over_stores.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
@@ -105,7 +105,7 @@ testOverStores("a response can be continued for 30 minutes from its creation", a
   await calls.world.advance(1);
   assertEquals((await calls.get(`/responses/${first}`)).status, 404);
   assertEquals((await calls.get(`/responses/${second}`)).status, 200);
-}, LOCAL_STORES);
+}, CLOCKED_STORES);
 
 testOverStores(
   "a stored response can be continued twice, each time with the same history",

@@ -3,7 +3,7 @@ import type { GatewayState } from "../../../../src/state/gateway_state.ts";
 import { DEFAULT_RETENTION, heldBytes } from "../../../../src/state/retention.ts";
 import { outputOf } from "../../../../src/state/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { LOCAL_STORES, testOverStores } from "../../../support/over_stores.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { stored } from "../../../support/object_store.ts";
 import { create } from "../../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../../support/simulated.ts";
@@ -58,7 +58,6 @@ testOverStores(
     for (const id of ids) assertEquals((await calls.delete(`/responses/${id}`)).status, 204);
     assertEquals(calls.state.objects.stats().responses, { entries: 0, bytes: 0 });
   },
-  LOCAL_STORES,
 );
 
 testOverStores(
@@ -72,7 +71,6 @@ testOverStores(
     }
     await assertShared(calls.state, ids);
   },
-  LOCAL_STORES,
 );
 
 testOverStores("items that a client sends by reference are stored once in all turns", async () => {
@@ -94,7 +92,7 @@ testOverStores("items that a client sends by reference are stored once in all tu
   );
   const last = await stored(calls.state.objects.responses.find(ids.at(-1) ?? ""));
   assertEquals(last?.snapshot?.input.length, 63);
-}, LOCAL_STORES);
+});
 
 testOverStores(
   "the turns of a socket store each item once, with the IDs that are listed",
@@ -125,5 +123,4 @@ testOverStores(
     const largest = Math.max(...[...distinct].map(heldBytes));
     assert(objects.stats().responses.bytes < 2 * 80 * largest);
   },
-  LOCAL_STORES,
 );
