@@ -231,7 +231,7 @@ valkeyTest(
         () => replica.post("/responses", { ...CREATE, input }),
       );
       await asked;
-      await until(async () => await replica.metric("gateway_in_flight_requests") !== 0);
+      await until(() => replicas.requests.length === 31);
       await server.kill();
       release();
       const states = (await Promise.all(creating)).map(({ status, headers }) =>
