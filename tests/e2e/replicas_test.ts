@@ -236,7 +236,7 @@ valkeyTest(
         a.post("/responses", body),
         b.post("/responses", body, { "x-gateway-provider": "second" }),
       ]);
-      // The response of the later one is a failure or a response, but the ID is nobody's.
+      // The later one is a failure or a response; the ID has no owner in either case.
       assert(replies.some(({ status }) => status === 200));
       for (const replica of [a, b]) {
         const found = await replica.get(`/responses/${id}`);

@@ -222,7 +222,7 @@ valkeyTest("chat calls send no command to the store", async () => {
 valkeyTest(
   "what waits for the store is bounded by state.max_bytes, and the rest is lost openly",
   async () => {
-    await withFaulty(async ({ server, replica, hold }) => {
+    await withFaulty(async ({ server, replica, replicas, hold }) => {
       await replica.post("/responses", CREATE);
       const { asked, release } = hold();
       const input = "x".repeat(4_000);
