@@ -68,8 +68,12 @@ async function downloadTo(folder: string): Promise<string | null> {
 }
 
 async function python(...args: string[]): Promise<boolean> {
-  const command = new Deno.Command("python3", { args, stdout: "null", stderr: "null" });
-  return await command.output().then(({ success }) => success, () => false);
+  try {
+    const command = new Deno.Command("python3", { args, stdout: "null", stderr: "null" });
+    return (await command.output()).success;
+  } catch {
+    return false;
+  }
 }
 
 async function sha256(path: string): Promise<string> {

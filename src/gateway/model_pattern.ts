@@ -1,4 +1,4 @@
-import type { ModelPattern } from "../call/generation.ts";
+import type { ModelPattern } from "../call/model_pattern.ts";
 
 /**
  * Returns the pattern of a model, in which `*` matches any text. Not a RegExp: with several `*` a

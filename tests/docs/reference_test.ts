@@ -94,6 +94,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
     keyLabels: [],
     breakers: () => [],
     slots: () => [],
+    restingKeys: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,

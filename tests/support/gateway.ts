@@ -4,6 +4,7 @@ import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
+import { newKeyWarning } from "../../src/gateway/key_warning.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
@@ -38,7 +39,7 @@ export function testGateway(
   const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);
-  }], options);
+  }], { onKeyRejected: newKeyWarning(log), ...options });
   return {
     app: createApp(gateway),
     gateway,

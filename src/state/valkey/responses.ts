@@ -55,7 +55,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
   const { codec, retention: { ttlMs, maxObjects, maxBytes }, retention } = records;
   const maxBindingBytes = bindingBounds(retention).bytes;
   const bindings = newValkeyBindings(records, "response", RESPONSE_BINDING_SCRIPTS);
-  const items = newSharedItems(codec);
+  const items = newSharedItems(codec, ttlMs);
   let stats: StoreStats = { entries: 0, bytes: 0 };
 
   /** Returns null if the response is larger than the store. */

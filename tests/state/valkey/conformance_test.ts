@@ -15,11 +15,11 @@ import { newPrefix, type OpenedTestStore, openTestStore } from "./stores.ts";
 
 const server = await sharedValkeyServer();
 
-function valkey(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
+function valkey(name: string, codec: RecordCodec, numRuns: number): StoreUnderTest<StateStore> {
   return {
     name,
     clock: "own",
-    numRuns: 10,
+    numRuns,
     async open(retention) {
       const options = { retention, codec, valkey: { prefix: newPrefix() } };
       const others: OpenedTestStore[] = [];
@@ -47,7 +47,7 @@ function valkey(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
 }
 
 if (HAS_SERVER) {
-  const plain = valkey("valkey", newPlainCodec());
+  const plain = valkey("valkey", newPlainCodec(), 10);
   testOwners(plain);
   testConversations(plain);
   testReasoning(plain);
@@ -56,7 +56,7 @@ if (HAS_SERVER) {
   testQuotas(plain);
   testMaintenance(plain);
 
-  const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]));
+  const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
   testConversations(encrypted);
   testReasoning(encrypted);
   testResponses(encrypted);

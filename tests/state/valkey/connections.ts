@@ -1,3 +1,4 @@
+import { newForceShutdown } from "../../../src/http_client/force_shutdown.ts";
 import { newLinkReport } from "../../../src/state/valkey/link_report.ts";
 import {
   newValkeyConnection,
@@ -29,10 +30,15 @@ export function recordedLog(): RecordedLog {
 /** Returns a connection that is not made yet, with its log. */
 export async function newTestConnection(
   settings: ValkeySettings,
-  ca: string | null = null,
 ): Promise<{ readonly connection: ValkeyConnection; readonly log: RecordedLog }> {
   const log = recordedLog();
   const report = newLinkReport("the server", log, () => performance.now());
-  const link = { valkey: settings, silenceMs: settings.timeout, random: Math.random };
-  return { connection: await newValkeyConnection("values", link, ca, report), log };
+  const link = {
+    valkey: settings,
+    silenceMs: settings.timeout,
+    ca: null,
+    forceShutdown: newForceShutdown(),
+    random: Math.random,
+  };
+  return { connection: await newValkeyConnection("values", link, report), log };
 }
