@@ -30,6 +30,7 @@ http {
     location / {
       proxy_pass http://gateways;
       proxy_http_version 1.1;
+      proxy_set_header Host $host;
       proxy_set_header Connection "";
       proxy_buffering off;
       proxy_request_buffering off;
