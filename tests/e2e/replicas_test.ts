@@ -13,7 +13,7 @@ let tests = 0;
 
 /** Returns the section `state`, with a prefix that no other test has. */
 function stateSection(more = ""): string {
-  const valkey = `{url: "${server.url}", prefix: replicas-${++tests}}`;
+  const valkey = `{url: "${server.url}", prefix: replicas-${++tests}, timeout: 20s}`;
   return `state: {store: valkey, required: true, valkey: ${valkey}${more}}`;
 }
 

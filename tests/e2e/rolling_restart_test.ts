@@ -7,7 +7,7 @@ const server = await sharedValkeyServer();
 
 /** Returns the section `state` with this prefix of keys. */
 function stateSection(prefix: string): string {
-  return `state: {store: valkey, required: true, valkey: {url: "${server.url}", prefix: ${prefix}}}`;
+  return `state: {store: valkey, required: true, valkey: {url: "${server.url}", prefix: ${prefix}, timeout: 20s}}`;
 }
 
 /** A client that sends each request to the next replica in turn. */

@@ -23,7 +23,7 @@ interface Faulty {
 async function withFaulty(run: (faulty: Faulty) => Promise<void>, more = ""): Promise<void> {
   const server = await startValkeyServer();
   const proxy = startFaultProxy(server.port);
-  const state = `state: {store: valkey, valkey: {url: "${server.url}", timeout: 200ms}${more}}`;
+  const state = `state: {store: valkey, valkey: {url: "${server.url}", timeout: 1s}${more}}`;
   let onAsked = () => {};
   let released = Promise.resolve();
   const replicas = newReplicas(state, {

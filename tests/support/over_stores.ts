@@ -3,6 +3,7 @@ import { openStateStore } from "../../src/state/open_store.ts";
 import type { StateSettings } from "../../src/state/settings.ts";
 import type { StateStore } from "../../src/state/state_store.ts";
 import { settingsOf } from "../state/sqlite/store.ts";
+import { PATIENT_TIMEOUT_MS } from "../state/valkey/connections.ts";
 import { newPrefix, storeSettings } from "../state/valkey/stores.ts";
 import { type OpenStoreUnderTest, withStores } from "./store_under_test.ts";
 import { sharedValkeyServer, valkeyTest } from "./valkey_server.ts";
@@ -43,10 +44,13 @@ const openSqlite: OpenStoreUnderTest = async (world) => {
   };
 };
 
-const openValkey: OpenStoreUnderTest = async (world) => ({
-  store: await openStore(storeSettings(server.url, { valkey: { prefix: newPrefix() } }), world),
-  release: () => Promise.resolve(),
-});
+const openValkey: OpenStoreUnderTest = async (world) => {
+  const valkey = { prefix: newPrefix(), timeout: PATIENT_TIMEOUT_MS };
+  return {
+    store: await openStore(storeSettings(server.url, { valkey }), world),
+    release: () => Promise.resolve(),
+  };
+};
 
 async function openStore(settings: StateSettings, world: World): Promise<StateStore> {
   const opened = await openStateStore(settings, { world, log: LOG });
