@@ -71,7 +71,10 @@ export function streamBody(
           if ((controller.desiredSize ?? 1) <= 0) await waitForRoom(controller);
         } else if (!isWaiting) {
           isWaiting = true;
-          cancelFlush = flusher.soon(() => write(controller));
+          cancelFlush = flusher.soon(() => {
+            isWaiting = false;
+            write(controller);
+          });
         }
         if (cancellation.isClientGone) return;
       }
@@ -91,7 +94,6 @@ export function streamBody(
   }
 
   function write(controller: ReadableStreamDefaultController<Uint8Array>) {
-    isWaiting = false;
     if (gathered === "" || cancellation.isClientGone) return;
     lastWrite = world.now();
     controller.enqueue(utf8Bytes(gathered));
