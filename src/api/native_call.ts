@@ -34,6 +34,8 @@ export interface NativeCall {
   readonly withoutBody?: JsonObject | null;
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
+  /** What the client is charged for; nothing if absent. */
+  readonly billing?: "tokens" | "tokens and cost";
   /** True if the resource is created and its owner must be stored; false when absent. */
   readonly isCreation?: boolean;
   /** Stores the state that follows from a valid resource, before the response is sent; null for nothing. */
@@ -61,6 +63,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       headers: accept === null ? {} : { accept },
     },
     hasSideEffects: true,
+    ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
     ...native.isCreation === true && { storage: "required" },
     responseHandler: () => native.reader ?? newResponseHandler(native, received),
     onComplete: ({ resource }) => resource === null ? null : native.onComplete?.(resource) ?? null,

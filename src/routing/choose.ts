@@ -19,7 +19,7 @@ import { parseRequestedModel } from "./requested_model.ts";
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
   const requested = parseRequestedModel(call, inference.model);
   if (!requested.ok) return requested;
-  const prepare = withPermission(call.client.key, (target) => inference.prepare(target));
+  const prepare = withPermission(call, (target) => inference.prepare(target));
   if (inference.owner !== null) {
     const { owner, matchesAs } = inference;
     return planRequiredTarget(call, { owner, matchesAs, prepare }, requested.value);

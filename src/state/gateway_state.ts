@@ -4,6 +4,7 @@ import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import type { Availability, GatewayStore } from "./gateway_store.ts";
+import { type LeaseRenewal, newLeaseRenewal } from "./lease_renewal.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
@@ -37,6 +38,8 @@ export interface GatewayState {
   readonly availability: Availability | null;
   /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
   readonly quotas: QuotaStore;
+  /** Concurrent calls of clients that run in this process. */
+  readonly leases: LeaseRenewal;
 }
 
 /**
@@ -51,6 +54,7 @@ export function newGatewayState(
 ): GatewayState {
   const now = () => world.now();
   const objects = store?.objects ?? newMemoryObjectStore(now);
+  const quotas = store?.quotas ?? newMemoryQuotas(now);
   return {
     began: world.now(),
     since: world.unix(),
@@ -67,6 +71,7 @@ export function newGatewayState(
     objects,
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
-    quotas: store?.quotas ?? newMemoryQuotas(now),
+    quotas,
+    leases: newLeaseRenewal(quotas, world),
   };
 }
