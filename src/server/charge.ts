@@ -1,4 +1,5 @@
 import type { Call } from "../call/call.ts";
+import { nanoUsd as toNanoUsd } from "../call/client_key.ts";
 import type { Meter, MeteredUse } from "../call/meter.ts";
 import { usesOf } from "../call/quotas.ts";
 import { computeCost, type Pricing } from "../observe/cost.ts";
@@ -43,11 +44,9 @@ function tokensOf({ usage: { total, input, output } }: MeteredUse): number {
   return total ?? input + output;
 }
 
-const NANO_USD = 1e9;
-
 /** Returns the cost of an attempt in nano-dollars; 0 without a price, which no budget in USD permits. */
 function costOf({ usage, provider, model }: MeteredUse, pricing: Pricing): number {
-  return (computeCost(usage, pricing, provider, model) ?? 0) * NANO_USD;
+  return toNanoUsd(computeCost(usage, pricing, provider, model) ?? 0);
 }
 
 /** Returns a whole number that a store can add: figures of providers are untrusted. */

@@ -54,8 +54,7 @@ export function newGatewayState(
 ): GatewayState {
   const now = () => world.now();
   const objects = store?.objects ?? newMemoryObjectStore(now);
-  const quotas = store?.quotas ?? newMemoryQuotas(now);
-  return {
+  const state: GatewayState = {
     began: world.now(),
     since: world.unix(),
     breakers: newBreakers(now),
@@ -71,7 +70,8 @@ export function newGatewayState(
     objects,
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
-    quotas,
-    leases: newLeaseRenewal(quotas, world),
+    quotas: store?.quotas ?? newMemoryQuotas(now),
+    leases: newLeaseRenewal((running) => state.quotas.renew(running), world),
   };
+  return state;
 }

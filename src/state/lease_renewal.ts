@@ -16,7 +16,7 @@ const RENEW_INTERVAL_MS = 10_000;
 
 /** Returns a renewal of no calls. One timer serves all calls, and there is none while no call runs. */
 export function newLeaseRenewal(
-  quotas: Pick<QuotaStore, "renew">,
+  extend: QuotaStore["renew"],
   world: Pick<World, "after">,
 ): LeaseRenewal {
   const running = new Map<string, readonly string[]>();
@@ -30,7 +30,7 @@ export function newLeaseRenewal(
 
   function renew() {
     cancel = world.after(RENEW_INTERVAL_MS, renew);
-    void quotas.renew(leases());
+    void extend(leases());
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { Call } from "../../call/call.ts";
+import { centsOf } from "../../call/client_key.ts";
 import type { BudgetUnit, CallScope } from "../../call/quotas.ts";
 import type { QuotaRest } from "../../state/quota_store.ts";
 
@@ -40,7 +41,7 @@ export function setBudgetHeader(
       const spent = rests[scope]?.spent[index];
       if (spent === undefined) return [];
       const owner = group === null ? "" : `group ${listedName(group)} `;
-      return [`${owner}${per} ${unit} ${spentText(spent, unit)}/${amountText(limit, unit)}`];
+      return [`${owner}${per} ${unit} ${amountText(spent, unit)}/${amountText(limit, unit)}`];
     })
   );
   if (entries.length > 0) responseHeaders["x-gateway-budget"] = entries.join(", ");
@@ -55,14 +56,10 @@ function listedName(name: string): string {
     .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
 }
 
-const NANO_USD_PER_CENT = 1e7;
-
-/** Returns a limit in USD with at most two decimals, or in tokens. */
-export function amountText(amount: number, unit: BudgetUnit): string {
-  return unit === "tokens" ? String(amount) : String(Math.round(amount / NANO_USD_PER_CENT) / 100);
-}
-
-/** Returns a sum like `amountText`, rounded down: a budget that has something left never looks used up. */
-function spentText(spent: number, unit: BudgetUnit): string {
-  return unit === "tokens" ? String(spent) : String(Math.floor(spent / NANO_USD_PER_CENT) / 100);
+/**
+ * Returns tokens, or USD with at most two decimals, rounded down: a budget that has something left never
+ * looks used up.
+ */
+function amountText(amount: number, unit: BudgetUnit): string {
+  return String(unit === "tokens" ? amount : centsOf(amount) / 100);
 }

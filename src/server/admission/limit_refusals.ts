@@ -1,5 +1,6 @@
 import { type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
+import { usdOf } from "../../call/client_key.ts";
 import type { CallScope } from "../../call/quotas.ts";
 import type { QuotaDecision } from "../../state/quota_store.ts";
 
@@ -47,12 +48,10 @@ function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refu
   if (budget === undefined) return refuse("budget_exceeded", `A budget of ${owner} is used up.`);
   const { endMs, limit, per, unit } = budget;
   waitFor(call, { waitMs: endMs - call.world.wall() });
-  const amount = unit === "usd" ? `${limit / NANO_USD} USD` : `${limit} tokens`;
+  const amount = unit === "usd" ? `${usdOf(limit)} USD` : `${limit} tokens`;
   const end = new Date(endMs).toISOString().replace(".000Z", "Z");
   return refuse(
     "budget_exceeded",
     `The budget of ${owner} of ${amount} per ${per} is used up; its window ends at ${end}.`,
   );
 }
-
-const NANO_USD = 1e9;
