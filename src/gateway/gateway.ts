@@ -53,7 +53,8 @@ export function newGateway(
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError, store = null } = options;
   let current = first;
-  const state = newGatewayState(world, first.config.caching, first.config.server, store);
+  const { caching, server, state: { usage_days } } = first.config;
+  const state = newGatewayState(world, caching, server, store, usage_days);
   state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,

@@ -13,7 +13,10 @@ import { internalError } from "./internal_error.ts";
 export function chargeCall(call: Call): void {
   const { id, report, state, world, generation, client: { meter, quotas } } = call;
   const charge = meter === null ? NOTHING : meteredCharge(call, meter, generation.config);
-  if (meter !== null) report.charge = charge;
+  if (meter !== null) {
+    report.charge = charge;
+    if (state.usage.isOn) addUsage(call, meter);
+  }
   if (quotas === null) return;
   call.client.quotas = null;
   state.leases.remove(id);
@@ -38,6 +41,40 @@ function meteredCharge({ report }: Call, meter: Meter, pricing: Pricing): Charge
   }
   return { tokens: count(tokens), nanoUsd: count(nanoUsd) };
 }
+
+/**
+ * Adds a call to the usage of its key: its tokens and cost to each model that has used them, the call
+ * itself to the model that served it. Calls without a provider are not counted.
+ */
+function addUsage(call: Call, meter: Meter): void {
+  const { report, state, generation: { calendar, config }, world } = call;
+  const { client: key, provider } = report;
+  if (key === null || provider === null) return;
+  const day = calendar.windowOf("day", world.wall()).name.slice("d:".length);
+  const model = report.model ?? "";
+  const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
+  const uses = meter.uses();
+  const last = uses.at(-1);
+  const isServer = last?.provider === provider && last.model === model;
+  if (!isServer) state.usage.add({ day, key, provider, model, ...own, ...NO_TOKENS });
+  for (const use of uses) {
+    const { usage: { input, output, cached }, provider, model } = use;
+    state.usage.add({
+      day,
+      key,
+      provider,
+      model,
+      ...(isServer && use === last ? own : NO_CALL),
+      input: count(input),
+      output: count(output),
+      cached: count(cached),
+      nanoUsd: use.isFree ? 0 : count(costOf(use, config)),
+    });
+  }
+}
+
+const NO_CALL = { calls: 0, estimated: 0 };
+const NO_TOKENS = { input: 0, output: 0, cached: 0, nanoUsd: 0 };
 
 /** Returns the tokens of an attempt: the provider's own total, if it has reported one. */
 function tokensOf({ usage: { total, input, output } }: MeteredUse): number {

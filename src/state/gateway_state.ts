@@ -12,6 +12,7 @@ import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newSharedCache, type SharedCache } from "./shared_cache.ts";
+import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
@@ -38,19 +39,22 @@ export interface GatewayState {
   readonly availability: Availability | null;
   /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
   readonly quotas: QuotaStore;
+  /** Usage of client keys by day. */
+  readonly usage: UsageLog;
   /** Concurrent calls of clients that run in this process. */
   readonly leases: LeaseRenewal;
 }
 
 /**
  * Returns empty state. It lives as long as the process. The stored objects are in `store`; null for the
- * memory of the process.
+ * memory of the process. Usage is stored for `usageDays`.
  */
 export function newGatewayState(
   world: World,
   caching: CacheSettings,
   server: AdmissionLimits,
   store: GatewayStore | null = null,
+  usageDays = 0,
 ): GatewayState {
   const now = () => world.now();
   const objects = store?.objects ?? newMemoryObjectStore(now);
@@ -71,6 +75,9 @@ export function newGatewayState(
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
     quotas: store?.quotas ?? newMemoryQuotas(now),
+    usage: store === null
+      ? newMemoryUsage(usageDays)
+      : newStoredUsage(store.usage, world, usageDays),
     leases: newLeaseRenewal((running) => state.quotas.renew(running), world),
   };
   return state;

@@ -34,6 +34,7 @@ Deno.test("state is in memory by default, and each setting has its default", () 
     max_entries: 1_000,
     max_bytes: 67_108_864,
     on_outage: "serve",
+    usage_days: 35,
     required: false,
     encryption_keys: [],
     sqlite: { path: "switchyard.db", synchronous: "full" },

@@ -9,9 +9,14 @@ import { saying, wordStreams } from "../../support/word_stream.ts";
 const PRICES = 'pricing: {"up/*": {input: 2, output: 1}}\n';
 
 function limited(settings: Parameters<typeof keys>[0], held: Promise<void> = Promise.resolve()) {
-  const upstream = wordStreams((_sent, count) => held.then(() => saying(`answer ${count}`)));
+  const began = Promise.withResolvers<void>();
+  const upstream = wordStreams(async (_sent, count) => {
+    began.resolve();
+    await held;
+    return await saying(`answer ${count}`);
+  });
   const served = socketGateway(keys(settings) + PRICES + oneProvider("http://up.test"), upstream);
-  return { served, upstream };
+  return { served, upstream, began: began.promise };
 }
 
 Deno.test("each turn of a socket is charged, and a budget that is used up refuses the next one", async () => {
@@ -45,11 +50,12 @@ Deno.test("turns count one by one: an idle socket holds no concurrent call of it
 
 Deno.test("a turn that a running one leaves no room for is refused, and a closed socket gives its calls back", async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const { served } = limited({ ada: { max_concurrent: 1 } }, held);
+  const { served, began } = limited({ ada: { max_concurrent: 1 } }, held);
   await using _served = served;
   await using client = await served.open(keyOf("ada"));
   await using other = await served.open(keyOf("ada"));
   client.send(create({ stream_id: "one" }));
+  await began;
   const elsewhere = await other.turn(create());
   assertEquals<unknown>(elsewhere.error.code, "concurrency_limit_exceeded");
   release();

@@ -67,6 +67,7 @@ export const removeSomeRecords = {
         ["cached_response", "key", MAX_EXPIRED_RECORDS],
         ["spent", "caller, window", MAX_EXPIRED_RECORDS],
         ["settled", "seq", MAX_EXPIRED_RECORDS],
+        ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
       ] as const
     ) {
       removed += database.change(
