@@ -41,7 +41,7 @@ export interface CallClient {
   key: PresentedKey;
   /** Limits of the key and its groups that have admitted the call; null if they have none. */
   quotas: CallQuotas | null;
-  /** Meter of what the call uses; null if nobody is charged for it. */
+  /** Meter of what the call uses; null without a client key. */
   meter: Meter | null;
 }
 

@@ -90,7 +90,7 @@ export function hasBudget({ limits }: ClientKey, unit: "nanoUsd" | "tokens"): bo
 
 /**
  * Returns the refusal of a response in the background for a key with budgets or a rate of tokens: its
- * provider reports its tokens to nobody. Null for other keys.
+ * provider reports no tokens to the gateway. Null for other keys.
  */
 export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
   if (key === null || key.limits === null) return null;
@@ -99,8 +99,8 @@ export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
     .some(({ tokensPerMinute, budgets }) => tokensPerMinute !== null || budgets.length > 0);
   return !isCharged ? null : refuse(
     "unsupported_feature",
-    "This client key has budgets or a rate of tokens, and nobody reports the tokens of a response in " +
-      "the background; omit 'background'.",
+    "This client key has budgets or a rate of tokens, and the tokens of a response in the " +
+      "background are not reported; omit 'background'.",
     "background",
   );
 }

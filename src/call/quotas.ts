@@ -41,7 +41,7 @@ export interface LimitedCaller {
   readonly limits: ScopeLimits;
 }
 
-/** Returns the client key and its groups if they have limits besides a rate of requests; else nobody. */
+/** Returns the client key and its groups if they have limits besides a rate of requests; an empty list otherwise. */
 export function limitedCallers({ caller, limits }: ClientKey): readonly LimitedCaller[] {
   if (limits === null) return [];
   const own = { caller, group: null, limits };
@@ -89,7 +89,7 @@ function budgetsNow(
  * Time for which the sum of a window is stored beyond its end, so that a clock that is set back finds
  * it again.
  */
-const WINDOW_GRACE_MS = 24 * 60 * 60 * 1000;
+const WINDOW_MARGIN_MS = 24 * 60 * 60 * 1000;
 
 /** Tokens and cost of a call. */
 export interface CallUse {
@@ -107,7 +107,7 @@ export function usesOf(
     const { tokensPerMinute, maxConcurrent } = limits;
     const spends = budgetsNow(limits, calendar, wallMs).flatMap(({ unit, window, endMs }) => {
       const amount = unit === "usd" ? nanoUsd : tokens;
-      const ttlMs = endMs - wallMs + WINDOW_GRACE_MS;
+      const ttlMs = endMs - wallMs + WINDOW_MARGIN_MS;
       return amount === 0 ? [] : [{ window, amount, ttlMs } satisfies Spend];
     });
     return { caller, tokensPerMinute, holdsSlot: maxConcurrent !== null, tokens, spends };

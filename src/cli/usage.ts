@@ -24,7 +24,6 @@ import {
   wrongUsage,
 } from "./command.ts";
 import { fileExists } from "./file_exists.ts";
-import { columns } from "./help.ts";
 import { placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -133,6 +132,15 @@ async function readRows(
 function usageText(report: UsageReport): string {
   const period = `Usage from ${report.from} to ${report.to}`;
   if (report.lines.length === 0) return `${period}: none.\n`;
-  const lines = columns(usageTable(report)).map((line) => line.slice(2));
-  return [`${period}:`, "", ...lines, ""].join("\n");
+  const lines = usageTable(report);
+  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const padded = lines.map((line) =>
+    line.map((field, at) => printable(field).padEnd(widths?.[at] ?? 0)).join("  ").trimEnd()
+  );
+  return [`${period}:`, "", ...padded, ""].join("\n");
+}
+
+/** Returns a name without the control characters that a terminal would act on: clients choose models. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, "?");
 }

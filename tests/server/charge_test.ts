@@ -287,7 +287,7 @@ const STREAMS: readonly (readonly [path: string, body: JsonObject])[] = [
 
 for (const [type, records, tells] of INTERRUPTED) {
   for (const [path, body] of STREAMS) {
-    Deno.test(`a stream of ${type} that tells ${tells} and whose client of ${path} leaves is charged`, async () => {
+    Deno.test(`a stream of ${type} that reports ${tells} and whose client of ${path} leaves is charged`, async () => {
       const gateway = charged(type, [{ records }]);
       await leaveAfter(gateway, post(path, body), TEXT);
       const guess = estimated(gateway.sent[0] ?? "", TEXT);

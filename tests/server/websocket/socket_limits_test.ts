@@ -63,7 +63,7 @@ Deno.test("a turn that a running one leaves no room for is refused, and a closed
   assertEquals((await other.turn(create())).ending, "response.completed");
   client.send(create());
   await client.close();
-  await served.gateway.state.inFlight.idle();
+  await served.reported(6);
   assertEquals(served.gateway.state.leases.size, 0);
 });
 

@@ -22,13 +22,15 @@ export const addUsage = {
       expires,
     );
     if (added === 0) return null;
-    for (const row of rows) addRow(database, row);
+    const sizes = new Map<string, number>();
+    for (const row of rows) addRow(database, row, sizes);
     database.change("delete from usage where day < ?", firstDay);
     return null;
   },
 };
 
-function addRow(database: Database, row: UsageRow): void {
+/** Adds a row. `sizes` has the rows of each day, because counting them for each row takes quadratic time. */
+function addRow(database: Database, row: UsageRow, sizes: Map<string, number>): void {
   const { day, key, provider } = row;
   const isKnown = database.row(
     "select 1 as found from usage where day = ? and key = ? and provider = ? and model = ?",
@@ -37,8 +39,10 @@ function addRow(database: Database, row: UsageRow): void {
     provider,
     row.model,
   ) !== undefined;
-  const isFull = !isKnown &&
-    readNumber(database, "select count(*) from usage where day = ?", day) >= MAX_DAY_ROWS;
+  const size = sizes.get(day) ??
+    readNumber(database, "select count(*) from usage where day = ?", day);
+  const isFull = !isKnown && size >= MAX_DAY_ROWS;
+  sizes.set(day, isKnown || isFull ? size : size + 1);
   const most = Number.MAX_SAFE_INTEGER;
   database.change(
     `insert into usage values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set
