@@ -11,11 +11,17 @@ export interface Places {
   readonly packages: string;
 }
 
+/** A bundle: the file that it is made from, and its name. */
+export interface Bundle {
+  readonly source: string;
+  readonly file: string;
+}
+
 /** The bundles: of the program, and of the threads that it starts from files beside it. */
 export const BUNDLES = [
   { source: "main.ts", file: "main.js" },
   { source: "src/state/sqlite/store_worker.js", file: "store_worker.js" },
-] as const;
+] as const satisfies readonly Bundle[];
 
 /**
  * Writes the program as `main.js`, with a file for each kind of thread, into this folder of the
@@ -28,16 +34,14 @@ export async function bundle(root: string, folder: string, address: string | nul
     throw new Error("Deno did not print the folder of its packages.");
   }
   const places = { root, folder, packages: info.npmCache };
-  for (const { source, file } of BUNDLES) {
-    await bundleFile(places, source, file, file === "main.js" ? address : null);
-  }
+  for (const one of BUNDLES) await bundleFile(places, one, one.file === "main.js" ? address : null);
 }
 
-async function bundleFile(
+/** Writes one bundle into the folder of the places. */
+export async function bundleFile(
   places: Places,
-  source: string,
-  file: string,
-  address: string | null,
+  { source, file }: Bundle,
+  address: string | null = null,
 ): Promise<void> {
   const path = `${places.folder}/${file}`;
   await deno(

@@ -10,6 +10,7 @@ async function help(...command: readonly string[]): Promise<string> {
     out: (more) => void (text += more),
     err: (more) => void (text += more),
     create: () => null,
+    dropWriteAccess: () => {},
     environment: {},
     isColoured: false,
     stop: () => new Cancellation(),

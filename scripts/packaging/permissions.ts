@@ -1,12 +1,12 @@
 import manifest from "../../deno.json" with { type: "json" };
 
 /**
- * The permissions that the program is run and compiled with: those of the task `demo`, and for `init`
- * one file in the working directory.
+ * The permissions that the program is run and compiled with: those of the task `demo`, and the right to
+ * write files, which the program gives up when its state store is open.
  */
 export const PERMISSIONS: readonly string[] = [
   ...manifest.tasks.demo.split(" ").filter((word) => /^--(allow|no-prompt)/.test(word)),
-  "--allow-write=config.yaml",
+  "--allow-write",
 ];
 
 /**

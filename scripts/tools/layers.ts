@@ -57,6 +57,15 @@ export function complaint(importer: string, specifier: string): string | null {
     : packageComplaint(from, specifier);
 }
 
+/** True if the import table lets a file use a folder of src; a file outside src may use all. */
+export function mayUse(filename: string, folder: string): boolean {
+  const file = new URL(filename, "file:///").href;
+  if (!file.startsWith(SOURCE)) return true;
+  const [layer = ""] = file.slice(SOURCE.length).split("/");
+  const allowed = MAY_IMPORT[layer] ?? [];
+  return layer === folder || allowed === "everything" || allowed.includes(folder);
+}
+
 function isPath(specifier: string): boolean {
   return /^(\.|\/|file:)/.test(specifier);
 }

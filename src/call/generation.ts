@@ -13,10 +13,10 @@ export interface Generation {
   readonly routes: readonly Route[];
   /** Client keys accepted on `/v1/*`; empty if authentication is off. */
   readonly clientKeys: readonly ClientKey[];
-  /** Calendar of `security.time_zone`, for the windows of budgets. */
-  readonly calendar: Calendar;
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
+  /** Calendar of `security.time_zone`, for the windows of budgets. */
+  readonly calendar: Calendar;
 }
 
 /** A named rule that sends matching requests to targets. */

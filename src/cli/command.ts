@@ -18,6 +18,8 @@ export interface Command {
   /** Placeholder of the positional argument in the help; absent if there is none. */
   readonly word?: string;
   readonly options: Options;
+  /** True if the command writes files; all other commands give up the right before they run. */
+  readonly writesFiles?: true;
   /** Runs the command; resolves with the exit code of the process. */
   run(options: OptionValues, terminal: Terminal): Promise<number>;
 }

@@ -58,6 +58,7 @@ export async function openGateway(
     log,
     onQuotaFallback: (operation) => gateway.metrics.fellBack(operation),
   });
+  terminal.dropWriteAccess();
   if (opened?.ok === false) {
     world.close();
     return notStarted(opened.problem);

@@ -19,6 +19,7 @@ const KIND = KINDS.join("|");
 /** Command `switchyard init KIND`: writes a starter configuration. */
 export const init: Command = {
   name: "init",
+  writesFiles: true,
   about: "Writes a commented ./config.yaml as a start. An existing file is not changed.",
   word: KIND,
   options: {

@@ -100,8 +100,8 @@ function applicable(running: Config, file: Config, before: Config, { override }:
     ...changedKeys("observability", observability, next.observability),
     ...changedKeys("state", state, next.state),
   ];
-  const restarted = { server, telemetry, observability, state };
-  return { config: { ...next, ...restarted, logging: { level, format } }, waiting };
+  const fixed = { server, telemetry, observability, state, logging: { level, format } };
+  return { config: { ...next, ...fixed }, waiting };
 }
 
 function changedKeys(section: string, before: object, after: object): string[] {

@@ -53,6 +53,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     terminal.out(`switchyard ${VERSION}\n`);
     return OK_STATUS;
   }
+  if (command.writesFiles !== true) terminal.dropWriteAccess();
   return await command.run(parsed.values, terminal);
 }
 

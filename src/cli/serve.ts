@@ -23,6 +23,8 @@ const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 /** Default command `switchyard --config FILE`: serves until a stop signal, then finishes calls in flight. */
 export const serve: Command = {
   name: "",
+  // Only until the state store is open.
+  writesFiles: true,
   about: "A gateway for language-model APIs. Without a command it serves a configuration file.",
   options: {
     "config": CONFIG_OPTION,

@@ -19,7 +19,7 @@ import { fileExists } from "./file_exists.ts";
 import { infoText, placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
-const ACTION = "ACTION";
+const ACTION = "info|purge";
 
 type Settings = Config["state"];
 
@@ -33,6 +33,7 @@ export const state: Command = newStateCommand(openStateStore);
 export function newStateCommand(openStore: typeof openStateStore): Command {
   return {
     name: "state",
+    writesFiles: true,
     about:
       "Shows what the state store of a configuration contains (info), or deletes all of it (purge).",
     word: ACTION,

@@ -10,6 +10,11 @@ export interface Terminal {
   err(text: Line): void;
   /** Creates a file that only its owner can read. Returns null, or the reason as the predicate of a sentence. */
   create(path: string, text: string): string | null;
+  /**
+   * Gives up the right to write files, for the rest of the process. A file that is open, such as that
+   * of the state store, can still be written.
+   */
+  dropWriteAccess(): void;
   readonly environment: Readonly<Record<string, string>>;
   /** True if log lines may be coloured. */
   readonly isColoured: boolean;
@@ -29,6 +34,9 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     },
     err: (text) => errors.write(text),
     create: createFile,
+    dropWriteAccess() {
+      Deno.permissions.revokeSync({ name: "write" });
+    },
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
     stop: () => stopOnSignal(() => errors.flush()),

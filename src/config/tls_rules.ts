@@ -20,7 +20,7 @@ export interface Outside {
 }
 
 /**
- * Inputs without TLS files and without a proxy, in the working directory, at a time at which nothing
+ * Inputs without TLS files, without a proxy, in the working directory, and at a time at which nothing
  * has expired.
  */
 export const NOTHING_OUTSIDE: Outside = {

@@ -5,6 +5,7 @@ import type { Sink } from "../observe/report.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
 import type { GatewayStore } from "../state/gateway_store.ts";
+import { retentionOf } from "../state/retention.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
@@ -53,8 +54,12 @@ export function newGateway(
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError, store = null } = options;
   let current = first;
-  const { caching, server, state: { usage_days } } = first.config;
-  const state = newGatewayState(world, caching, server, store, usage_days);
+  const { caching, server, state: settings } = first.config;
+  const state = newGatewayState(
+    world,
+    { caching, server, retention: retentionOf(settings), usageDays: settings.usage_days },
+    store,
+  );
   state.slots.configure(slotLimits(first));
   const metrics = newMetrics({
     config: () => gateway.generation.config,

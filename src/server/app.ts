@@ -66,9 +66,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
   fallbackRouter.notFound(async ({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
-    const unwatch = watchClient(call, req.raw);
-    const stopped = await admit(call, req.raw, env);
-    unwatch();
+    const stopped = await enter(call, req.raw, env);
     return respond(call, stopped ?? unknownUrl(), responder);
   });
   return async (request, peer = {}) => await hono.fetch(request, peer);
@@ -83,19 +81,30 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     return known;
   }
 
+  /**
+   * Admits a call. A client that disconnects while a shared store is asked cancels it; there is
+   * nothing to watch if the result is there, which is cheaper for refused calls.
+   */
+  function enter(call: Call, request: Request, peer: Peer): ReturnType<Admission> {
+    const entered = admit(call, request, peer);
+    if (!(entered instanceof Promise)) return entered;
+    const unwatch = watchClient(call, request);
+    return entered.finally(unwatch);
+  }
+
   async function serve(
     { req, env }: PeerContext,
     endpoint: Endpoint,
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const unwatch = watchClient(call, req.raw);
-    const entered = admit(call, req.raw, env);
-    // Awaiting what is there would cost each call a turn of the event loop.
+    const entered = enter(call, req.raw, env);
+    // Awaiting what is there would cost each call a microtask.
     const stopped = (entered instanceof Promise ? await entered : entered) ?? takePlace(call);
-    const result = stopped ?? await runEndpoint(call, req, endpoint, limits);
-    unwatch();
     if (stopped !== null) return respond(call, stopped, responder);
+    const unwatch = watchClient(call, req.raw);
+    const result = await runEndpoint(call, req, endpoint, limits);
+    unwatch();
     const response = respond(call, result, responder);
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
     if (result.failure.kind === "request_timeout") {
@@ -113,9 +122,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     open: SocketEndpoint["newSession"],
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const unwatch = watchClient(call, req.raw);
-    const entered = await admit(call, req.raw, env);
-    unwatch();
+    const entered = await enter(call, req.raw, env);
     const stopped = entered ?? (call.state.inFlight.isDraining ? draining() : null);
     if (stopped !== null) return respond(call, stopped, responder);
     const session = open(limits.max_json_members);
@@ -128,9 +135,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     { methods, facts }: Path,
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const unwatch = watchClient(call, req.raw);
-    const stopped = await admit(call, req.raw, env);
-    unwatch();
+    const stopped = await enter(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, responder);
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);

@@ -83,11 +83,10 @@ export function fullConversation() {
 
 /** Returns the refusal of a conversation larger than the store, which holds at most `maxBytes`. */
 export function largeConversation(maxBytes: number) {
+  const size = sizeText(maxBytes);
   return refuse(
     "state_too_large",
-    `The conversation would be larger than ${
-      sizeText(maxBytes)
-    }; delete some items or begin another one.`,
+    `The conversation would be larger than ${size}; delete some items or begin another one.`,
   );
 }
 

@@ -10,6 +10,7 @@ import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
+import type { Retention } from "./retention.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newSharedCache, type SharedCache } from "./shared_cache.ts";
 import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts";
@@ -45,19 +46,27 @@ export interface GatewayState {
   readonly leases: LeaseRenewal;
 }
 
+/** Settings of the state, as they are when the process starts. */
+interface StartSettings {
+  readonly caching: CacheSettings;
+  readonly server: AdmissionLimits;
+  /** Bounds of the objects in memory. */
+  readonly retention: Retention;
+  /** Number of days for which usage is stored; none if absent. */
+  readonly usageDays?: number;
+}
+
 /**
  * Returns empty state. It lives as long as the process. The stored objects are in `store`; null for the
- * memory of the process. Usage is stored for `usageDays`.
+ * memory of the process.
  */
 export function newGatewayState(
   world: World,
-  caching: CacheSettings,
-  server: AdmissionLimits,
+  { caching, server, retention, usageDays = 0 }: StartSettings,
   store: GatewayStore | null = null,
-  usageDays = 0,
 ): GatewayState {
   const now = () => world.now();
-  const objects = store?.objects ?? newMemoryObjectStore(now);
+  const objects = store?.objects ?? newMemoryObjectStore(now, retention);
   const state: GatewayState = {
     began: world.now(),
     since: world.unix(),

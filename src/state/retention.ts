@@ -1,15 +1,7 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonValue } from "../core/json/json.ts";
 import type { OwnedReasoning } from "../core/reasoning.ts";
-
-/** Lifetime of stored objects. */
-export const STATE_TTL_MS = 30 * 60 * 1000;
-
-/** Maximum number of stored objects of each type. */
-export const MAX_OBJECTS = 1_000;
-
-/** Maximum bytes of all stored responses, and of all stored conversations. */
-export const MAX_STATE_BYTES = 64 * 1024 * 1024;
+import type { StateSettings } from "./settings.ts";
 
 /** Overhead in memory of an array, an object or a number stored as text, besides its text. */
 const STRUCTURE_BYTES = 64;
@@ -56,11 +48,18 @@ export interface Retention {
   readonly maxBytes: number;
 }
 
+/** Returns the bounds that the settings of the state store name. */
+export function retentionOf(
+  { ttl, max_entries, max_bytes }: Pick<StateSettings, "ttl" | "max_entries" | "max_bytes">,
+): Retention {
+  return { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
+}
+
 /** Bounds without configuration. */
 export const DEFAULT_RETENTION: Retention = {
-  ttlMs: STATE_TTL_MS,
-  maxObjects: MAX_OBJECTS,
-  maxBytes: MAX_STATE_BYTES,
+  ttlMs: 30 * 60 * 1000,
+  maxObjects: 1_000,
+  maxBytes: 64 * 1024 * 1024,
 };
 
 /** Mean bytes of a binding up to which `maxObjects` bindings of one type are stored. */

@@ -1,4 +1,4 @@
-import { STATE_TTL_MS } from "../../src/state/retention.ts";
+import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
 import type { BoundType } from "../../src/state/object_store.ts";
 import { assertEquals } from "../support/assert.ts";
 import {
@@ -62,7 +62,7 @@ export function newBindingTable(): BindingTable {
 
   function find(type: BoundType, id: string): Known | undefined {
     const entry = known.get(`${type} ${id}`);
-    return entry !== undefined && time - entry.at < STATE_TTL_MS ? entry : undefined;
+    return entry !== undefined && time - entry.at < DEFAULT_RETENTION.ttlMs ? entry : undefined;
   }
 
   function bind(type: BoundType, id: string, provider: ProviderId) {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { STATE_TTL_MS } from "../../src/state/retention.ts";
+import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
 import { type BindingTable, KEYS, newBindingTable, PROVIDERS } from "./binding_table.ts";
 
 type Step = (table: BindingTable) => Promise<void> | void;
@@ -9,7 +9,7 @@ const type = fc.constantFrom("response", "chat_completion", "conversation");
 const provider = fc.constantFrom(...PROVIDERS);
 const named = fc.option(provider, { freq: 2 });
 const key = fc.constantFrom(...KEYS);
-const minutes = fc.integer({ min: 1, max: STATE_TTL_MS / 60_000 });
+const minutes = fc.integer({ min: 1, max: DEFAULT_RETENTION.ttlMs / 60_000 });
 
 const STEPS: fc.Arbitrary<Step> = fc.oneof(
   {

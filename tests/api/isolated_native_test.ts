@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { type BoundType, ownerStore } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { bindingOf } from "../support/object_store.ts";
+import { bindingOf, stored } from "../support/object_store.ts";
 import { keyOf, ROTATED, twoKeys } from "../support/client_keys.ts";
 import {
   naming,
@@ -165,9 +165,9 @@ for (const type of TYPES) {
   Deno.test(`a delete does not unbind a ${type} that another key has got meanwhile`, async () => {
     const owner = { provider: "first", origin: null, creator: "key bob" };
     let account = "";
-    const calls = nativeGateway(twoKeys() + PROVIDERS, ({ method }) => {
+    const calls = nativeGateway(twoKeys() + PROVIDERS, async ({ method }) => {
       if (method !== "DELETE") return { body: KINDS[type].resource("x-1") };
-      void ownerStore(calls.state.objects, type).bind("x-1", { ...owner, account });
+      await stored(ownerStore(calls.state.objects, type).bind("x-1", { ...owner, account }));
       return { body: { id: "x-1", object: KINDS[type].deleted, deleted: true } };
     });
     await create(calls, type, ADA);

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { fault } from "../../src/core/result.ts";
-import { STATE_TTL_MS } from "../../src/state/retention.ts";
+import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { keyOf } from "../support/client_keys.ts";
 import type { NativeGateway } from "../support/native_gateway.ts";
@@ -100,7 +100,7 @@ for (const sealing of SEALING) {
     for (const other of others) {
       assertForgotten(sealing, gateway, await ask(gateway, [USER, ...other]));
     }
-    await gateway.world.advance(STATE_TTL_MS);
+    await gateway.world.advance(DEFAULT_RETENTION.ttlMs);
     assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
     const silent = await ask(gateway, [USER, ...called({})]);
     assertEquals([silent.status, lossyOf(silent), lastSealed(gateway)], [200, null, []]);

@@ -8,6 +8,8 @@ export interface TestTerminal extends Terminal {
   readonly written: { readonly out: string; readonly err: string };
   /** What the command has written, by path. */
   readonly files: Map<string, string>;
+  /** False once the command has given up the right to write files. */
+  readonly mayWrite: boolean;
   /** Resolves with the match once both outputs together hold it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** What SIGTERM does. */
@@ -30,6 +32,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
   const files = new Map<string, string>();
   const stopping = new Cancellation();
   const reloads = new Set<() => void>();
+  let mayWrite = true;
 
   function add(where: "out" | "err", text: string) {
     written[where] += text;
@@ -48,6 +51,12 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
       return null;
     },
     files,
+    get mayWrite() {
+      return mayWrite;
+    },
+    dropWriteAccess() {
+      mayWrite = false;
+    },
     stop: () => stopping,
     end: () => stopping.cancel(null),
     onReload(task) {

@@ -43,8 +43,16 @@ const pod = at(manifest("Deployment"), "spec", "template", "spec");
 const container = at(pod, "containers", 0);
 const file = textAt(configMap, "data", "config.yaml");
 
+/** The variables of the documented deployments. */
+const KEYS: Readonly<Record<string, string>> = {
+  OPENAI_API_KEY: "k",
+  CLIENT_KEY: "c",
+  STATE_KEY: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+  VALKEY_PASSWORD: "p",
+};
+
 function clusterConfig(): Config {
-  const loaded = parseConfig(file, { OPENAI_API_KEY: "k", CLIENT_KEY: "c" });
+  const loaded = parseConfig(file, KEYS);
   assert(loaded.ok, JSON.stringify(loaded));
   assertEquals(loaded.warnings, []);
   return loaded.config;
@@ -64,7 +72,10 @@ function patience({ drain_delay, drain_timeout }: Config["server"]): number {
 
 Deno.test("the probes and ports of the Deployment are those of the gateway", async () => {
   const { server } = clusterConfig();
-  const { app } = testGateway(file.replaceAll(/\$\{(\w+)\}/g, "$1"), scriptedWorld());
+  const { app } = testGateway(
+    file.replaceAll(/\$\{(\w+)\}/g, (_all, name: string) => KEYS[name] ?? name),
+    scriptedWorld(),
+  );
   const probes = { livenessProbe: "/health", readinessProbe: "/ready" };
   for (const [probe, expected] of Object.entries(probes)) {
     const path = textAt(container, probe, "httpGet", "path");

@@ -66,8 +66,17 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
       ? formula.startsWith("class Switchyard < Formula\n")
       : args.join(" ") === "services start switchyard" && formula.includes("\n  service do\n");
   },
+  async cp([example = "", target = ""]) {
+    const lines = (await textOf(`scripts/deploy/compose/${example}`)).split("\n");
+    const compose = await textOf("scripts/deploy/compose/compose.yaml");
+    return lines.length > 1 && compose.includes(`env_file: ${target}\n`);
+  },
   docker: ([verb, ...args]) =>
-    verb === "build" ? args.join(" ") === `-t ${IMAGE} .` : verb === "run" && isContainer(args),
+    verb === "compose"
+      ? args.join(" ") === "up"
+      : verb === "build"
+      ? args.join(" ") === `-t ${IMAGE} .`
+      : verb === "run" && isContainer(args),
   async "scripts/release"(args, { environment }) {
     const release = await textOf("scripts/release");
     return args.length === 0 && Object.keys(environment).every((name) => release.includes(name));

@@ -28,6 +28,9 @@ export interface ScriptedResponse {
   readonly body: JsonObject | string;
 }
 
+/** What an upstream does with a request. */
+type Scripted = ScriptedResponse | Error;
+
 /** A gateway before upstreams that keep state themselves. */
 export interface NativeGateway extends StateCalls {
   readonly world: ScriptedWorld;
@@ -88,7 +91,7 @@ circuit_breaker: {enabled: false}
 /** Serves the configuration; each upstream responds with the result of the script. */
 export function nativeGateway(
   config: string,
-  script: (request: SentRequest) => ScriptedResponse | Error,
+  script: (request: SentRequest) => Scripted | Promise<Scripted>,
   optionsIn: (world: ScriptedWorld) => GatewayOptions = () => ({}),
 ): NativeGateway {
   const requests: SentRequest[] = [];
@@ -106,7 +109,7 @@ export function nativeGateway(
         json: isObject(json) ? json : {},
       };
       requests.push(one);
-      const says = script(one);
+      const says = await script(one);
       if (says instanceof Error) throw says;
       const { status = 200, headers = { "content-type": "application/json" } } = says;
       return await answers(status, says.body, headers);

@@ -39,11 +39,14 @@ export function newMemoryResponses(now: () => number, retention: Retention): Mem
       const earlier = bindings.get(id);
       const mayStore = earlier === null ||
         (earlier.kind === "bound" && isVisibleTo(caller, creatorOf(earlier)));
-      const isStored = mayStore && snapshots.canFit(id, snapshot);
-      if (!isStored && !isNative) return Promise.resolve(success(null));
+      const prepared = mayStore ? snapshots.prepare(id, snapshot) : null;
+      if (prepared === null && !isNative) return Promise.resolve(success(null));
       // Bound first: an owner that makes room for it takes the response stored under its ID along.
-      const binding = bindings.bind(id, isStored ? owner : withoutSnapshot(owner));
-      if (isStored && bindings.get(id)?.kind === "bound") snapshots.set(id, snapshot);
+      const binding = bindings.bind(id, prepared === null ? withoutSnapshot(owner) : owner);
+      if (prepared !== null) {
+        if (bindings.get(id)?.kind === "bound") snapshots.add(prepared);
+        else snapshots.abandon(prepared);
+      }
       return Promise.resolve(success(binding));
     },
     findItems(ids) {

@@ -5,7 +5,7 @@ import { heldBytes } from "../retention.ts";
 export interface SharedItems {
   /** Bytes of all items that are held. */
   readonly bytes: number;
-  /** Returns the bytes of a list of items in which each item object counts once. */
+  /** Returns the bytes of held items; an item object that the list has twice counts once. */
   bytesOf(items: readonly JsonObject[]): number;
   /** Adds one holder to each item. */
   hold(items: readonly JsonObject[]): void;
@@ -31,7 +31,7 @@ export function newSharedItems(): SharedItems {
     },
     bytesOf(items) {
       let sum = 0;
-      for (const item of new Set(items)) sum += held.get(item)?.bytes ?? heldBytes(item);
+      for (const item of new Set(items)) sum += held.get(item)?.bytes ?? 0;
       return sum;
     },
     hold(items) {

@@ -17,16 +17,22 @@ export interface MemorySnapshots {
   get(id: string): Snapshot | null;
   /** Returns all responses, oldest first. */
   values(): readonly StoredSnapshot[];
-  /** True if a response is not larger than all responses may be together. */
-  canFit(id: string, snapshot: Snapshot): boolean;
-  /** Stores a response that can fit as the youngest one; the oldest are removed until it fits. */
-  set(id: string, snapshot: Snapshot): void;
+  /**
+   * Measures a response, which is then added or abandoned. Null if it is larger than all responses may
+   * be together.
+   */
+  prepare(id: string, snapshot: Snapshot): PreparedSnapshot | null;
+  /** Stores a response as the youngest one; the oldest are removed until it fits. */
+  add(prepared: PreparedSnapshot): void;
+  abandon(prepared: PreparedSnapshot): void;
   delete(id: string): void;
   stats(): StoreStats;
 }
 
-interface Entry extends StoredSnapshot {
-  readonly items: readonly JsonObject[];
+/** A response whose items are held, so that they are measured once. */
+export interface PreparedSnapshot extends StoredSnapshot {
+  /** Size without the items. */
+  readonly bytes: number;
 }
 
 /** Size of a reference to an item in a list, with the unused part of the list. */
@@ -42,29 +48,34 @@ export function newMemorySnapshots(
 ): MemorySnapshots {
   const limits = { ttl: ttlMs, entries: maxObjects, bytes: maxBytes };
   const shared = newSharedItems();
-  const store = new BoundedStore<Entry>(limits, now, (_id, { items }) => shared.release(items));
+  const store = new BoundedStore<PreparedSnapshot>(limits, now, (_id, entry) => release(entry));
+
+  function release({ snapshot }: PreparedSnapshot): void {
+    shared.release(itemsOf(snapshot));
+  }
 
   function remove(id: string): void {
     const entry = store.get(id);
-    if (entry !== undefined && store.delete(id)) shared.release(entry.items);
+    if (entry !== undefined && store.delete(id)) release(entry);
   }
 
   return {
     get: (id) => store.get(id)?.snapshot ?? null,
     values: () => store.values(),
-    canFit(id, snapshot) {
+    prepare(id, snapshot) {
       const items = itemsOf(snapshot);
-      return bytesBesideItems(id, snapshot) + shared.bytesOf(items) <= maxBytes;
-    },
-    set(id, snapshot) {
-      const items = itemsOf(snapshot);
-      remove(id);
+      const bytes = bytesBesideItems(id, snapshot);
       shared.hold(items);
-      if (!store.set(id, { id, snapshot, items }, bytesBesideItems(id, snapshot))) {
-        return shared.release(items);
-      }
+      const fits = bytes + shared.bytes <= maxBytes || bytes + shared.bytesOf(items) <= maxBytes;
+      if (!fits) shared.release(items);
+      return fits ? { id, snapshot, bytes } : null;
+    },
+    add(prepared) {
+      remove(prepared.id);
+      if (!store.set(prepared.id, prepared, prepared.bytes)) release(prepared);
       store.dropOldestWhile((bytes) => bytes + shared.bytes > maxBytes);
     },
+    abandon: release,
     delete: remove,
     stats() {
       store.dropExpired();

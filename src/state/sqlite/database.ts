@@ -37,8 +37,11 @@ export class ForeignDatabase extends Error {
   }
 }
 
-/** Size to which the write-ahead log is cut after a checkpoint. */
-const MAX_LOG_BYTES = 4 * 1024 * 1024;
+/** Pages of the write-ahead log after which it is written back to the file. */
+const MAX_LOG_PAGES_COUNT = 500;
+
+/** Size to which the write-ahead log is cut then; one large transaction may make it larger. */
+const MAX_LOG_BYTES = 2 * 1024 * 1024;
 
 /**
  * Opens a database file and creates its tables. One connection with an exclusive lock: no other
@@ -80,6 +83,7 @@ function configure(
     "secure_delete = on",
     "cache_size = -4000",
     "foreign_keys = on",
+    `wal_autocheckpoint = ${MAX_LOG_PAGES_COUNT}`,
     `journal_size_limit = ${MAX_LOG_BYTES}`,
   ];
   if (maxPages !== null) pragmas.push(`max_page_count = ${maxPages}`);

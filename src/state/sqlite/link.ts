@@ -42,7 +42,9 @@ export interface Link {
 
 /** Times and bounds of a link. */
 export interface LinkLimits extends QueueLimits {
-  /** Time in which the thread must complete a transaction, or open the file. */
+  /** Time in which the thread must have started and opened the file. */
+  readonly openTimeoutMs: number;
+  /** Time in which the thread must complete a transaction. */
   readonly timeoutMs: number;
   /** Time after that in which a silent thread may still reply; then it is replaced. */
   readonly graceMs: number;
@@ -54,6 +56,7 @@ export interface LinkLimits extends QueueLimits {
 export const LINK_LIMITS: LinkLimits = {
   calls: 1_000,
   bytes: 64 * 1024 * 1024,
+  openTimeoutMs: 30_000,
   // A card that is worn out has been seen to take a second for a checkpoint.
   timeoutMs: 10_000,
   graceMs: 30_000,
@@ -143,7 +146,7 @@ export function openLink(
       onCrash: () => state.thread === thread && replace(),
     });
     state = { kind: "opening", thread };
-    setTimer(limits.timeoutMs, replace);
+    setTimer(limits.openTimeoutMs, replace);
     thread.post({ kind: "open", ...opening });
   }
 
@@ -173,6 +176,8 @@ export function openLink(
         return;
       case "refused":
         return replace(reply.problem);
+      case "broken":
+        return replace();
       case "results":
         totals = reply.totals ?? totals;
         for (const result of reply.results) settle(result);

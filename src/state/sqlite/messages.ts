@@ -28,7 +28,9 @@ export type WorkerReply =
     /** Null if they could not be read. */
     readonly totals: Totals | null;
   }
-  | { readonly kind: "closed" };
+  | { readonly kind: "closed" }
+  /** The thread cannot go on: an error that no operation reports. */
+  | { readonly kind: "broken" };
 
 /** Result of an operation. Its changes are committed, or it has changed nothing. */
 export type CallResult =

@@ -35,8 +35,7 @@ export async function openSqliteStore(
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);
   if (quotas.ok) {
-    const parts = { retention, quotas: quotas.value };
-    return { ok: true, store: newStore(opened.link, parts, dependencies) };
+    return { ok: true, store: newStore(opened.link, quotas.value, retention, dependencies) };
   }
   await opened.link.close();
   return { ok: false, problem: openingProblem("other", sqlite.path) };
@@ -44,10 +43,8 @@ export async function openSqliteStore(
 
 function newStore(
   link: Link,
-  { retention: { maxBytes }, quotas }: {
-    readonly retention: Retention;
-    readonly quotas: SqliteQuotas;
-  },
+  quotas: SqliteQuotas,
+  { maxBytes }: Retention,
   { world, codec }: StoreDependencies,
 ): StateStore {
   const endSweep = startSweep(world, link);
@@ -75,8 +72,8 @@ function newStore(
       for (let removed = 0;;) {
         const part = await link.run("removeSomeRecords", undefined);
         if (!part.ok) return part;
-        removed += part.value;
-        if (part.value > 0) continue;
+        removed += part.value.records;
+        if (part.value.isMore) continue;
         await emptyFile(link);
         return success(removed);
       }

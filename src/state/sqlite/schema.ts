@@ -130,6 +130,7 @@ create table settled (
   call text not null unique,
   expires integer not null
 ) strict;
+create index settled_expires on settled (expires);
 
 create table usage (
   day text not null,

@@ -1,10 +1,12 @@
 import { type Database, openDatabase } from "./database.ts";
 import { problemOf } from "./errors.ts";
-import type { WorkerReply, WorkerRequest } from "./messages.ts";
+import type { OperationCall, WorkerReply, WorkerRequest } from "./messages.ts";
 import type { Totals } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { readTotals } from "./operations/totals.ts";
 import { type CallRunner, runCalls } from "./transactions.ts";
+
+type OpenRequest = Extract<WorkerRequest, { readonly kind: "open" }>;
 
 /**
  * Returns the receiver of the messages to the thread of a database. It has the only connection to
@@ -15,33 +17,43 @@ export function newDatabaseThread(
 ): (request: WorkerRequest) => void {
   let runner: CallRunner | null = null;
 
-  function open(database: Database, retention: CallRunner["retention"]): void {
-    runner = { database, operations: OPERATIONS, retention };
-    post({ kind: "opened", totals: readTotals(database) });
+  function open({ options, retention }: OpenRequest): void {
+    try {
+      const database = openDatabase(options);
+      runner = { database, operations: OPERATIONS, retention };
+      post({ kind: "opened", totals: readTotals(database) });
+    } catch (error) {
+      post({ kind: "refused", problem: problemOf(error) });
+    }
   }
 
-  return (request) => {
+  function run(calls: readonly OperationCall[]): void {
+    if (runner === null) throw new TypeError("the database is not open");
+    const { database } = runner;
+    runCalls(runner, calls, (results) => {
+      post({ kind: "results", results, totals: totalsOf(database) });
+    });
+  }
+
+  function receive(request: WorkerRequest): void {
     switch (request.kind) {
       case "open":
-        try {
-          open(openDatabase(request.options), request.retention);
-        } catch (error) {
-          post({ kind: "refused", problem: problemOf(error) });
-        }
-        return;
-      case "run": {
-        if (runner === null) throw new TypeError("the database is not open");
-        const { database } = runner;
-        runCalls(runner, request.calls, (results) => {
-          post({ kind: "results", results, totals: totalsOf(database) });
-        });
-        return;
-      }
+        return open(request);
+      case "run":
+        return run(request.calls);
       case "close":
         runner?.database.close();
         runner = null;
-        post({ kind: "closed" });
-        return;
+        return post({ kind: "closed" });
+    }
+  }
+
+  return (request) => {
+    try {
+      receive(request);
+    } catch {
+      // The runtime would write the error to the log, and errors may contain what a client has sent.
+      post({ kind: "broken" });
     }
   };
 }

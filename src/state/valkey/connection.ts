@@ -3,7 +3,14 @@ import type { Cluster, Redis } from "iovalkey";
 import { parseServerAddress } from "./address.ts";
 import { clusterOptions, type LinkSettings, serverOptions } from "./library_options.ts";
 import type { LinkReport } from "./link_report.ts";
-import { errorCode, isServerError, isWrongDatabase, isWrongType, reasonOf } from "./problems.ts";
+import {
+  CLOSED,
+  errorCode,
+  isServerError,
+  isWrongDatabase,
+  isWrongType,
+  reasonOf,
+} from "./problems.ts";
 
 /** An argument of a command. */
 export type Argument = string | number | Uint8Array;
@@ -54,6 +61,7 @@ export async function newValkeyConnection(
 
   client.on("error", failedWith);
   client.on("node error", failedWith);
+  client.on("connecting", () => void (reason = null));
   client.on("connect", () => void (hasWrongDatabase = false));
   client.on("ready", () => {
     if (hasWrongDatabase) return;
@@ -62,12 +70,13 @@ export async function newValkeyConnection(
     for (const listener of listeners) listener();
   });
   client.on("close", () => {
-    if (!isClosed) report.failed(name, reason ?? reasonOf(null));
+    if (!isClosed) report.failed(name, reason ?? CLOSED);
   });
 
   function failedWith(error: unknown): void {
-    if (isClosed) return;
-    reason = reasonOf(error);
+    const known = reasonOf(error);
+    if (isClosed || known === null) return;
+    reason = known;
     // The library would go on with database 0.
     if (isWrongDatabase(error)) hasWrongDatabase = true;
     if (client.status !== "ready" || hasWrongDatabase) report.failed(name, reason);
@@ -80,7 +89,7 @@ export async function newValkeyConnection(
     } catch (error) {
       if (!isServerError(error)) return AWAY;
       const code = errorCode(error);
-      if (code !== "NOSCRIPT") report.refused(reasonOf(error));
+      if (code !== "NOSCRIPT") report.refused(reasonOf(error) ?? CLOSED);
       return { kind: "refused", code, isWrongType: isWrongType(error) };
     }
   }
@@ -127,5 +136,7 @@ async function closeClient(client: Redis | Cluster): Promise<void> {
   const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
   if (status === "ready") await client.quit().catch(() => client.disconnect());
   else client.disconnect();
-  if (!IDLE_STATUSES.includes(status)) await ended;
+  // The library itself uses a timer of 0 ms to end a connection that it does not have.
+  if (IDLE_STATUSES.includes(status)) await new Promise((resolve) => setTimeout(resolve, 0));
+  else await ended;
 }

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { ClusterOptions, RedisOptions } from "iovalkey";
 import type { ValkeySettings } from "../settings.ts";
 import { parseServerAddress } from "./address.ts";
@@ -72,8 +73,8 @@ function linkOptions(settings: LinkSettings, ca: string | null) {
     ...(address?.isEncrypted === true && {
       tls: {
         ...(ca !== null && { ca }),
-        // The nodes of a cluster have names of their own.
-        ...(!cluster && { servername: address.host }),
+        // Each node of a cluster has another name; an address is not a server name (RFC 6066, 3).
+        ...(!cluster && isIP(address.host) === 0 && { servername: address.host }),
       },
     }),
     lazyConnect: true,

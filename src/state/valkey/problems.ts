@@ -34,21 +34,23 @@ const CONNECTION_REASONS: Reasons = [
   [/startup nodes|slots cache/, "no node of the cluster answers"],
   [
     /UNKNOWN|[Cc]ertificate|CERT|altname|TLS|SSL/,
-    "its certificate is not trusted or is for another name, or it does not use TLS",
+    "its certificate is not trusted or is for another name",
   ],
 ];
 
 const UNKNOWN_ERROR = "it has sent an unknown error";
-const CLOSED = "the connection was closed";
+
+/** The reason of a connection that has ended without an error. */
+export const CLOSED = "the connection was closed";
 
 /**
  * Returns why a server does not execute commands, in our own words: the text of the library may
- * hold addresses, arguments and passwords.
+ * hold addresses, arguments and passwords. Null for an error that only follows from another one.
  */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return CLOSED;
+export function reasonOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
   if (isServerError(error)) return findReason(SERVER_REASONS, error.message) ?? UNKNOWN_ERROR;
-  return findReason(CONNECTION_REASONS, `${codeOf(error)} ${error.message}`) ?? CLOSED;
+  return findReason(CONNECTION_REASONS, `${codeOf(error)} ${error.message}`);
 }
 
 function findReason(reasons: Reasons, text: string): string | null {

@@ -110,8 +110,8 @@ Deno.test("an item that the conversation already has is refused before a request
 Deno.test("a conversation that is deleted during a turn is not created again, and the response fails", async () => {
   for (const stream of [false, true]) {
     const holder: { calls?: Stateful; id?: string } = {};
-    const calls = stateful(TWO, () => {
-      void holder.calls?.state.objects.conversations.delete(holder.id ?? "");
+    const calls = stateful(TWO, async () => {
+      await holder.calls?.state.objects.conversations.delete(holder.id ?? "");
       return {};
     });
     holder.calls = calls;

@@ -119,9 +119,9 @@ for (const stream of [false, true]) {
 
   Deno.test(`an item whose ID a concurrent turn has used is stored under a new ID from a native ${how}`, async () => {
     const holder: { id?: string } = {};
-    const calls = nativeGateway(CONFIG, (request) => {
+    const calls = nativeGateway(CONFIG, async (request) => {
       const { conversations } = calls.state.objects;
-      void conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]);
+      await stored(conversations.append(holder.id ?? "", [{ id: "mine", type: "opaque" }]));
       return answering(request, [message("msg_1", "a")]);
     });
     const id = await conversation(calls);
@@ -166,9 +166,9 @@ for (const stream of [false, true]) {
   Deno.test(`a turn fails in a native ${how} if its conversation has meanwhile grown too large`, async () => {
     const holder: { id?: string } = {};
     const text = "x".repeat(64 * 1024 * 1024 - 2_000);
-    const calls = nativeGateway(CONFIG, (request) => {
+    const calls = nativeGateway(CONFIG, async (request) => {
       const { conversations } = calls.state.objects;
-      void conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]);
+      await stored(conversations.append(holder.id ?? "", [{ id: "a", type: "x", text }]));
       return answering(request, [message("msg_1", "y".repeat(2_000))]);
     });
     const id = await conversation(calls);

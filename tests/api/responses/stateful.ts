@@ -64,7 +64,7 @@ function parsed(text: string): Config {
 /** Serves the configuration; each upstream responds with the result of the script. */
 export function stateful(
   config = TWO,
-  script: (request: SentRequest) => ScriptedResponse = () => ({}),
+  script: (request: SentRequest) => ScriptedResponse | Promise<ScriptedResponse> = () => ({}),
   optionsIn: (world: ScriptedWorld) => GatewayOptions = () => ({}),
 ): Stateful {
   const requests: SentRequest[] = [];
@@ -73,7 +73,7 @@ export function stateful(
       const body = parseJson(await new Response(init.body).text());
       const one = { host: new URL(url).hostname, body: isObject(body) ? body : {} };
       requests.push(one);
-      const said = script(one);
+      const said = await script(one);
       const { status = 200, message = { content: `answer ${requests.length}` }, finish = "stop" } =
         said;
       if (status !== 200) return answers(status, "");

@@ -47,7 +47,7 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
     "--allow-net",
     "--allow-read",
     "--allow-sys=hostname",
-    "--allow-write=config.yaml",
+    "--allow-write",
     "--no-prompt",
   ]);
 });

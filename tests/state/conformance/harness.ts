@@ -176,9 +176,11 @@ export function testModel<Model extends { time: number }, Store>(
     )
   );
   const { ttlMs } = retention;
-  const passes = [fc.integer({ min: 1, max: ttlMs }), fc.constantFrom(1, ttlMs - 1, ttlMs)].map((
-    duration,
-  ) =>
+  const durations = [
+    fc.integer({ min: 1, max: Math.ceil(ttlMs / 4) }),
+    fc.constantFrom(1, ttlMs - 1, ttlMs),
+  ];
+  const passes = durations.map((duration) =>
     duration.map((ms) =>
       newCommand(`pass ${ms} ms`, false, async (model, { advance }) => {
         model.time += ms;

@@ -97,6 +97,21 @@ export function testReasoning(under: StoreUnderTest<Objects>): void {
     },
   );
 
+  test("the entry that was not used the longest makes room", async (first, second) => {
+    for (let at = 0; at < 4 * BOUNDS.maxObjects; at++) await put(first, key(`c${at}`));
+    await found(second, key("c0", null));
+    await put(first, key("one more"));
+    const own = [key("c0"), key("c1"), key("c2")];
+    assertEquals(await found(second, ...own), [reasoning("hm"), null, reasoning("hm")]);
+    for (let at = 0; at < 6 * BOUNDS.maxObjects; at++) {
+      await put(first, key(`d${at}`, "t", `key ${at % 2}`));
+    }
+    await found(second, key("c3"));
+    await put(first, key("c", "t", "bob"));
+    const all = [key("c3"), key("c4"), key("c5")];
+    assertEquals(await found(second, ...all), [reasoning("hm"), null, reasoning("hm")]);
+  });
+
   test(
     "all callers have at most 10 entries for each of max_entries; the oldest makes room",
     async (first, second) => {

@@ -86,7 +86,10 @@ function find(keys: readonly ReasoningKey[]): ReasoningStep {
   };
 }
 
-const group = { creator: fc.constantFrom(...CREATORS), calls: fc.constantFrom(...CALLS) };
+const group = {
+  creator: fc.constantFrom(...CREATORS, "ada", "ada"),
+  calls: fc.constantFrom(...CALLS),
+};
 const full = fc.record({ ...group, text: fc.constantFrom(...TEXTS) });
 const partial = fc.record({ ...group, text: fc.constantFrom(...TEXTS, null) });
 const thinking = fc.constantFrom("1", "2", "3", "4", "x".repeat(BOUNDS.creatorBytes + 1));

@@ -13,7 +13,7 @@ const BOUNDS = { ttlMs: 30 * 60_000, maxObjects: 1_000, maxBytes: 64 * KIB };
 /** Most that a store may count for a small response besides its text, in bytes. */
 const MAX_OVERHEAD_BYTES = 2 * KIB;
 
-const TURNS = 100;
+const TURN_COUNT = 100;
 const ITEM_BYTES = 1_000;
 const ORIGIN = { route: "", model: "m", requestedModel: null, protocol: "responses" } as const;
 const OWNER: Owner = {
@@ -44,7 +44,7 @@ async function storeDialogue(responses: ResponseStore, name: string): Promise<vo
     type: "message",
     text: id.padEnd(ITEM_BYTES, "x"),
   });
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let turn = 0; turn < TURN_COUNT; turn++) {
     const earlier = await snapshotOf(responses, `${name} ${turn - 1}`);
     const history = earlier === null ? [] : [...earlier.input, ...outputOf(earlier)];
     const [first, second, third, fourth] = [0, 1, 2, 3].map((at) => item(`${name} ${turn}.${at}`));
@@ -106,7 +106,7 @@ export function testResponseBytes(under: StoreUnderTest<Objects>): void {
       const { responses, stats } = { ...pick(false).objects };
       for (const name of ["one", "two", "three"]) await storeDialogue(responses, name);
       for (const name of ["one", "two", "three"]) {
-        for (const turn of [0, 1, 50, TURNS - 1]) {
+        for (const turn of [0, 1, 50, TURN_COUNT - 1]) {
           const found = await snapshotOf(responses, `${name} ${turn}`);
           assertEquals(found?.input.length, 4 * turn + 2);
           const texts = found?.input.map(({ text }) => String(text).split("x")[0]);

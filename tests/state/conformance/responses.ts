@@ -152,6 +152,19 @@ export function testResponses(under: StoreUnderTest<Objects>): void {
 
   testStore(
     under,
+    "only the oldest response makes room, also if it was stored twice",
+    { ...BOUNDS, maxObjects: 3 },
+    async ({ pick }) => {
+      const { responses } = pick(false).objects;
+      for (const id of ["a", "b", "c", "a", "d"]) await put(responses, id);
+      const found = ["a", "b", "c", "d"].map((id) => stored(responses.find(id)));
+      const snapshots = (await Promise.all(found)).map((one) => one?.snapshot?.resource.id);
+      assertEquals<unknown>(snapshots, [undefined, "b", "c", "d"]);
+    },
+  );
+
+  testStore(
+    under,
     "one response ID that two accounts return at the same time is a conflict without content",
     BOUNDS,
     async ({ pick }) => {

@@ -5,6 +5,7 @@ import type { StateStore } from "../../../src/state/state_store.ts";
 import { testCachedResponses } from "../conformance/cached_responses.ts";
 import { testConversations } from "../conformance/conversations.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
+import { testMaintenance } from "../conformance/maintenance.ts";
 import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
@@ -44,11 +45,10 @@ testConversations(plain);
 testReasoning(plain);
 testResponses(plain);
 testCachedResponses(plain);
+testMaintenance(plain);
 testQuotas(plain);
 
 const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]));
 
-testConversations(encrypted);
 testReasoning(encrypted);
-testResponses(encrypted);
 testCachedResponses(encrypted);

@@ -22,7 +22,7 @@ export function settingsOf(path: string, retention: Retention = DEFAULT_RETENTIO
   };
 }
 
-/** A database file in a folder of its own, with a world and a log that tests read. */
+/** A database file in a separate folder, with a world and a log that tests read. */
 export interface TestFile {
   readonly folder: string;
   readonly path: string;

@@ -6,6 +6,7 @@ import { HAS_SERVER, sharedValkeyServer, valkeyTest } from "../../support/valkey
 import { testCachedResponses } from "../conformance/cached_responses.ts";
 import { testConversations } from "../conformance/conversations.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
+import { testMaintenance } from "../conformance/maintenance.ts";
 import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
@@ -53,6 +54,7 @@ if (HAS_SERVER) {
   testResponses(plain);
   testCachedResponses(plain);
   testQuotas(plain);
+  testMaintenance(plain);
 
   const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]));
   testConversations(encrypted);

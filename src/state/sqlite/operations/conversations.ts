@@ -189,7 +189,7 @@ export const findConversationItems = {
       `select conversation.id as conversation, conversation.creator as creator,
          conversation_item.item_id as item_id, conversation_item.body as body
        from conversation_item
-         join conversation on conversation.key = conversation_item.conversation
+         cross join conversation on conversation.key = conversation_item.conversation
        where conversation_item.item_id in (select value from json_each(?))
          and conversation.changed > ?
        order by conversation.seq, conversation_item.position`,

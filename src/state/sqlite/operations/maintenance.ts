@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from "../database.ts";
+import type { Database } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import { readNumber } from "./table.ts";
 
@@ -9,34 +9,59 @@ const MAX_EXPIRED_RESPONSES_COUNT = 50;
 /** Maximum number of pages of 4 KiB that one run gives back to the disk. */
 const MAX_FREED_PAGES_COUNT = 1_000;
 
+/** Records of a table that expire by a column that has an index of the same name. */
+interface Expiring {
+  readonly table: string;
+  readonly key: string;
+  readonly column: "changed" | "expires";
+  /** Condition for the records. */
+  readonly where?: string;
+  /** Maximum number that one run removes. */
+  readonly most: number;
+}
+
+const EXPIRING: readonly Expiring[] = [
+  { table: "response", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
+  {
+    table: "binding",
+    key: "type, id",
+    column: "changed",
+    where: "type = 'response' and",
+    most: MAX_EXPIRED_RESPONSES_COUNT,
+  },
+  {
+    table: "binding",
+    key: "type, id",
+    column: "changed",
+    where: "type <> 'response' and",
+    most: MAX_EXPIRED_RECORDS,
+  },
+  { table: "conversation", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
+  { table: "reasoning", key: "key", column: "changed", most: MAX_EXPIRED_RECORDS },
+  { table: "cached_response", key: "key", column: "expires", most: MAX_EXPIRED_RECORDS },
+  { table: "spent", key: "caller, window", column: "expires", most: MAX_EXPIRED_RECORDS },
+  { table: "settled", key: "seq", column: "expires", most: MAX_EXPIRED_RECORDS },
+];
+
 /** Removes expired records. True if there may be more of them. */
 export const removeExpired = {
   kind: "write" as const,
   run({ database, now, horizon }: OperationContext): boolean {
-    const remove = (table: string, key: string, condition: string, time: number, most: number) =>
-      removeSome(
-        database,
-        `delete from ${table} where (${key}) in
-           (select ${key} from ${table} where ${condition} limit ?)`,
-        most,
-        time,
-      );
     // After a step back of the clock these would last longer than their lifetime.
     for (const table of ["binding", "response", "conversation", "reasoning"]) {
       database.change(`update ${table} set changed = ?1 where changed > ?1`, now);
     }
-    const records = MAX_EXPIRED_RECORDS;
-    const responses = MAX_EXPIRED_RESPONSES_COUNT;
-    return [
-      remove("response", "key", "changed <= ?", horizon, responses),
-      remove("binding", "type, id", "type = 'response' and changed <= ?", horizon, responses),
-      remove("binding", "type, id", "type <> 'response' and changed <= ?", horizon, records),
-      remove("conversation", "key", "changed <= ?", horizon, responses),
-      remove("reasoning", "key", "changed <= ?", horizon, records),
-      remove("cached_response", "key", "expires <= ?", now, records),
-      remove("spent", "caller, window", "expires <= ?", now, records),
-      remove("settled", "seq", "expires <= ?", now, records),
-    ].some((isMore) => isMore);
+    return EXPIRING.map(({ table, key, column, where = "", most }) => {
+      // The index is named, because SQLite would read all bindings of a type.
+      const removed = database.change(
+        `delete from ${table} where (${key}) in (
+           select ${key} from ${table} indexed by ${table}_${column}
+           where ${where} ${column} <= ? limit ?)`,
+        column === "changed" ? horizon : now,
+        most,
+      );
+      return removed === most;
+    }).some((isMore) => isMore);
   },
 };
 
@@ -53,32 +78,39 @@ export const freePages = {
   },
 };
 
-/** Removes some records of all tables. Returns their number; 0 if there are none left. */
+/** What one step of a purge has removed. */
+export interface PurgeStep {
+  readonly records: number;
+  readonly isMore: boolean;
+}
+
+/** Removes some rows of all tables. Calls that are settled are no records, but are removed too. */
 export const removeSomeRecords = {
   kind: "write" as const,
-  run({ database }: OperationContext): number {
-    let removed = 0;
-    for (
-      const [table, key, most] of [
-        ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
-        ["binding", "type, id", MAX_EXPIRED_RECORDS],
-        ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
-        ["reasoning", "key", MAX_EXPIRED_RECORDS],
-        ["cached_response", "key", MAX_EXPIRED_RECORDS],
-        ["spent", "caller, window", MAX_EXPIRED_RECORDS],
-        ["settled", "seq", MAX_EXPIRED_RECORDS],
-        ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
-      ] as const
-    ) {
-      removed += database.change(
+  run({ database }: OperationContext): PurgeStep {
+    const before = countRecords(database);
+    const isMore = PURGED.map(([table, key, most]) =>
+      database.change(
         `delete from ${table} where (${key}) in (select ${key} from ${table} limit ?)`,
         most,
-      );
-    }
-    return removed;
+      ) === most
+    ).includes(true);
+    return { records: before - countRecords(database), isMore };
   },
 };
 
-function removeSome(database: Database, sql: string, most: number, time: SqlValue): boolean {
-  return database.change(sql, time, most) === most;
+/** The tables of a purge, with the rows that one step removes at most. */
+const PURGED = [
+  ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
+  ["binding", "type, id", MAX_EXPIRED_RECORDS],
+  ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
+  ["reasoning", "key", MAX_EXPIRED_RECORDS],
+  ["cached_response", "key", MAX_EXPIRED_RECORDS],
+  ["spent", "caller, window", MAX_EXPIRED_RECORDS],
+  ["settled", "seq", MAX_EXPIRED_RECORDS],
+  ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
+] as const;
+
+function countRecords(database: Database): number {
+  return readNumber(database, "select sum(entries) from total");
 }

@@ -139,12 +139,13 @@ export const storeResponse = {
 export const findResponseItems = {
   kind: "read" as const,
   run({ database, horizon }: OperationContext, ids: readonly string[]): FoundItems {
+    // A cross join keeps this order; without it SQLite reads all responses first.
     const rows = database.rows(
       `select response.key as response, binding.body as body, item.key as item, item.item_id as id
        from item
-         join response_item on response_item.item = item.key
-         join response on response.key = response_item.response
-         join binding on binding.type = 'response' and binding.id = response.id
+         cross join response_item on response_item.item = item.key
+         cross join response on response.key = response_item.response
+         cross join binding on binding.type = 'response' and binding.id = response.id
        where item.item_id in (select value from json_each(?))
          and response.changed > ? and binding.changed > ?
        order by response.key, response_item.position`,

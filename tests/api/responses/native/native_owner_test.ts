@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { bindingOf } from "../../../support/object_store.ts";
+import { bindingOf, stored } from "../../../support/object_store.ts";
 import {
   naming,
   nativeConfig,
@@ -208,10 +208,10 @@ Deno.test("a deletion at a named provider removes no binding of another account"
 });
 
 Deno.test("a conflict that arises during the deletion of a response stays", async () => {
-  const calls = nativeGateway(TWO, ({ host, method }) => {
+  const calls = nativeGateway(TWO, async ({ host, method }) => {
     if (method !== "DELETE") return { body: responseOf("resp_1") };
     const other = { provider: "second", account: "other", origin: null, creator: null };
-    void calls.state.objects.responses.bind("resp_1", other);
+    await stored(calls.state.objects.responses.bind("resp_1", other));
     return { body: { id: "resp_1", object: "response", deleted: host === "first" } };
   });
   await create(calls, "first");

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import type { GatewayState } from "../../../../src/state/gateway_state.ts";
-import { heldBytes, MAX_STATE_BYTES } from "../../../../src/state/retention.ts";
+import { DEFAULT_RETENTION, heldBytes } from "../../../../src/state/retention.ts";
 import { outputOf } from "../../../../src/state/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { stored } from "../../../support/object_store.ts";
@@ -10,7 +10,7 @@ import { socketGateway } from "../../../support/socket_gateway.ts";
 import { objectsAt, textAt } from "../../../support/state_call.ts";
 import { idOf, type Stateful, stateful } from "../stateful.ts";
 
-const TURNS = 100;
+const TURN_COUNT = 100;
 const ITEM_BYTES = 1_000;
 
 /** Dialogues of 100 turns that must fit into the memory of all responses. */
@@ -35,7 +35,7 @@ function bytesIn({ objects }: GatewayState): number {
 
 /** Checks that all turns are stored whole, in memory for many such dialogues. */
 async function assertShared(state: GatewayState, ids: readonly string[]): Promise<void> {
-  assert(bytesIn(state) * MIN_DIALOGUES < MAX_STATE_BYTES, `${bytesIn(state)} bytes`);
+  assert(bytesIn(state) * MIN_DIALOGUES < DEFAULT_RETENTION.maxBytes, `${bytesIn(state)} bytes`);
   for (const [turn, id] of ids.entries()) {
     const found = await stored(state.objects.responses.find(id));
     assertEquals(found?.snapshot?.input.length, 4 * turn + 3);
@@ -46,7 +46,7 @@ async function assertShared(state: GatewayState, ids: readonly string[]): Promis
 Deno.test("a dialogue of 100 turns stores each item once, continued by the earlier response", async () => {
   const calls = gateway();
   const ids: string[] = [];
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let turn = 0; turn < TURN_COUNT; turn++) {
     const previous = ids.at(-1);
     const body = { input: inputOf(turn), ...previous && { previous_response_id: previous } };
     ids.push(idOf(await calls.created(body)));
@@ -60,7 +60,7 @@ Deno.test("a dialogue of 100 turns stores each item once, continued in a convers
   const calls = gateway();
   const conversation = idOf((await calls.post("/conversations", {})).json);
   const ids: string[] = [];
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let turn = 0; turn < TURN_COUNT; turn++) {
     ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
   }
   await assertShared(calls.state, ids);
@@ -70,7 +70,7 @@ Deno.test("items that a client sends by reference are stored once in all turns",
   const calls = gateway();
   const first = await calls.created({ input: inputOf(0) });
   const ids = [idOf(first)];
-  for (let turn = 1; turn < TURNS; turn++) {
+  for (let turn = 1; turn < TURN_COUNT; turn++) {
     const { json } = await calls.get(`/responses/${ids.at(-1)}/input_items?order=asc&limit=100`);
     const items = objectsAt(json, "data");
     const input = [
@@ -79,7 +79,10 @@ Deno.test("items that a client sends by reference are stored once in all turns",
     ];
     ids.push(idOf(await calls.created({ input })));
   }
-  assert(bytesIn(calls.state) * MIN_DIALOGUES < MAX_STATE_BYTES, `${bytesIn(calls.state)} bytes`);
+  assert(
+    bytesIn(calls.state) * MIN_DIALOGUES < DEFAULT_RETENTION.maxBytes,
+    `${bytesIn(calls.state)} bytes`,
+  );
   const last = await stored(calls.state.objects.responses.find(ids.at(-1) ?? ""));
   assertEquals(last?.snapshot?.input.length, 63);
 });

@@ -1,0 +1,52 @@
+import { COMMANDS } from "../../src/cli/run.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { configFile, testTerminal, whileServing } from "./test_terminal.ts";
+import { run } from "../../src/cli/run.ts";
+
+const PORT_0 = `
+server: {port: 0}
+providers: {openai: {api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: openai}]}]}
+`;
+
+Deno.test("only commands that write files have the right to", async () => {
+  const writing = COMMANDS.filter(({ writesFiles }) => writesFiles).map(({ name }) => name);
+  assertEquals(writing, ["", "init", "state"]);
+  const terminal = testTerminal();
+  assertEquals(await run(["schema"], terminal), 0);
+  assert(!terminal.mayWrite);
+});
+
+Deno.test("a gateway that serves has given up the right to write files", async () => {
+  using file = await configFile(PORT_0);
+  await whileServing(["--config", file.path], async (terminal) => {
+    await terminal.said(/listens on/);
+    assert(!terminal.mayWrite);
+  });
+});
+
+Deno.test("a process that has given up the right to write files cannot write", async () => {
+  const path = await Deno.makeTempFile();
+  const program = `
+    import { realTerminal } from "${new URL("../../src/cli/terminal.ts", import.meta.url)}";
+    const terminal = realTerminal();
+    using open = Deno.openSync("${path}", { write: true });
+    terminal.dropWriteAccess();
+    open.writeSync(new TextEncoder().encode("open"));
+    console.log(terminal.create("${path}.new", "text"));
+  `;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--allow-read", "--allow-write", "--allow-env", "-"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(program));
+  await writer.close();
+  const { code, stdout } = await child.output();
+  assertEquals(code, 0);
+  assertEquals(new TextDecoder().decode(stdout), "may not be written by this program\n");
+  assertEquals(await Deno.readTextFile(path), "open");
+  await Deno.remove(path);
+});
