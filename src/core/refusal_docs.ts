@@ -226,7 +226,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   token_rate_exceeded: {
     cause: "The client key, or one of its groups, has used more than its `tokens_per_minute`.",
     cure: "Wait for the time in `Retry-After`, or raise the rate of tokens.",
-    example: "Too many tokens; try again in 30 s.",
+    example: "Too many tokens of the group 'apps'; try again in 30 s.",
   },
   concurrency_limit_exceeded: {
     cause: "The client key has as many running calls as its `max_concurrent` allows.",

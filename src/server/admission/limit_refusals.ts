@@ -13,31 +13,31 @@ export function refuseByLimit(
   refused: Refused,
 ): Failed {
   const scope = scopes[refused.scope];
-  switch (refused.reason) {
+  const { reason } = refused;
+  if (reason === "budget") return refuseBudget(call, scope, refused);
+  const seconds = setWait(call, refused.waitMs);
+  switch (reason) {
     case "requests":
-      return refuse("rate_limit_exceeded", `Too many requests; ${waitFor(call, refused)}.`);
+      return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
     case "tokens": {
       const owner = scope?.group == null ? "" : ` of the group '${scope.group}'`;
-      return refuse("token_rate_exceeded", `Too many tokens${owner}; ${waitFor(call, refused)}.`);
+      return refuse("token_rate_exceeded", `Too many tokens${owner}; try again in ${seconds} s.`);
     }
-    case "concurrency":
+    case "concurrency": {
+      const most = scope?.limits.maxConcurrent ?? 0;
       return refuse(
         "concurrency_limit_exceeded",
-        `Too many concurrent calls: this client key may have ${
-          scope?.limits.maxConcurrent ?? 0
-        }; ` +
-          `${waitFor(call, refused)}.`,
+        `Too many concurrent calls: this client key may have ${most}; try again in ${seconds} s.`,
       );
-    case "budget":
-      return refuseBudget(call, scope, refused);
+    }
   }
 }
 
-/** Sets `Retry-After` and returns the time in words. */
-function waitFor({ responseHeaders }: Call, { waitMs }: Pick<Refused, "waitMs">): string {
+/** Sets `Retry-After` and returns its seconds. */
+function setWait({ responseHeaders }: Call, waitMs: number): number {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   responseHeaders["retry-after"] = String(seconds);
-  return `try again in ${seconds} s`;
+  return seconds;
 }
 
 /** Refuses a call until the window of the budget ends. Official SDKs would repeat it at once otherwise. */
@@ -47,7 +47,7 @@ function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refu
   call.responseHeaders["x-should-retry"] = "false";
   if (budget === undefined) return refuse("budget_exceeded", `A budget of ${owner} is used up.`);
   const { endMs, limit, per, unit } = budget;
-  waitFor(call, { waitMs: endMs - call.world.wall() });
+  setWait(call, endMs - call.world.wall());
   const amount = unit === "usd" ? `${usdOf(limit)} USD` : `${limit} tokens`;
   const end = new Date(endMs).toISOString().replace(".000Z", "Z");
   return refuse(
