@@ -42,7 +42,7 @@ export async function manual(version: string, day: string): Promise<string> {
   const commands = columns(general, "Commands");
   let sections = "";
   for (const [name, about] of commands) {
-    const text = await help(name);
+    const text = await help(...name.split(" "));
     const [, usage = ""] = /^Usage: (.*)/.exec(text) ?? [];
     const options = columns(text, "Options")
       .filter(([option]) => option !== "--help" && option !== "--version");

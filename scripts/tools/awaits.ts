@@ -14,6 +14,7 @@ export const STORE_METHODS: Readonly<Record<string, readonly string[]>> = {
     "findItems",
   ],
   ReasoningStore: ["find", "store"],
+  OutcomeStore: ["storeResponse", "bind", "addTurn", "unbind"],
   CachedResponses: ["get", "set"],
   StateStore: ["ping", "close"],
 };
@@ -23,6 +24,7 @@ const NAMED_INTERFACES: Readonly<Record<string, string>> = {
   responses: "ResponseStore",
   conversations: "ConversationStore",
   reasoning: "ReasoningStore",
+  outcomes: "OutcomeStore",
   cachedResponses: "CachedResponses",
 };
 
@@ -136,8 +138,8 @@ function isStoring(call: Call, declared: Declared): boolean {
  * Lint rule against a forgotten `await`: no statement, and no `void`, drops the result of a call of
  * the state store, because a failed write must not look like a successful one. Lint rules know no
  * types, so these calls are of the store:
- * - a method of `STORE_METHODS` on `responses`, `conversations`, `reasoning` or `cachedResponses`, with or
- *   without a path such as `state.objects` before it, on a member of `owners`, or on `ownerStore(…)`
+ * - a method of `STORE_METHODS` on `responses`, `conversations`, `reasoning`, `outcomes` or `cachedResponses`,
+ *   with or without a path such as `state.objects` before it, on a member of `owners`, or on `ownerStore(…)`
  * - such a method on a parameter or variable whose type is annotated as an interface of the store
  * - an imported function of `STORING_FUNCTIONS`, and a function of the same file that is declared to return
  *   `Stored`, or a promise of a `Result` or of `Failed`

@@ -6,7 +6,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   world: ["core", "http_client", "sockets"],
   formats: ["core"],
   data: ["core"],
-  state: ["core"],
+  state: ["core", "http_client"],
   config: ["core", "http_client"],
   observe: ["core", "config", "data"],
   simulator: ["core", "formats"],

@@ -1,22 +1,23 @@
 import type { Usage } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { HttpResponse, Reply, UpstreamResponse } from "../core/reply.ts";
-import { fault, type Result, success } from "../core/result.ts";
+import { fault, refuse, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
+import { prepareForAccounts } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
 import type { ResponseHandler } from "../call/inference.ts";
+import type { Place } from "../call/ownership.ts";
 import { newPayload } from "../wires/payload.ts";
-import type { Provider, UpstreamRequest } from "../wires/wire.ts";
+import type { Sender, Target, UpstreamRequest } from "../wires/wire.ts";
 import { parseResponseDocument } from "./response_document.ts";
 
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
-/** A call for an object that an upstream stores. */
-export interface NativeCall {
-  readonly provider: Provider;
+/** A call for an object that an upstream stores. Without the account of an owner, any key may be used. */
+export interface NativeCall extends Place {
   readonly method: UpstreamRequest["method"];
   /** Path segments below the provider's base URL, not encoded. Ids of clients were checked: see identifier.ts. */
   readonly path: readonly string[];
@@ -38,8 +39,11 @@ export interface NativeCall {
   readonly billing?: "tokens" | "tokens and cost";
   /** True if the resource is created and its owner must be stored; false when absent. */
   readonly isCreation?: boolean;
-  /** Stores the state that follows from a valid resource, before the response is sent; null for nothing. */
-  onComplete?(resource: JsonObject): Promise<Result<void>> | null;
+  /**
+   * Stores the state that follows from a valid resource of an account, before the response is sent; null
+   * for nothing.
+   */
+  onComplete?(resource: JsonObject, sender: Sender): Promise<Result<void>> | null;
   /** Returns the body for the client in place of the valid resource; null forwards the same bytes. */
   rewritten?(document: JsonDocument): Promise<Result<string | null>>;
   /** Handler for a response that is not one JSON resource. */
@@ -51,23 +55,31 @@ export interface NativeCall {
  * request is never retried. A response without the requested resource is `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
-  const { provider, method, body = null, model = null } = native;
+  const { provider, account, method, body = null, model = null } = native;
   const accept = call.headers.get("accept");
   const received: Received = { document: null };
-  const reply = await forward(call, {
-    target: { provider, wire: provider.wire, model: model ?? "" },
-    request: {
-      method,
-      path: pathOf(native),
-      payload: body === null ? null : newPayload(() => body),
-      headers: accept === null ? {} : { accept },
-    },
-    hasSideEffects: true,
-    ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
-    ...native.isCreation === true && { storage: "required" },
-    responseHandler: () => native.reader ?? newResponseHandler(native, received),
-    onComplete: ({ resource }) => resource === null ? null : native.onComplete?.(resource) ?? null,
-  });
+  const open = { provider, wire: provider.wire, model: model ?? "" };
+  const candidate = prepareForAccounts(open, account, (target: Target) =>
+    success({
+      target,
+      request: {
+        method,
+        path: pathOf(native),
+        payload: body === null ? null : newPayload(() => body),
+        headers: accept === null ? {} : { accept },
+      },
+      hasSideEffects: true,
+      ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
+      ...native.isCreation === true && { storage: "required" },
+      responseHandler: () => native.reader ?? newResponseHandler(native, received),
+      onComplete: ({ resource }) =>
+        resource === null ? null : native.onComplete?.(resource, target) ?? null,
+    }));
+  if (candidate === null) {
+    return refuse("model_not_found", "No key of the provider serves the requested model.", "model");
+  }
+  if (!candidate.ok) return candidate;
+  const reply = await forward(call, candidate.value);
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }
 

@@ -3,10 +3,11 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { CallingReasoning, OwnedReasoning } from "../core/reasoning.ts";
 import { type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
+import type { Inference } from "../call/inference.ts";
 import type { Creator } from "../state/bindings.ts";
 import type { ReasoningKey } from "../state/object_store.ts";
 import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
-import type { Provider, WireName } from "../wires/wire.ts";
+import type { ProviderAccount, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
@@ -16,7 +17,7 @@ type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
  */
 export async function storeReasoning(
   { caller, metrics, state }: Context,
-  { account }: Provider,
+  { digest: account }: ProviderAccount,
   { text, callIds, blocks }: CallingReasoning,
 ): Promise<Result<void>> {
   const key = keyOf(caller.name, callIds, text);
@@ -54,6 +55,12 @@ export async function withStoredReasoning<Request extends ChatRequest>(
     if (one !== null) reasoning.set(index, one);
   }
   return { ...request, reasoning };
+}
+
+/** Returns the account that accepts the latest stored reasoning of a request, for the `Inference`. */
+export function reasoningAccount({ reasoning }: ChatRequest): Pick<Inference, "reasoningAccount"> {
+  const latest = [...reasoning?.values() ?? []].at(-1);
+  return latest === undefined ? {} : { reasoningAccount: latest.account };
 }
 
 /** True if the configuration has a target with one of these protocols. */
@@ -95,10 +102,10 @@ function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
 
 /** Returns the key of a response's reasoning. Clients may send the calls of a response in another order. */
 function keyOf(creator: Creator, callIds: readonly string[], text: string | null): ReasoningKey {
-  const calls = digest(JSON.stringify(callIds.toSorted()));
-  return { creator, calls, text: text === null ? null : digest(text) };
+  const calls = digestText(JSON.stringify(callIds.toSorted()));
+  return { creator, calls, text: text === null ? null : digestText(text) };
 }
 
-function digest(text: string): string {
+function digestText(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }

@@ -1,17 +1,22 @@
 import type { Failure } from "../core/failure.ts";
-import { connectionCause, FAULTS, isRefusal, isServerFailure } from "../core/failure.ts";
+import { FAULTS, isRefusal, isServerFailure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
-import { failed, type Result } from "../core/result.ts";
+import { failed, type Result, success } from "../core/result.ts";
+import { isAble, openFor } from "../call/accounts.ts";
+import { hasPool } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { setCarriage } from "../call/carriage.ts";
 import type { Candidate, Candidates } from "../call/inference.ts";
+import { loadKey } from "../call/load_key.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
 import { storageUnavailable } from "../state/store_failure.ts";
 import { open } from "../upstream/open.ts";
+import { sendWithKeys } from "./key_rotation.ts";
+import { recordAttempt, recordTime } from "./record_attempt.ts";
 import { decideRetry, type RetryDecision } from "./retry_policy.ts";
-import { circuitOpen, takeSlot } from "./slot.ts";
+import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 
 /** Sends a call to its candidates in order until one responds. Returns the last failure otherwise. */
 export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
@@ -37,12 +42,11 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
  * skipped if a later fallback can run now.
  */
 function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | undefined {
-  const { slots, breakers } = call.state;
-  const settings = call.generation.config.circuit_breaker;
+  const { slots } = call.state;
   const [first] = fallbacks;
   if (first === undefined || slots.isFree(first.target.provider)) return first;
-  return fallbacks.find(({ target: { provider } }) =>
-    slots.isFree(provider) && !breakers.isOpen(provider.account, settings)
+  return fallbacks.find((fallback) =>
+    slots.isFree(fallback.target.provider) && isAble(call, fallback)
   ) ?? first;
 }
 
@@ -61,8 +65,7 @@ interface CandidateResult {
 }
 
 async function runCandidate(call: Call, candidate: Candidate): Promise<CandidateResult> {
-  const { report, generation, controls, state } = call;
-  const { account } = candidate.target.provider;
+  const { report, generation, controls } = call;
   report.provider = candidate.target.provider.id;
   report.model = candidate.target.model;
   setCarriage(call.report, candidate);
@@ -79,8 +82,9 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
     });
     if (next.kind !== "retry") return { reply, next };
     // If the circuit breaker will still be open after the delay, the retry fails at once, without the delay.
-    const openFor = state.breakers.openFor(account, generation.config.circuit_breaker);
-    if (openFor <= next.delayMs) await pause(call.world, call.cancellation, next.delayMs);
+    if (openFor(call, candidate) <= next.delayMs) {
+      await pause(call.world, call.cancellation, next.delayMs);
+    }
     const { reason } = call.cancellation;
     if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
   }
@@ -92,93 +96,114 @@ function sendOnce(call: Call, candidate: Candidate, number: number): Promise<Res
   if (candidate.storage !== undefined && call.state.availability?.isUp() === false) {
     return Promise.resolve(storageUnavailable(candidate.storage === "optional"));
   }
-  return call.state.slots.isInUse
-    ? sendInSlot(call, candidate, number)
-    : sendUnlessOpen(call, candidate, { number, slot: NO_SLOT });
+  const { slots, loads } = call.state;
+  return slots.isInUse || loads.isInUse
+    ? sendHolding(call, candidate, number)
+    : sendAttempt(call, candidate, { number, held: NOTHING });
 }
 
-const NO_SLOT: Slot = { release() {} };
+const NOTHING: Slot = { release() {} };
 
-async function sendInSlot(
+/** Makes an attempt that holds a slot of its provider and counts in the load of its target. */
+async function sendHolding(
   call: Call,
   candidate: Candidate,
   number: number,
 ): Promise<Result<Reply>> {
+  const { slots, loads } = call.state;
   const began = call.world.now();
-  const slot = await takeSlot(call, candidate);
-  if (slot.ok) return await sendUnlessOpen(call, candidate, { number, slot: slot.value });
-  // A call that was cancelled in the queue has made no attempt.
-  if (call.cancellation.reason === null) {
-    recordAttempt(call, candidate, { number, began, failure: slot.failure });
+  // Counted before the wait for a slot: calls that are planned meanwhile see it.
+  const load = loads.isInUse
+    ? releasedOnCancel(call, loads.begin(loadKey(candidate.target)))
+    : NOTHING;
+  const slot = slots.isInUse ? await takeSlot(call, candidate) : success(NOTHING);
+  if (!slot.ok) {
+    load.release();
+    // A call that was cancelled in the queue has made no attempt.
+    if (call.cancellation.reason === null) {
+      recordAttempt(call, candidate, { number, began, isRotated: false, failure: slot.failure });
+    }
+    return slot;
   }
-  return slot;
+  const held: Slot = {
+    release() {
+      load.release();
+      slot.value.release();
+    },
+  };
+  let isStream = false;
+  try {
+    const reply = await sendAttempt(call, candidate, { number, held });
+    isStream = reply.ok && reply.value.kind === "stream";
+    return reply;
+  } finally {
+    if (!isStream) held.release();
+  }
 }
 
-/** Sends the attempt unless the circuit breaker is open. The slot is released when the attempt ends. */
+/** An attempt with its slot and load, which the end of a delivered stream releases. */
+interface Attempt {
+  /** 1 for the first attempt at the candidate. */
+  readonly number: number;
+  readonly held: Slot;
+}
+
+function sendAttempt(call: Call, candidate: Candidate, attempt: Attempt): Promise<Result<Reply>> {
+  const { number } = attempt;
+  if (!hasPool(candidate.target.provider)) {
+    return sendUnlessOpen(call, candidate, { ...attempt, isRotated: false });
+  }
+  const began = call.world.now();
+  return sendWithKeys(call, candidate, {
+    send: (prepared, isRotated) => sendUnlessOpen(call, prepared, { ...attempt, isRotated }),
+    notSent: (failure) =>
+      recordAttempt(call, candidate, { number, began, isRotated: false, failure }),
+  });
+}
+
+/** Sends one request of an attempt unless the circuit breaker is open. */
 async function sendUnlessOpen(
   call: Call,
   candidate: Candidate,
-  { number, slot }: { readonly number: number; readonly slot: Slot },
+  { number, held, isRotated }: Attempt & { readonly isRotated: boolean },
 ): Promise<Result<Reply>> {
   const { state, generation, report } = call;
-  const { account } = candidate.target.provider;
+  const { account } = candidate.target;
   const began = call.world.now();
-  const permit = state.breakers.admit(account, generation.config.circuit_breaker);
+  const permit = state.breakers.admit(account.digest, generation.config.circuit_breaker);
   if ("openFor" in permit) {
-    slot.release();
     const refused = circuitOpen(permit.openFor);
-    recordAttempt(call, candidate, { number, began, failure: refused.failure });
+    recordAttempt(call, candidate, { number, began, isRotated, failure: refused.failure });
     return refused;
   }
   let isCommitted = false;
-  let isStream = false;
+  let firstByteAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
   try {
-    const reply = await open(call, candidate, (failure) => {
-      if (!isCommitted) return;
-      slot.release();
-      permit.end(streamVerdict(failure));
-      report.failure = failure;
-      report.brokeOff = failure !== null;
+    const reply = await open(call, candidate, {
+      onEnd(failure) {
+        if (!isCommitted) return;
+        held.release();
+        permit.end(streamVerdict(failure));
+        report.failure = failure;
+        report.brokeOff = failure !== null;
+      },
+      ...state.loads.isInUse && { onFirstByte: () => void (firstByteAt = call.world.now()) },
     });
     isCommitted = reply.ok;
-    isStream = reply.ok && reply.value.kind === "stream";
+    if (state.loads.isInUse) {
+      recordTime(call, candidate, { reply, firstByteMs: firstByteAt && firstByteAt - began });
+    }
     if (!reply.ok) permit.end(verdictOf(reply.failure));
-    else if (isStream) permit.committed();
+    else if (reply.value.kind === "stream") permit.committed();
     else permit.end("success");
-    recordAttempt(call, candidate, { number, began, failure: reply.ok ? null : reply.failure });
+    const failure = reply.ok ? null : reply.failure;
+    recordAttempt(call, candidate, { number, began, isRotated, failure });
     return reply;
   } finally {
     // Only the first `end` has an effect: this call is for a thrown error.
     if (!isCommitted) permit.end("neutral");
-    if (!isStream) slot.release();
   }
-}
-
-/** An attempt that ends now. */
-interface EndedAttempt {
-  /** 1 for the first attempt at the candidate. */
-  readonly number: number;
-  readonly began: number;
-  /** Null if the attempt has succeeded. */
-  readonly failure: Failure | null;
-}
-
-/** Adds an attempt that ends now to the report of the call. */
-function recordAttempt(
-  { report, world }: Call,
-  { target: { provider, model } }: Candidate,
-  { number, began, failure }: EndedAttempt,
-): void {
-  report.attempts.push({
-    provider: provider.id,
-    model,
-    outcome: failure?.kind ?? "success",
-    cause: connectionCause(failure),
-    number,
-    began: began - report.began,
-    ended: world.now() - report.began,
-  });
 }
 
 /** Returns the verdict of the circuit breaker on an attempt that failed before delivery began. */

@@ -1,4 +1,5 @@
 import { type Failed, failed, fault, type Result, success } from "../core/result.ts";
+import { openFor } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
 import type { Slot } from "../state/provider_slots.ts";
@@ -13,14 +14,14 @@ const BUSY_RETRY_AFTER_MS = 1_000;
  */
 export async function takeSlot(
   call: Call,
-  { target: { provider } }: Candidate,
+  candidate: Candidate,
 ): Promise<Result<Slot>> {
-  const { slots, breakers } = call.state;
+  const { provider } = candidate.target;
   // With an open breaker no request is sent, so a wait would be useless. The permit is taken later, with
   // the slot: a call in the queue must not hold one of the trials of a half-open breaker.
-  const openFor = breakers.openFor(provider.account, call.generation.config.circuit_breaker);
-  if (openFor > 0) return circuitOpen(openFor);
-  const entry = slots.enter(provider);
+  const openMs = openFor(call, candidate);
+  if (openMs > 0) return circuitOpen(openMs);
+  const entry = call.state.slots.enter(provider);
   if (entry.kind === "granted") return success(releasedOnCancel(call, entry.slot));
   if (entry.kind === "full") {
     return busy(
@@ -57,8 +58,8 @@ function busy(message: string): Failed {
   return fault("provider_busy", message, { mayHaveRun: false, retryAfterMs: BUSY_RETRY_AFTER_MS });
 }
 
-/** Returns a slot that cancellation of the call releases too, because an unread stream has no end. */
-function releasedOnCancel({ cancellation }: Call, slot: Slot): Slot {
+/** Returns a slot or a load that cancellation of the call releases too, because an unread stream has no end. */
+export function releasedOnCancel({ cancellation }: Call, slot: Slot): Slot {
   const unsubscribe = cancellation.onCancel(slot.release);
   return {
     release() {

@@ -1,6 +1,6 @@
 import type { CalendarPeriod } from "../core/calendar.ts";
 import type { EndpointName } from "../core/endpoint.ts";
-import type { ModelPattern } from "./generation.ts";
+import type { ModelPattern } from "./model_pattern.ts";
 
 /** A client key with its settings. */
 export interface ClientKey {

@@ -3,6 +3,7 @@ import type { Calendar } from "../core/calendar.ts";
 import type { Strategy } from "../state/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { ClientKey } from "./client_key.ts";
+import type { ModelPattern } from "./model_pattern.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {
@@ -37,9 +38,6 @@ export interface Route {
   /** Tried strictly in order after the targets. */
   readonly fallback: readonly RouteTarget[];
 }
-
-/** True if the pattern matches a model. */
-export type ModelPattern = (model: string) => boolean;
 
 /** A provider and model of a route. */
 export interface RouteTarget {

@@ -2,7 +2,7 @@ import type { Outcome, StreamTranslation } from "../core/stream.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import type { Target, UpstreamRequest } from "../wires/wire.ts";
+import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
 import type { RequiredTarget } from "./ownership.ts";
 
 /** A client request as input of routing, cache and attempts. */
@@ -20,6 +20,11 @@ export interface Inference {
    * null if any target may serve it.
    */
   readonly owner: RequiredTarget | null;
+  /**
+   * Digest of the account that accepts the stored reasoning of the request, which a pool of keys uses
+   * first; absent without stored reasoning.
+   */
+  readonly reasoningAccount?: string;
   /**
    * Returns the client's JSON and the request to a target as one canonical text; null if the
    * response is not cacheable.
@@ -58,6 +63,13 @@ export interface Candidate {
    * does not enforce them, for the header `X-Gateway-Verified`; absent for none.
    */
   readonly verified?: readonly string[];
+  /**
+   * Prepares the same call for another key of the provider's pool; absent if only the account of the
+   * target may serve the call.
+   */
+  withAccount?(account: ProviderAccount): Result<Candidate>;
+  /** True if the account of the target is used first: only it accepts the stored reasoning of the call. */
+  readonly prefersAccount?: boolean;
   /** Returns a new handler for each attempt, because a stream translation has state. */
   responseHandler(): ResponseHandler;
   /**

@@ -8,16 +8,23 @@ import {
   type ResponseProvenance,
 } from "../state/bindings.ts";
 import { type BoundType, ownerStore } from "../state/object_store.ts";
-import type { Provider, Wire } from "../wires/wire.ts";
+import type { Provider, ProviderAccount, Sender, Wire } from "../wires/wire.ts";
+import { findAccount } from "./key_pool.ts";
 import type { Call } from "./call.ts";
 import { providerById } from "./capability.ts";
 import { refuseModel } from "./permissions.ts";
 
+/** The place of an object at an upstream: its provider, and the account that owns it there. */
+export interface Place {
+  readonly provider: Provider;
+  /** Null if only the client names the provider, so that any key of it may be used. */
+  readonly account: ProviderAccount | null;
+}
+
 /**
  * The provider that must serve a call, and the provenance of the response that the call continues.
  */
-export interface RequiredTarget {
-  readonly provider: Provider;
+export interface RequiredTarget extends Place {
   /** API of the provider that must be used. */
   readonly protocol: ResponseProvenance["protocol"];
   /**
@@ -49,27 +56,26 @@ export async function bindObject(
   { state, caller: { name: creator } }: Call,
   type: Exclude<BoundType, "response">,
   id: string,
-  { id: provider, account }: Provider,
+  { provider, account }: Sender,
   origin: ResponseProvenance | null = null,
 ): Promise<Result<void>> {
-  const owner = { provider, account, origin, creator };
+  const owner = { provider: provider.id, account: account.digest, origin, creator };
   const bound = await state.outcomes.bind(type, id, owner);
   return bound.ok ? success(undefined) : bound;
 }
 
 /** Removes the owner of a deleted object, unless the ID was returned to another caller since. */
-export function release(
+export async function release(
   { state, caller }: Call,
   type: BoundType,
   id: string,
   account: string,
 ): Promise<Result<void>> {
-  return state.outcomes.unbind(type, id, account, caller);
+  return await state.outcomes.unbind(type, id, account, caller);
 }
 
-/** The provider that owns an object. */
-export interface Owned {
-  readonly provider: Provider;
+/** The place of an object with its owner. */
+export interface Owned extends Place {
   /** Owner of the object; null if the client names the provider and no binding is known. */
   readonly owner: Owner | null;
   /** True if an upstream has returned the ID, also if two accounts have. */
@@ -114,8 +120,8 @@ export function resolveOwner(
 
 /**
  * Returns the owner of an object with this binding in the configuration of the call; null if no
- * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account has
- * changed (`provider_binding_stale`) are refused unless the client names the provider. The binding
+ * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account no key
+ * of its provider has any more (`provider_binding_stale`) are refused unless the client names the provider. The binding
  * is not removed, because the call may have an older configuration than the one in which the
  * account is right. Also null for an object that the call may not see, even if the client names its
  * provider.
@@ -132,7 +138,9 @@ function findBoundOwner(
   const isReturned = binding !== null;
   if (reference.provider !== null) {
     const named = checkNamedOwner(call, reference.provider, owner);
-    return named.ok ? success({ provider: named.value, owner, isReturned }) : named;
+    if (!named.ok) return named;
+    const account = owner === null ? null : findAccount(named.value, owner.account);
+    return success({ provider: named.value, account, owner, isReturned });
   }
   if (binding?.kind === "conflict") {
     return refuse(
@@ -143,7 +151,8 @@ function findBoundOwner(
   }
   if (owner === null) return success(null);
   const provider = call.generation.providers.get(owner.provider);
-  if (provider?.account !== owner.account) {
+  const account = provider === undefined ? null : findAccount(provider, owner.account);
+  if (provider === undefined || account === null) {
     return refuse(
       "provider_binding_stale",
       "The account of the provider that owns this id has changed since; " +
@@ -151,12 +160,12 @@ function findBoundOwner(
       reference.param,
     );
   }
-  return success({ provider, owner, isReturned });
+  return success({ provider, account, owner, isReturned });
 }
 
-/** Returns the provenance of a response; null if none is known for the provider's account. */
-export function findProvenance({ provider, owner }: Owned): ResponseProvenance | null {
-  return owner?.account === provider.account ? owner.origin : null;
+/** Returns the provenance of a response; null if none is known for an account of the provider. */
+export function findProvenance({ account, owner }: Owned): ResponseProvenance | null {
+  return account === null ? null : owner?.origin ?? null;
 }
 
 /** True if only the upstream stores a response of this provenance. */
@@ -186,6 +195,7 @@ function checkNamedOwner(call: Call, id: string, owner: Owner | null): Result<Pr
 }
 
 /** True if the provider has the owner's account under another name. */
-function isRenamed(call: Call, { account }: Provider, owner: Owner): boolean {
-  return !call.generation.providers.has(owner.provider) && account === owner.account;
+function isRenamed(call: Call, provider: Provider, owner: Owner): boolean {
+  return !call.generation.providers.has(owner.provider) &&
+    findAccount(provider, owner.account) !== null;
 }

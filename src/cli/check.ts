@@ -8,6 +8,7 @@ import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } f
 import { unpricedLines } from "./unpriced.ts";
 import { undeclaredLines } from "./undeclared.ts";
 import {
+  keysText,
   matchText,
   serverText,
   shareText,
@@ -79,7 +80,7 @@ function capabilityLines(target: RouteTarget): string[] {
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
     ...undeclaredLines(target),
-    ...[verifiedText(target)].filter((text) => text !== null),
+    ...[verifiedText(target), keysText(target)].filter((text) => text !== null),
   ];
 }
 

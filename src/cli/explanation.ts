@@ -4,8 +4,10 @@ import { findApi, findRequestTypes } from "../api/registry.ts";
 import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { newDocument } from "../formats/document.ts";
-import type { Route } from "../call/generation.ts";
+import type { Route, RouteTarget } from "../call/generation.ts";
 import { refuseEndpoint } from "../call/permissions.ts";
+import { stickyKey } from "../routing/choose.ts";
+import { pickRendezvous } from "../state/rendezvous.ts";
 import {
   chooseRefusal,
   evaluateFallbacks,
@@ -22,7 +24,14 @@ import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { refuse, type Result } from "../core/result.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "../routing/match.ts";
 import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
-import { serverText, shareText, verifiedText } from "./route_text.ts";
+import {
+  keySharesText,
+  serverText,
+  shareText,
+  strategyText,
+  targetText,
+  verifiedText,
+} from "./route_text.ts";
 
 /** Explanation of the routing of a request. */
 export interface Explanation {
@@ -92,7 +101,7 @@ function routeExplanation(
   requested: RequestedModel,
   input: RouteInput,
 ): Explanation {
-  const { noFallback } = input.controls;
+  const { controls: { noFallback, session }, client } = input;
   const plain = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
   const prepare = withPermission(input, plain);
   const evaluated = evaluateTargets(route.targets, requested, prepare);
@@ -101,17 +110,20 @@ function routeExplanation(
     const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";
     return line(share, one, requested);
   });
+  const sees = stickyText(route, able, { session, caller: client.key?.caller ?? null }) ??
+    strategyText(route.strategy);
   let place = 0;
   const fallbacks = evaluateFallbacks(route.fallback, requested, prepare)
     .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, requested));
   const isLimited = requested.provider !== null && route.fallback.length > 0;
   const isRescued = able.length === 0 && place > 0 && !noFallback &&
-    goesToFallbacks(chooseRefusal(route, evaluated));
+    goesToFallbacks(chooseRefusal(route, evaluated), evaluated);
   return {
     isServed: able.length > 0 || isRescued,
     lines: [
       `  Targets, ${route.strategy}:`,
       ...targets,
+      ...(sees === null || able.length < 2 ? [] : [`  ${sees}`]),
       ...(fallbacks.length === 0 ? ["  No fallbacks."] : ["  Fallbacks, in order:", ...fallbacks]),
       ...(isLimited ? ["  The requested provider limits the fallbacks to it."] : []),
       ...(isRescued ? ["  No target can serve the request, so the fallbacks serve it."] : []),
@@ -122,12 +134,29 @@ function routeExplanation(
   };
 }
 
+/** Returns the target of a session or client key as a sentence; null for another strategy, or without both. */
+function stickyText(
+  { strategy }: Route,
+  able: readonly RouteTarget[],
+  { session, caller }: { readonly session: string | null; readonly caller: string | null },
+): string | null {
+  const key = stickyKey(session, caller);
+  if (strategy !== "sticky" || key === null) return null;
+  const picked = pickRendezvous(key, (target) => target.key, able);
+  return picked === undefined
+    ? null
+    : `The ${session === null ? "client key" : "session"} stays with ${targetText(picked)} ` +
+      "while that target is able to serve it.";
+}
+
 function line(label: string, one: Evaluation<unknown>, requested: RequestedModel): string {
   const { target } = one;
   const name = `${target.provider.id}/${target.model ?? resolveModel(target, requested) ?? "?"}`;
-  const verified = verifiedText(target);
+  const model = resolveModel(target, requested) ?? "";
+  const details = [keySharesText(target, model), verifiedText(target)]
+    .filter((text) => text !== null);
   const rest = one.kind === "eligible"
-    ? `: ${serverText(target)}${verified === null ? "" : `; ${verified}`}`
+    ? `: ${[serverText(target), ...details].join("; ")}`
     : ` skipped: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
 }
@@ -140,6 +169,8 @@ function reasonText(reason: SkipReason): string {
       return "another provider is requested";
     case "other_model":
       return "it serves another model";
+    case "no_key":
+      return "no key of the provider serves the model";
     case "refused":
       return reason.refusal.kind === "missing_required_parameter"
         ? "neither the request nor the file names a model"
@@ -155,12 +186,13 @@ function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
 }
 
 /** Translates the simplest embeddings request for a target. */
-function preparePlainInput({ provider, model }: Target): Result<UpstreamRequest> {
+function preparePlainInput({ provider, account, model }: Target): Result<UpstreamRequest> {
   const { wire } = provider;
   return wire.embeddings === null
     ? refuse("unsupported_feature", NO_EMBEDDINGS, "provider")
     : wire.embeddings.encode(newDocument({ model, input: "Say hello." }), {
       provider,
+      account,
       model,
       wire,
     });

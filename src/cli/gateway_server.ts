@@ -7,6 +7,7 @@ import { compile } from "../gateway/compile.ts";
 import { newGateway } from "../gateway/gateway.ts";
 import { openStateStore } from "../state/open_store.ts";
 import { newAvailableStore } from "../state/availability/available_store.ts";
+import { newKeyWarning } from "../gateway/key_warning.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
@@ -84,6 +85,7 @@ export async function openGateway(
     hostname: hostname(),
     newCapture: outbound.newCapture,
     store,
+    onKeyRejected: newKeyWarning(log),
     onBug(error) {
       log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
     },

@@ -1,7 +1,8 @@
 import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
+import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
-import type { Strategy } from "../state/balancers.ts";
+import { EXPLORED_RATIO, type Strategy } from "../state/balancers.ts";
 
 /** Returns the conditions of a route. Header values may be secrets, so they are omitted. */
 export function matchText(
@@ -25,15 +26,40 @@ export function targetText({ provider: { id, settings }, model }: RouteTarget): 
   return `${id} (requested model${default_model === undefined ? "" : `, else ${default_model}`})`;
 }
 
-/** Returns the share of requests of a target among these targets, in percent. */
+/** Returns the share of requests of a target among these targets, in percent; `any` if it depends on times. */
 export function shareText(
   target: RouteTarget,
   among: readonly RouteTarget[],
   strategy: Strategy,
 ): string {
+  if (strategy === "lowest-latency" && among.length > 1) return "any";
   const weights = among.reduce((sum, { weight }) => sum + weight, 0);
   const share = strategy === "round-robin" ? 1 / among.length : target.weight / weights;
+  return percent(share);
+}
+
+function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))}%`;
+}
+
+/** Returns what a strategy sees when it picks a target, as a sentence; null if the shares say all. */
+export function strategyText(strategy: Strategy): string | null {
+  switch (strategy) {
+    case "weighted":
+    case "round-robin":
+    case "random":
+      return null;
+    case "least-pending":
+      return "The target with the fewest running calls per weight serves the request; " +
+        "the shares are those of equal targets.";
+    case "lowest-latency":
+      return `The target with the lowest median time to the first byte serves the request; ${
+        percent(EXPLORED_RATIO)
+      } of the requests explore other targets.`;
+    case "sticky":
+      return "The session (X-Gateway-SessionID), else the client key, stays with one target; " +
+        "without either the shares apply.";
+  }
 }
 
 /** Returns protocol, host and limits of a target; no other part of its address. */
@@ -46,6 +72,27 @@ export function serverText({ provider: { settings, base }, wire }: RouteTarget):
     ...slotsText(settings),
   ];
   return `${type} at ${new URL(base).host}, ${limits.join(", ")}`;
+}
+
+/** Returns the keys of a target's provider by name, with weights and model patterns; null without a pool. */
+export function keysText({ provider }: RouteTarget): string | null {
+  if (!hasPool(provider)) return null;
+  const { api_keys, key_rest } = provider.settings;
+  const keys = api_keys.map(({ name, weight, models }) => {
+    const served = models === undefined ? "" : `, for ${models.join(", ")}`;
+    return `${name} (${weight === 0 ? "only what it owns" : `weight ${weight}`}${served})`;
+  });
+  return `keys: ${keys.join(", ")}; a refused key rests for ${formatDuration(key_rest)}`;
+}
+
+/** Returns the keys that serve a model with their shares, by name; null without a pool. */
+export function keySharesText({ provider }: RouteTarget, model: string): string | null {
+  if (!hasPool(provider)) return null;
+  const keys = servingAccounts(provider, model);
+  const weights = keys.reduce((sum, { weight }) => sum + weight, 0);
+  return `keys: ${
+    keys.map(({ name, weight }) => `${name} ${percent(weight / weights)}`).join(", ")
+  }`;
 }
 
 /** Returns what the gateway checks on the responses of a target, as text; null if it checks nothing. */

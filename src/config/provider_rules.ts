@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { isHeaderValue, NOT_A_HEADER_VALUE } from "./fields.ts";
+import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
@@ -48,6 +48,7 @@ export function providerProblems(providers: unknown): Problem[] {
     return [
       ...typeProblems(id, written, path),
       ...headerProblems(written.headers, path),
+      ...keyProblems(written, path),
     ];
   });
 }
@@ -126,6 +127,33 @@ function headerProblems(headers: unknown, path: Path): Problem[] {
   return problems;
 }
 
+/** Returns the problems between `api_key` and `api_keys`, and between the keys of the list. */
+function keyProblems({ api_key, api_keys: keys }: JsonObject, path: Path): Problem[] {
+  const problems: Problem[] = [];
+  if (api_key !== undefined && keys !== undefined) {
+    const text = "cannot be set together with api_keys; remove one of the two";
+    problems.push({ path: [...path, "api_key"], text, at: "key" });
+  }
+  if (!Array.isArray(keys) || keys.length === 0) return problems;
+  const place = [...path, "api_keys"];
+  for (const member of ["name", "value"] as const) {
+    const seen = new Set<unknown>();
+    for (const [index, key] of keys.entries()) {
+      if (!isObject(key) || typeof key[member] !== "string") continue;
+      if (seen.has(key[member])) {
+        const text = `is already the ${member} of an earlier key`;
+        problems.push({ path: [...place, index, member], text, at: "value" });
+      }
+      seen.add(key[member]);
+    }
+  }
+  if (keys.every((key) => isObject(key) && parseNumber(key.weight) === 0)) {
+    const text = "must contain at least one key with a weight above 0";
+    problems.push({ path: place, text, at: "value" });
+  }
+  return problems;
+}
+
 /** Returns a warning for each valid combination of provider keys that is likely a mistake. */
 export function providerWarnings({ providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, { type, ...settings }]): Problem[] => {
@@ -163,7 +191,7 @@ export function completeProvider(
   written: WrittenProvider,
   outside: Outside = NOTHING_OUTSIDE,
 ): ProviderConfig | null {
-  const { api_key, organization, api_version = "", tls, ...rest } = written;
+  const { api_key, api_keys, organization, api_version = "", tls, ...rest } = written;
   const type = typeOf(id, written);
   const base_url = type === null ? undefined : written.base_url ?? knownUrl(id, type);
   if (type === null || typeof base_url !== "string") return null;
@@ -171,7 +199,7 @@ export function completeProvider(
     ...rest,
     type,
     base_url,
-    ...(api_key ? { api_key } : {}),
+    api_keys: api_keys ?? (api_key ? [{ name: "default", value: api_key, weight: 1 }] : []),
     ...(tls === undefined ? {} : { tls: completeTls(tls, outside) }),
     ...(organization ? { organization } : {}),
     ...(type === "messages"

@@ -16,6 +16,19 @@ export const PROVIDER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Values of `providers.*.type`. */
 export const PROVIDER_TYPES = ["compat", "messages", "local"] as const;
 
+const providerKey = section({
+  name: z.string().regex(/^[A-Za-z0-9._-]+$/, {
+    error: "must be a name of letters, digits, dots, underscores and hyphens",
+  }).describe("Unique name of the key within the provider, for logs."),
+  value: z.string().regex(/^[\x20-\x7e]+$/, {
+    error: "must be one line of printable ASCII characters that is not empty",
+  }).describe("Upstream credential, normally ${NAME}."),
+  weight: integer(0).prefault(1)
+    .describe("Relative share of requests; 0 uses the key only for the objects that it created."),
+  models: z.array(text()).min(1).optional()
+    .describe("Patterns of the upstream models that the key serves; all by default."),
+});
+
 const baseUrl = z.string().superRefine((written, context) => {
   const problem = urlProblem(written) ??
     (written.includes("#") ? "must not contain a fragment" : null);
@@ -112,6 +125,15 @@ export const providerSchema = section({
     .regex(/^[\x20-\x7e]*$/, { error: "must be one line of printable ASCII characters" })
     .optional()
     .describe("Upstream credential, normally ${NAME}; an empty text means no credential."),
+  api_keys: z.array(providerKey).min(1).optional()
+    .describe(
+      "Upstream credentials that share the requests, instead of api_key. A key that the upstream " +
+        "refuses rests, and the next one is tried at once.",
+    ),
+  key_rest: duration(1).prefault("1m")
+    .describe(
+      "Time for which a key of api_keys rests after status 401, 402 or 403, or 429 without Retry-After.",
+    ),
   base_url: baseUrl.optional()
     .describe(
       "Upstream address; has a default for the IDs openai, anthropic, ollama and for type messages. " +

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { headerName, headerValue, integer, labels, section, text } from "./fields.ts";
 
-const STRATEGIES = ["weighted", "round-robin", "random"] as const;
+const STRATEGIES = [
+  "weighted",
+  "round-robin",
+  "random",
+  "least-pending",
+  "lowest-latency",
+  "sticky",
+] as const;
 
 const path = z.string().regex(/^(?:\*|\/[^*?#\s]*\*?)$/, {
   error: "must be *, or a path that begins with / and contains * only at its end",
@@ -52,6 +59,9 @@ const route = section({
 /** Schema of `routing`: routes of requests to providers. */
 export const routingSchema = section({
   default_strategy: z.enum(STRATEGIES).default("weighted")
-    .describe("Load-balancing strategy of routes that name none."),
+    .describe(
+      "Load-balancing strategy of routes that name none: by weight, in turn, by chance, to the target with " +
+        "the fewest running calls per weight, to the fastest one, or one target for each session.",
+    ),
   routes: z.array(route).min(1).describe("Routes; the first one that matches a request serves it."),
 });

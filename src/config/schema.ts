@@ -212,10 +212,15 @@ export type ProviderType = (typeof PROVIDER_TYPES)[number];
  * milliseconds; an empty key or organization is absent.
  */
 export type ProviderConfig = Frozen<
-  Omit<WrittenProvider, "type" | "base_url" | "normalize_developer_role" | "tls"> & {
+  Omit<
+    WrittenProvider,
+    "type" | "base_url" | "api_key" | "api_keys" | "normalize_developer_role" | "tls"
+  > & {
     type: ProviderType;
     /** Absolute http or https URL, configured or built in; may end with a slash or have a query. */
     base_url: string;
+    /** The keys of `api_keys`, or `api_key` with the name `default`; empty without a credential. */
+    api_keys: NonNullable<WrittenProvider["api_keys"]>;
     normalize_developer_role: boolean;
     /** TLS settings with the contents of their files. */
     tls?: ProviderTls;

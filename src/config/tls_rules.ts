@@ -187,7 +187,7 @@ const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
 
 /** Returns a warning for each provider whose address makes TLS settings useless or exposes credentials. */
 export function tlsWarnings({ providers }: Config): Problem[] {
-  return Object.entries(providers).flatMap(([id, { base_url, api_key, headers, tls }]) => {
+  return Object.entries(providers).flatMap(([id, { base_url, api_keys, headers, tls }]) => {
     const url = URL.parse(base_url);
     if (url?.protocol !== "http:") return [];
     const path = ["providers", id];
@@ -196,7 +196,7 @@ export function tlsWarnings({ providers }: Config): Problem[] {
       const text = "has no effect on a base_url that begins with http://";
       found.push({ path: [...path, "tls"], text, at: "key" });
     }
-    const hasKey = api_key !== undefined || url.password !== "" ||
+    const hasKey = api_keys.length > 0 || url.password !== "" ||
       CREDENTIAL_HEADERS.some((name) => headers[name] !== undefined);
     if (hasKey && !isLoopbackName(url.hostname)) {
       const text =

@@ -101,6 +101,7 @@ function unusedKeys(id: string, written: unknown): Unused[] {
     ...unusedExtra(written.extra, type),
     ...unusedModels(written.models),
     ...unusedQueue(written),
+    ...unusedRest(written),
   ];
 }
 
@@ -143,6 +144,13 @@ function unusedExtra(extra: unknown, type: ProviderType): Unused[] {
       : "has no effect: it is not a whole number of at least 1";
     return text === null ? [] : [{ path: ["extra", key], text }];
   });
+}
+
+/** Returns the setting of resting keys of a provider without a second key. */
+function unusedRest({ api_keys: keys, key_rest }: JsonObject): Unused[] {
+  const hasPool = Array.isArray(keys) && keys.length > 1;
+  const text = "has no effect: api_keys does not have several keys";
+  return key_rest === undefined || hasPool ? [] : [{ path: ["key_rest"], text }];
 }
 
 /** Returns the queue settings of a provider without a queue. */

@@ -151,6 +151,8 @@ const FAULT_TABLE = {
   upstream_idle:               { status: 504,        type: "upstream_timeout", code: "kind",     retry: false, fallback: false, breaker: "failure", logEnd: "stream_idle" }, // silence after delivery began
   circuit_open:                { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "circuit_open", notSent: true },
   provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent
+  provider_keys_resting:       { status: 429,        type: "rate_limit_error", code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // all keys of a pool were refused with 429
+  provider_keys_refused:       { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // the same with 401, 402 or 403
   state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "state_unavailable" },
   state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "internal" },
@@ -183,6 +185,12 @@ export interface UpstreamError {
   readonly raw: RawError | null;
 }
 
+/** Refusal of a key by an upstream: `throttled` with status 429, `rejected` with 401, 402 or 403. */
+export interface KeyRefusal {
+  readonly kind: "throttled" | "rejected";
+  readonly status: number;
+}
+
 /** An accepted request that could not be served. */
 export interface Fault {
   readonly kind: FaultKind;
@@ -194,6 +202,8 @@ export interface Fault {
   readonly retryAfterMs: number | null;
   /** The upstream's own error; null if it reported none. */
   readonly upstream: UpstreamError | null;
+  /** Refusal of the key by status, before the request was processed; absent for every other failure. */
+  readonly keyRefusal?: KeyRefusal;
   /** Cause of the failed connection, for logs and metrics only; absent where none failed. */
   readonly cause?: ConnectionCause;
 }

@@ -88,6 +88,18 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cure: "Wait for `Retry-After`, or raise `max_concurrent` or `max_queued`.",
     example: "The provider is at its limit of concurrent requests; send the request again later.",
   },
+  provider_keys_resting: {
+    cause: "All `api_keys` of the provider rest after status 429.",
+    cure: "Wait for `Retry-After`, raise the limits at the provider, or add a key or a fallback.",
+    example: "All keys of the provider rest after status 429; send the request again later.",
+  },
+  provider_keys_refused: {
+    cause:
+      "All `api_keys` of the provider rest, and the provider refused at least one with status " +
+      "401, 402 or 403. The log names the key.",
+    cure: "Replace the key, or add a key or a fallback.",
+    example: "All keys of the provider rest after they were refused; the log names them.",
+  },
   state_unavailable: {
     cause: "The request needs stored state, and the state store is not available.",
     cure: "Try again after `Retry-After`. A Responses request can go on with `store: false`.",

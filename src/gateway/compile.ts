@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
-import type { Provider } from "../wires/wire.ts";
+import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
@@ -50,13 +50,16 @@ function compileProvider(
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
   const base = wire.base(address);
+  const accounts = compileAccounts(settings, base, query);
+  const [first, ...others] = accounts;
   return {
     id,
     wire,
     settings,
     base,
     query,
-    account: digestAccount(settings, base, query),
+    accounts,
+    upstream: others.length === 0 ? first.digest : digestUpstream(settings, base, query),
     namespace: `${id}@${generation}`,
     sharedNamespace: sharedNamespace(id, settings, encryptionKeys),
     secrets: collectSecrets(settings),
@@ -88,19 +91,53 @@ function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
+/** Returns the accounts of a provider: one for each key, or one without a key. */
+function compileAccounts(
+  settings: ProviderConfig,
+  base: string,
+  query: string,
+): Provider["accounts"] {
+  const [first = { name: "default", value: "", weight: 1 }, ...others] = settings.api_keys;
+  return [compileAccount(first), ...others.map(compileAccount)];
+
+  function compileAccount(
+    { name, value, weight, models }: ProviderConfig["api_keys"][number],
+  ): ProviderAccount {
+    const patterns = models?.map(compileGlob) ?? null;
+    return {
+      name,
+      digest: digestAccount(settings, base, query, value),
+      key: value === "" ? null : value,
+      weight,
+      serves: (model) => patterns === null || patterns.some((isMeant) => isMeant(model)),
+    };
+  }
+}
+
+/** Returns the digest of the address of a provider with several keys, which does not change with them. */
+function digestUpstream(settings: ProviderConfig, base: string, query: string): string {
+  const { type, organization = "" } = settings;
+  return digest([type, base, organization, query, "several keys"]);
+}
+
 /**
- * Returns the digest that identifies the account of a provider. Without an API key, static headers
+ * Returns the digest that identifies an account of a provider. Without a key, static headers
  * and a client certificate may be the credentials, so all of them count.
  */
-function digestAccount(settings: ProviderConfig, base: string, query: string): string {
-  const { type, organization = "", api_key = "", tls } = settings;
-  const headers = api_key !== "" ? [] : Object.entries(settings.headers)
+function digestAccount(
+  settings: ProviderConfig,
+  base: string,
+  query: string,
+  key: string,
+): string {
+  const { type, organization = "", tls } = settings;
+  const headers = key !== "" ? [] : Object.entries(settings.headers)
     .map(([name, value]) => [name.toLowerCase(), value])
     .toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1);
-  const identity = api_key !== "" ? null : tls?.identity ?? null;
+  const identity = key !== "" ? null : tls?.identity ?? null;
   const certificate = identity === null ? [] : [identity.cert];
   const queries = query === "" ? [] : [query];
-  return digest([type, base, organization, api_key, ...headers, ...queries, ...certificate]);
+  return digest([type, base, organization, key, ...headers, ...queries, ...certificate]);
 }
 
 /** Minimum length of a secret that is redacted; shorter texts would match unrelated text. */
@@ -112,7 +149,7 @@ const MIN_QUERY_SECRET_CHARS = 8;
 function collectSecrets(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
-    settings.api_key ?? "",
+    ...settings.api_keys.map(({ value }) => value),
     // Does not throw on a literal %.
     unescape(url.password),
     ...Object.values(settings.headers),
@@ -157,13 +194,18 @@ function compileTargets(
   written: readonly WrittenTarget[],
   providers: ReadonlyMap<string, Provider>,
 ): RouteTarget[] {
-  return written.flatMap((target, index) => {
+  const counts = new Map<string, number>();
+  return written.flatMap((target) => {
     const provider = providers.get(target.provider);
     if (provider === undefined) return [];
     const model = target.model ?? null;
     const isNative = target.upstream_request_type === "responses";
     const wire = isNative ? wires.responses : provider.wire;
-    const key = `${index} ${target.provider} ${wire.name} ${model ?? ""}`;
+    const name = `${target.provider} ${wire.name} ${model ?? ""}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    // Without the place of the target in its list, which changes with the targets before it.
+    const key = `${count} ${name}`;
     return [{ key, provider, wire, model, weight: target.weight ?? 1 }];
   });
 }

@@ -2,10 +2,14 @@ import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { Sink } from "../observe/report.ts";
+import { usesLoads } from "../state/balancers.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
 import type { GatewayStore } from "../state/gateway_store.ts";
 import { retentionOf } from "../state/retention.ts";
+import type { KeyListener } from "../state/key_rests.ts";
+import { breakerState, countResting } from "../call/accounts.ts";
+import { hasPool } from "../call/key_pool.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile } from "./compile.ts";
@@ -43,6 +47,8 @@ export interface GatewayOptions {
   readonly onBug?: (error: unknown) => void;
   /** Store of the objects of clients; absent for the memory of the process. */
   readonly store?: GatewayStore | null;
+  /** Receives each key of a pool that begins to rest because its provider rejected it. */
+  readonly onKeyRejected?: KeyListener;
 }
 
 /** Returns a gateway without calls. Each sink receives the report of every call. */
@@ -58,14 +64,15 @@ export function newGateway(
   const state = newGatewayState(
     world,
     { caching, server, retention: retentionOf(settings), usageDays: settings.usage_days },
-    store,
+    { store, ...options.onKeyRejected !== undefined && { onKeyRejected: options.onKeyRejected } },
   );
-  state.slots.configure(slotLimits(first));
+  configure(state, first);
   const metrics = newMetrics({
     config: () => gateway.generation.config,
     keyLabels: first.config.observability.key_labels,
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
+    restingKeys: () => restingKeys(gateway),
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
@@ -99,12 +106,18 @@ export function newGateway(
       const previous = current;
       const next = compile(config, previous.number + 1, previous);
       state.cache.apply(previous.config.caching, config.caching);
-      state.slots.configure(slotLimits(next));
+      configure(state, next);
       current = next;
       return changesBetween(previous.config, config);
     },
   };
   return gateway;
+}
+
+/** Applies the parts of a configuration on which state depends. */
+function configure({ slots, loads }: GatewayState, generation: Generation): void {
+  slots.configure(slotLimits(generation));
+  loads.configure(generation.routes.some(({ strategy }) => usesLoads(strategy)));
 }
 
 function* slotLimits({ providers }: Generation) {
@@ -131,8 +144,15 @@ function* slotCounts({ generation, state }: Gateway) {
 
 function* breakersOf({ generation, state }: Gateway) {
   const { enabled } = generation.config.circuit_breaker;
-  for (const { id, account } of generation.providers.values()) {
+  for (const provider of generation.providers.values()) {
     // A disabled breaker admits every attempt, whatever its state was before.
-    yield [id, enabled ? state.breakers.state(account) : "closed"] as const;
+    yield [provider.id, enabled ? breakerState({ state }, provider) : "closed"] as const;
+  }
+}
+
+/** Yields the number of resting keys of each provider with a pool. */
+function* restingKeys({ generation, state }: Gateway) {
+  for (const provider of generation.providers.values()) {
+    if (hasPool(provider)) yield [provider.id, countResting({ state }, provider)] as const;
   }
 }

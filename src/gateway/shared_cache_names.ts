@@ -4,15 +4,15 @@ import { VERSION } from "../core/build.ts";
 
 /**
  * Returns the prefix of a provider's keys in a shared cache: a digest of its ID and all settings,
- * which include its key. It is keyed with the first encryption key, so that a reader of the store
- * cannot try out provider keys; without encryption keys, with the provider's own key.
+ * which include its keys. It is keyed with the first encryption key, so that a reader of the store
+ * cannot try out provider keys; without encryption keys, with the provider's own keys.
  */
 export function sharedNamespace(
   id: string,
   settings: ProviderConfig,
   encryptionKeys: readonly string[],
 ): string {
-  const key = encryptionKeys[0] ?? settings.api_key ?? "";
+  const key = encryptionKeys[0] ?? settings.api_keys.map(({ value }) => value).join("\n");
   return createHmac("sha256", key).update(JSON.stringify([id, settings])).digest("hex");
 }
 

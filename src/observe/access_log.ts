@@ -1,6 +1,6 @@
 import { connectionCause } from "../core/failure.ts";
 import { type Fields, type Log } from "./log.ts";
-import { type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
+import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
 /** Returns a sink that logs one line per finished call, and further lines for failures hidden from the client. */
 export function accessLog(log: Log): Sink {
@@ -41,6 +41,7 @@ export function accessFields(report: Readonly<CallReport>) {
     session: report.session?.slice(0, MAX_SESSION_CHARS).toWellFormed() ?? null,
     route: report.route,
     provider: report.provider,
+    provider_key: attempts.at(-1)?.key ?? null,
     model: report.model,
     stream: report.stream,
     duration_ms: rounded(ms.total),
@@ -52,10 +53,15 @@ export function accessFields(report: Readonly<CallReport>) {
     cache: report.cache,
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,
-    tries: attempts.map((one) => `${one.provider}:${one.outcome}`).join(",") || null,
+    tries: attempts.map((one) => tryText(one)).join(",") || null,
     upstream_cause: connectionCause(report.failure),
     end: endOf(report),
   } satisfies Fields;
+}
+
+/** Returns an attempt as `provider:outcome`, in a pool as `provider(key):outcome`. */
+function tryText({ provider, key, outcome }: Attempt): string {
+  return `${provider}${key === null ? "" : `(${key})`}:${outcome}`;
 }
 
 /** Name of a field of the access line. */

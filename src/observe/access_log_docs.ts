@@ -30,6 +30,12 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     meaning: "ID of the provider that served the request, or of the last one tried.",
     example: "openai",
   },
+  provider_key: {
+    meaning:
+      "Name of the key that served the request, or of the last one used; only for a provider " +
+      "with several `api_keys`.",
+    example: "spare",
+  },
   model: { meaning: "Model that was requested from the provider.", example: "gpt-4o-mini" },
   stream: {
     meaning:
@@ -66,7 +72,8 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },
   tries: {
-    meaning: "All attempts in order, each as provider and outcome. " +
+    meaning: "All attempts in order, each as provider and outcome, " +
+      "with the name of its key in brackets if the provider has several `api_keys`. " +
       "An outcome is `success` or a failure of the [errors page](errors.md).",
     example: "openai:upstream_timeout,backup:success",
   },

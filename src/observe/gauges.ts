@@ -14,6 +14,8 @@ export interface MetricSources {
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
   /** Returns running attempts and queued calls of each provider with `max_concurrent`. */
   slots(): Iterable<readonly [provider: string, counts: SlotCounts]>;
+  /** Returns the number of resting keys of each provider with several keys. */
+  restingKeys(): Iterable<readonly [provider: string, keys: number]>;
   cache(): Size;
   /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
@@ -74,6 +76,7 @@ export function registerGauges(
   });
   registerStores(registry, sources);
   registerSlots(registry, sources);
+  registerRestingKeys(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
     help: "Bytes of the bodies of requests in flight.",
@@ -123,6 +126,19 @@ function registerSlots(registry: Registry, { slots }: MetricSources): void {
     collect() {
       this.reset();
       for (const [provider, { queued }] of slots()) this.set({ provider }, queued);
+    },
+  });
+}
+
+function registerRestingKeys(registry: Registry, { restingKeys }: MetricSources): void {
+  new Gauge({
+    name: "gateway_provider_keys_resting",
+    help: "Keys that rest after a refusal, of each provider with several api_keys.",
+    labelNames: ["provider"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [provider, keys] of restingKeys()) this.set({ provider }, keys);
     },
   });
 }

@@ -6,6 +6,10 @@ import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/f
 /** One attempt at one provider. */
 export interface Attempt {
   readonly provider: string;
+  /** Name of the key that was used; null without a pool of keys, or if no request was sent. */
+  readonly key: string | null;
+  /** True if the attempt went on with another key after a refused one, so that it is no retry. */
+  readonly isRotated: boolean;
   readonly model: string;
   readonly outcome: "success" | Failure["kind"];
   /** Cause of the failed connection; null if none failed. */
@@ -19,8 +23,8 @@ export interface Attempt {
 
 /** Returns the retries that were sent, without those refused by an open circuit breaker or a full queue. */
 export function retriesOf(attempts: readonly Attempt[]): Attempt[] {
-  return attempts.filter(({ number, outcome }) =>
-    number > 1 && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
+  return attempts.filter(({ number, isRotated, outcome }) =>
+    number > 1 && !isRotated && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
   );
 }
 

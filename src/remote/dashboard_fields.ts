@@ -1,6 +1,7 @@
 import { decodeHeaderText } from "../core/decode_header_text.ts";
 import { type Member, numberOf, parseJson } from "../core/json/json.ts";
 import { parseMembers } from "../formats/edit.ts";
+import { breakerState } from "../call/accounts.ts";
 import type { Call, Capture } from "../call/call.ts";
 
 /** A request to an upstream, as it was sent. */
@@ -66,11 +67,7 @@ export function dashboardFields(call: Call, sent: SentRequest | null): Dashboard
     headers: sharedHeaders(call),
     upstreamRequestType: upstreamType(sent),
     targetIndex: findTargetIndex(call),
-    breaker: provider === undefined
-      ? null
-      : enabled
-      ? state.breakers.state(provider.account)
-      : "closed",
+    breaker: provider === undefined ? null : enabled ? breakerState({ state }, provider) : "closed",
     baseUrl: provider === undefined ? null : bareUrl(provider.base),
     ...parseSampling(sent),
   };

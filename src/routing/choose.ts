@@ -1,7 +1,10 @@
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
+import { isAble, prepareRouted } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import { loadKey } from "../call/load_key.ts";
+import type { PickView } from "../state/balancers.ts";
 import {
   chooseRefusal,
   type Eligible,
@@ -14,32 +17,38 @@ import {
 import { matchRoute } from "./match.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
+import type { Target } from "../wires/wire.ts";
 
 /** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
   const requested = parseRequestedModel(call, inference.model);
   if (!requested.ok) return requested;
-  const prepare = withPermission(call, (target) => inference.prepare(target));
+  const permitted = withPermission<Candidate>(call, (target) => inference.prepare(target));
   if (inference.owner !== null) {
     const { owner, matchesAs } = inference;
-    return planRequiredTarget(call, { owner, matchesAs, prepare }, requested.value);
+    return planRequiredTarget(call, { owner, matchesAs, prepare: permitted }, requested.value);
   }
   const route = matchRoute(call, inference.matchesAs, requested.value);
   if (route === null) return noRoute();
   call.report.route = route.name;
+  const prepare = (target: Target) =>
+    prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
   const targets = evaluateTargets(route.targets, requested.value, prepare);
   const fallbacks = call.controls.noFallback
     ? []
     : filterEligible(evaluateFallbacks(route.fallback, requested.value, prepare));
   const eligible = filterEligible(targets);
   if (eligible.length === 0) {
-    return planFromFallbacks(call, chooseRefusal(route, targets), fallbacks);
+    const refused = chooseRefusal(route, targets);
+    return goesToFallbacks(refused, targets)
+      ? planFromFallbacks(call, refused, fallbacks)
+      : refused;
   }
   const { balancers } = call.state;
   const picked = balancers.pick(
     route.name,
     route.strategy,
-    ({ target }) => target.key,
+    viewOf(call),
     selectable(call, eligible),
   );
   const first = picked ?? eligible[0];
@@ -47,34 +56,49 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   return success([first.prepared, ...fallbacks.map(({ prepared }) => prepared)]);
 }
 
+/** Returns what the strategy of a route sees of a call: `sticky` reads its session, else its client key. */
+function viewOf({ controls, caller }: Call): PickView<Eligible<Candidate>> {
+  return {
+    key: ({ target }) => target.key,
+    load: ({ prepared }) => loadKey(prepared.target),
+    session: stickyKey(controls.session, caller.name),
+  };
+}
+
+/**
+ * Returns the key by which a call is sticky: its session, which differs from the names of all callers,
+ * else its caller; null without both.
+ */
+export function stickyKey(session: string | null, caller: string | null): string | null {
+  return session === null ? caller : `session ${session}`;
+}
+
 function noRoute(): Failed {
   return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
 }
 
-/** Returns the fallbacks as candidates if every target refused an unsupported feature or the client key; else the refusal. */
+/** Returns the fallbacks as candidates; the refusal of the targets if there are none. */
 function planFromFallbacks(
   call: Call,
   refused: Failed<Refusal>,
   fallbacks: readonly Eligible<Candidate>[],
 ): Result<Candidates> {
   const [first, ...others] = fallbacks;
-  if (!goesToFallbacks(refused) || first === undefined) return refused;
+  if (first === undefined) return refused;
   call.report.fallbacks++;
   return success([first.prepared, ...others.map(({ prepared }) => prepared)]);
 }
 
 /**
- * Returns the targets to choose from: those with a closed circuit breaker, and of these the ones with a
- * free slot, else with room in their queue. A filter that would leave no target is skipped.
+ * Returns the targets to choose from: those with a key that does not rest and whose circuit breaker is
+ * not open, and of these the ones with a free slot, else with room in their queue. A filter that would
+ * leave no target is skipped.
  */
 function selectable(
   call: Call,
   eligible: readonly Eligible<Candidate>[],
 ): readonly Eligible<Candidate>[] {
-  const settings = call.generation.config.circuit_breaker;
-  const closed = eligible.filter(({ target }) =>
-    !call.state.breakers.isOpen(target.provider.account, settings)
-  );
+  const closed = eligible.filter(({ prepared }) => isAble(call, prepared));
   const able = closed.length > 0 ? closed : eligible;
   const { slots } = call.state;
   if (!slots.isInUse) return able;

@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
+import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../call/permissions.ts";
@@ -11,6 +12,8 @@ export type SkipReason =
   | { readonly kind: "disabled" }
   | { readonly kind: "other_provider" }
   | { readonly kind: "other_model" }
+  /** No key of the provider serves the model. */
+  | { readonly kind: "no_key" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** Returns the preparation of a request for targets that the client key may use; others are refused. */
@@ -77,6 +80,7 @@ function evaluate<Prepared>(
     return { kind: "skipped", target, reason: { kind: "other_provider" } };
   }
   const prepared = prepareTarget(target, requested, prepare);
+  if (prepared === null) return { kind: "skipped", target, reason: { kind: "no_key" } };
   if (prepared.ok) {
     return { kind: "eligible", target, weight: target.weight, prepared: prepared.value };
   }
@@ -102,6 +106,7 @@ export function chooseRefusal(
   // A target that the key may use comes first: its refusal is what the client can change.
   const refusal = refusals.find((one) => !isPermissionRefusal(one)) ?? refusals[0];
   if (refusal !== undefined) return { ok: false, failure: refusal };
+  if (reasons.some((reason) => reason.kind === "no_key")) return refuseKeys(name);
   return reasons.some((reason) => reason.kind === "other_model")
     ? refuse(
       "model_not_found",
@@ -115,12 +120,31 @@ export function chooseRefusal(
     );
 }
 
+/** Returns the refusal of a request for which neither client nor configuration names a model. */
+export function refuseOpenModel(): Failed<Refusal> {
+  return refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model");
+}
+
+/** Returns the refusal of a model that no key of the providers of a route serves. */
+export function refuseKeys(route: string): Failed<Refusal> {
+  return refuse(
+    "model_not_found",
+    `No key of the providers of the route '${route}' serves the requested model.`,
+    "model",
+  );
+}
+
 /**
- * True if a request that every target refused goes to the fallbacks: for an unsupported feature, and if
- * the client key may not use the targets.
+ * True if a request that no target can serve goes to the fallbacks: for an unsupported feature, if the
+ * client key may not use the targets, or if no key of their providers serves the model.
  */
-export function goesToFallbacks({ failure }: Failed<Refusal>): boolean {
-  return failure.kind === "unsupported_feature" || isPermissionRefusal(failure);
+export function goesToFallbacks(
+  { failure }: Failed<Refusal>,
+  evaluations: readonly Evaluation<unknown>[],
+): boolean {
+  if (failure.kind === "unsupported_feature" || isPermissionRefusal(failure)) return true;
+  return evaluations.some((one) => one.kind === "skipped" && one.reason.kind === "no_key") &&
+    evaluations.every((one) => one.kind !== "skipped" || one.reason.kind !== "refused");
 }
 
 /** True if the request names no provider, or the provider of this target. */
@@ -138,14 +162,18 @@ export function resolveModel(target: RouteTarget, requested: RequestedModel): st
   return target.model ?? requested.model ?? target.provider.settings.default_model ?? null;
 }
 
-/** Prepares a request for one target of a route; refused if no model is known or a field cannot be carried. */
+/**
+ * Prepares a request for one target of a route; refused if no model is known or a field cannot be
+ * carried, null if no key of the provider serves the model.
+ */
 export function prepareTarget<Prepared>(
   target: RouteTarget,
   requested: RequestedModel,
   prepare: Prepare<Prepared>,
-): Result<Prepared> {
+): Result<Prepared> | null {
   const model = resolveModel(target, requested);
-  return model === null
-    ? refuse("missing_required_parameter", "Name a model: the route leaves it open.", "model")
-    : prepare({ provider: target.provider, model, wire: target.wire });
+  if (model === null) return refuseOpenModel();
+  const { provider, wire } = target;
+  const [account] = servingAccounts(provider, model);
+  return account === undefined ? null : prepare({ provider, account, model, wire });
 }

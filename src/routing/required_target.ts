@@ -1,11 +1,18 @@
 import { isRefusal } from "../core/failure.ts";
 import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
+import { type OpenTarget, prepareForAccounts } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import { isPermissionRefusal } from "../call/permissions.ts";
 import { protocolOf, type RequiredTarget } from "../call/ownership.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { matchesModel, type Prepare, prepareTarget } from "./eligible.ts";
+import {
+  matchesModel,
+  type Prepare,
+  refuseKeys,
+  refuseOpenModel,
+  resolveModel,
+} from "./eligible.ts";
 import { matchRoute } from "./match.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
@@ -57,7 +64,7 @@ interface Choice {
 }
 
 function prepareCandidate(
-  { owner: { provider, origin }, prepare }: Continued,
+  { owner: { provider, account, origin }, prepare }: Continued,
   { route, requested, able }: Choice,
 ): Result<Candidate> {
   const [first] = able;
@@ -65,12 +72,15 @@ function prepareCandidate(
   const stays = requested.model === null || requested.model === origin?.requestedModel ||
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
-    return prepare({ provider, model: origin.model, wire: first.wire });
+    return prepareOwned({ provider, model: origin.model, wire: first.wire });
   }
   let refused: Result<Candidate> | null = null;
   for (const target of able) {
     if (!matchesModel(target, requested)) continue;
-    const prepared = prepareTarget(target, requested, prepare);
+    const model = resolveModel(target, requested);
+    const prepared = model === null
+      ? refuseOpenModel()
+      : prepareOwned({ provider, model, wire: target.wire });
     // A target that the client key may not use is passed over.
     const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
       isPermissionRefusal(prepared.failure);
@@ -82,6 +92,10 @@ function prepareCandidate(
     `The route '${route.name}' has no target with the requested model at this provider.`,
     "model",
   );
+
+  function prepareOwned(open: OpenTarget): Result<Candidate> {
+    return prepareForAccounts(open, account, prepare) ?? refuseKeys(route.name);
+  }
 }
 
 /** Refuses a requested provider that the route does not have. */

@@ -9,6 +9,7 @@ import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
 import { countMessagesTokens } from "./messages_count.ts";
 import { NATIVE_ROUTES } from "./native_routes.ts";
+import { refusedKeyError, type RefusedKeys } from "./refused_keys.ts";
 import { findRoute, type RouteTable } from "./routes.ts";
 import type { RoutedCall, RouteHandler } from "./routes.ts";
 import { type Deps, newApiError, type Protocol } from "./protocol.ts";
@@ -58,9 +59,12 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
  * `/compat/v1` and `/v1`, Messages below `/messages/v1` and the local runtime's protocol below
  * `/local/api`. The model name selects the behaviour. The same request gives the same response,
  * except ids and times. Stored objects of compat are kept in memory, separately for each bearer
- * key.
+ * key. Requests with a refused key get an error.
  */
-export function newSimulator(deps: Deps): (request: Request) => Promise<Response> {
+export function newSimulator(
+  deps: Deps,
+  refusedKeys: RefusedKeys = new Map(),
+): (request: Request) => Promise<Response> {
   const findAccount = newAccounts(deps);
   return async (httpRequest) => {
     const url = new URL(httpRequest.url);
@@ -70,6 +74,8 @@ export function newSimulator(deps: Deps): (request: Request) => Promise<Response
       const call = { protocol, httpRequest, deps };
       const found = findRoute(routes, httpRequest.method, path.slice(prefix.length));
       if (found === null) return unknownUrlResponse(call);
+      const refused = refusedKeyError(httpRequest.headers, refusedKeys);
+      if (refused !== null) return errorResponse(refused, call);
       const { handler, ids } = found;
       return await handler({
         ...call,

@@ -1,24 +1,53 @@
+import { pickRendezvous } from "./rendezvous.ts";
+import type { TargetLoads } from "./target_loads.ts";
+
 /** Strategy by which a route distributes its calls over its targets. */
-export type Strategy = "weighted" | "round-robin" | "random";
+export type Strategy =
+  | "weighted"
+  | "round-robin"
+  | "random"
+  | "least-pending"
+  | "lowest-latency"
+  | "sticky";
+
+/** True for a strategy that uses the loads of targets. */
+export function usesLoads(strategy: Strategy): boolean {
+  return strategy === "least-pending" || strategy === "lowest-latency";
+}
+
+/** What a strategy sees of a call and its targets. */
+export interface PickView<T> {
+  /** Returns the key of a target, unique in its route: also two targets of one provider and model differ. */
+  key(target: T): string;
+  /** Returns the key of a target's load. */
+  load(target: T): string;
+  /** Session or client of the call, for `sticky`; null without either. */
+  readonly session: string | null;
+}
 
 /** Load balancing of each route over its targets. */
 export interface Balancers {
   /**
    * Returns the target of the next call of a route, out of the eligible targets; undefined if all
-   * have weight 0, which is never picked. `key` identifies a target in its route, also two targets
-   * of the same provider and model.
+   * have weight 0, which is never picked.
    *
    * weighted: smooth weighted round-robin, whose shares are exact in every run of as many calls as
    * the sum of the weights. round-robin: the same with equal weights. random: weights are
-   * probabilities.
+   * probabilities. least-pending: the fewest running calls per weight; equal targets take turns as
+   * in weighted. lowest-latency: a target without a recorded time, else the lowest median; a part of
+   * the calls explores the rest, with the weights as probabilities. sticky: rendezvous hashing of the
+   * session; weighted without one.
    */
   pick<T extends { readonly weight: number }>(
     route: string,
     strategy: Strategy,
-    key: (item: T) => string,
+    view: PickView<T>,
     eligible: readonly T[],
   ): T | undefined;
 }
+
+/** Share of the calls that lowest-latency sends to another target than the fastest one. */
+export const EXPLORED_RATIO = 0.05;
 
 /** Maximum number of routes with state; the oldest route is removed first. */
 const MAX_ROUTES = 10_000;
@@ -42,7 +71,10 @@ interface Balance {
 }
 
 /** Returns balancers without credits. `random` is uniform in [0, 1). */
-export function newBalancers(random: () => number): Balancers {
+export function newBalancers(
+  random: () => number,
+  loads: Pick<TargetLoads, "pending" | "medianMs">,
+): Balancers {
   const balances = new Map<string, Balance>();
 
   function findOrAddBalance(route: string): Balance {
@@ -56,18 +88,35 @@ export function newBalancers(random: () => number): Balancers {
   }
 
   return {
-    pick(route, strategy, key, eligible) {
+    pick(route, strategy, { key, load, session }, eligible) {
       const live = eligible.filter((item) => item.weight > 0);
+      const inTurn = (items: readonly (typeof live)[number][]) =>
+        pickMostOwed(findOrAddBalance(route), key, (item) => item.weight, items);
       switch (strategy) {
         case "random":
           return pickRandom(live, random);
         case "weighted":
-          return pickMostOwed(findOrAddBalance(route), key, (item) => item.weight, live);
+          return inTurn(live);
         case "round-robin":
           return pickMostOwed(findOrAddBalance(route), key, () => 1, live);
+        case "least-pending":
+          return inTurn(leastOf(live, (item) => loads.pending(load(item)) / item.weight));
+        case "lowest-latency": {
+          const fastest = inTurn(leastOf(live, (item) => loads.medianMs(load(item)) ?? -1));
+          const rest = live.filter((item) => item !== fastest);
+          return rest.length > 0 && random() < EXPLORED_RATIO ? pickRandom(rest, random) : fastest;
+        }
+        case "sticky":
+          return session === null ? inTurn(live) : pickRendezvous(session, key, live);
       }
     },
   };
+}
+
+/** Returns the items with the least measure: several if they are equal. */
+function leastOf<T>(items: readonly T[], measure: (item: T) => number): readonly T[] {
+  const least = Math.min(...items.map(measure));
+  return items.filter((item) => measure(item) === least);
 }
 
 function pickRandom<T extends { readonly weight: number }>(

@@ -15,6 +15,8 @@ import { type CacheSettings, newResponseCache, type ResponseCache } from "./resp
 import { newSharedCache, type SharedCache } from "./shared_cache.ts";
 import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
+import { type KeyListener, type KeyRests, newKeyRests } from "./key_rests.ts";
+import { newTargetLoads, type TargetLoads } from "./target_loads.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
 /** Mutable state of the gateway that outlives a configuration. */
@@ -25,6 +27,10 @@ export interface GatewayState {
   readonly since: number;
   readonly breakers: Breakers;
   readonly balancers: Balancers;
+  /** Balancers of the keys of each provider, by provider ID. */
+  readonly keyBalancers: Balancers;
+  readonly keyRests: KeyRests;
+  readonly loads: TargetLoads;
   readonly slots: ProviderSlots;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
@@ -56,22 +62,32 @@ interface StartSettings {
   readonly usageDays?: number;
 }
 
-/**
- * Returns empty state. It lives as long as the process. The stored objects are in `store`; null for the
- * memory of the process.
- */
+/** Parts of the state that the process opens, and listeners to it. */
+interface StateDependencies {
+  /** Store of the objects of clients; null for the memory of the process. */
+  readonly store?: GatewayStore | null;
+  /** Receives each key of a pool that begins to rest because its provider rejected it. */
+  readonly onKeyRejected?: KeyListener;
+}
+
+/** Returns empty state. It lives as long as the process. */
 export function newGatewayState(
   world: World,
   { caching, server, retention, usageDays = 0 }: StartSettings,
-  store: GatewayStore | null = null,
+  { store = null, onKeyRejected = () => {} }: StateDependencies = {},
 ): GatewayState {
   const now = () => world.now();
+  const random = () => world.random();
+  const loads = newTargetLoads();
   const objects = store?.objects ?? newMemoryObjectStore(now, retention);
   const state: GatewayState = {
     began: world.now(),
     since: world.unix(),
     breakers: newBreakers(now),
-    balancers: newBalancers(() => world.random()),
+    balancers: newBalancers(random, loads),
+    keyBalancers: newBalancers(random, loads),
+    loads,
+    keyRests: newKeyRests(now, onKeyRejected),
     slots: newProviderSlots((ms, run) => world.after(ms, run)),
     catalogs: newCatalogs(now),
     cache: newResponseCache(caching, now),

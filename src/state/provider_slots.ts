@@ -7,10 +7,10 @@ export interface SlotLimits {
   readonly queueTimeoutMs: number;
 }
 
-/** Identity of a provider: its ID in the configuration and the digest of its account. */
+/** Identity of a provider: its ID in the configuration and the digest of its upstream. */
 export interface SlotOwner {
   readonly id: string;
-  readonly account: string;
+  readonly upstream: string;
 }
 
 /** Permission for one attempt to run at a provider. The holder must release it. */
@@ -93,8 +93,8 @@ export function newProviderSlots(after: After): ProviderSlots {
   };
 }
 
-function keyOf({ id, account }: SlotOwner): string {
-  return `${id} ${account}`;
+function keyOf({ id, upstream }: SlotOwner): string {
+  return `${id} ${upstream}`;
 }
 
 interface Pool {

@@ -9,6 +9,8 @@ export interface Timeouts {
   readonly mode: "ttft" | "total";
   /** Longest silence between two reads of the body, from its first byte on; null if unlimited. */
   readonly idleMs: number | null;
+  /** Called with the first bytes of the body; absent if its time is not needed. */
+  readonly onFirstByte?: () => void;
 }
 
 /** Cancels one upstream attempt when its call is cancelled or a timeout has passed. */
@@ -27,7 +29,7 @@ export interface AttemptTimer {
 export function newAttemptTimer(
   world: Pick<World, "now" | "after">,
   call: Cancellation,
-  { timeoutMs, mode, idleMs }: Timeouts,
+  { timeoutMs, mode, idleMs, onFirstByte }: Timeouts,
 ): AttemptTimer {
   const cancellation = new Cancellation();
   let hasBytes = false;
@@ -79,6 +81,7 @@ export function newAttemptTimer(
       readSince = null;
       if (hasBytes) return;
       hasBytes = true;
+      onFirstByte?.();
       if (idleMs === null) {
         if (mode === "ttft") cancelCheck();
         return;

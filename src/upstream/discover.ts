@@ -3,10 +3,14 @@ import { connectionCause, type Failure } from "../core/failure.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import type { Provider } from "../wires/wire.ts";
+import { pickAccount, restAccount } from "../call/accounts.ts";
+import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
+import { retryAfterMs } from "./headers.ts";
+import { keyRefusal } from "./key_refusal.ts";
 import { upstreamUrl } from "./url.ts";
 
 /** Longest time for fetching a model list. */
@@ -21,7 +25,8 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
   const { state } = call;
   if (mode === "static") return { models: [...new Set(listed)], created: state.since };
   if (mode === "fetch") {
-    const key = JSON.stringify([provider.id, provider.account, provider.settings.headers]);
+    const accounts = provider.accounts.map(({ digest }) => digest);
+    const key = JSON.stringify([provider.id, accounts, provider.settings.headers]);
     const fetched = await state.catalogs.get(key, fetch.ttl, () => fetchCatalog(call, provider));
     if (fetched !== null) return fetched;
   }
@@ -31,11 +36,28 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
   return { models: [...models], created: state.since };
 }
 
-/** Returns the fetched model list, or null. Calls share one fetch, so cancellation of a call does not end it. */
-async function fetchCatalog(
-  { world, metrics }: Pick<Call, "world" | "metrics">,
+/** The dependencies of a fetch. Calls share one fetch, so cancellation of a call does not end it. */
+type Context = Pick<Call, "generation" | "metrics" | "state" | "world">;
+
+/** Returns the fetched model list, or null. A key that the upstream refuses rests, and the next one is used. */
+async function fetchCatalog(context: Context, provider: Provider): Promise<Catalog | null> {
+  const accounts = servingAccounts(provider, "");
+  const used = new Set<ProviderAccount>();
+  for (;;) {
+    const account = pickAccount(context, provider, { accounts, used });
+    if (account === null) return null;
+    used.add(account);
+    const fetched = await fetchWith(context, provider, account);
+    if (fetched !== "refused") return fetched;
+  }
+}
+
+/** Returns the model list that an account receives, null if the fetch fails, or that its key was refused. */
+async function fetchWith(
+  { world, metrics, state }: Context,
   provider: Provider,
-): Promise<Catalog | null> {
+  account: ProviderAccount,
+): Promise<Catalog | "refused" | null> {
   const { wire } = provider;
   const timer = newAttemptTimer(world, new Cancellation(), {
     timeoutMs: FETCH_TIMEOUT_MS,
@@ -44,7 +66,7 @@ async function fetchCatalog(
   });
   try {
     const request = { method: "GET", path: wire.catalog.path, payload: null } as const;
-    const headers = wire.headers(provider, new Headers());
+    const headers = wire.headers({ provider, account }, new Headers());
     const url = upstreamUrl(provider, request.path);
     const response = await connect(world, url, {
       request,
@@ -61,7 +83,12 @@ async function fetchCatalog(
     const body = openBody(response.value, timer);
     if (response.value.status !== 200) {
       await body.cancel();
-      return null;
+      const { status, headers } = response.value;
+      const refusal = keyRefusal(status);
+      if (refusal === null || !hasPool(provider)) return null;
+      const waitMs = retryAfterMs(headers, world.unix() * 1000);
+      restAccount({ state }, provider, account, { refusal, retryAfterMs: waitMs });
+      return "refused";
     }
     const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);

@@ -25,14 +25,22 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** Time for a stream to end by itself after its last record, so that its connection can be reused. */
 const STREAM_END_TIMEOUT_MS = 100;
 
+/** Events of one attempt. */
+export interface AttemptEvents {
+  /** Called when a stream ends, with null if it was complete. */
+  onEnd(failure: Failure | null): void;
+  /** Called with the first bytes of the response body; absent if their time is not needed. */
+  onFirstByte?(): void;
+}
+
 /**
  * Makes one attempt: sends the request, expects status 200, and reads the whole response or the first
- * content of a stream. `onEnd` is called when the stream ends, with null if it was complete.
+ * content of a stream.
  */
 export async function open(
   call: Call,
   candidate: Candidate,
-  onEnd: (failure: Failure | null) => void,
+  { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
   const { world, report, client: { meter } } = call;
   const { provider, wire } = candidate.target;
@@ -42,11 +50,12 @@ export async function open(
     timeoutMs: provider.settings.timeout,
     mode: provider.settings.timeout_mode,
     idleMs: provider.settings.stream_idle_timeout,
+    ...onFirstByte !== undefined && { onFirstByte },
   });
   const headers = {
     ...call.upstreamHeaders,
     ...candidate.request.headers,
-    ...wire.headers(provider, call.headers),
+    ...wire.headers(candidate.target, call.headers),
     ...candidate.request.versionHeaders,
   };
   const url = upstreamUrl(provider, candidate.request.path);

@@ -9,6 +9,7 @@ import { detailMessage } from "../wires/detail.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
+import { keyRefusal } from "./key_refusal.ts";
 import { redacted } from "./redact.ts";
 
 /** Largest error body that is forwarded. */
@@ -31,13 +32,17 @@ export async function rejection(
     return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
   }
   const bytes = await readAll(body, MAX_ERROR_BYTES);
-  if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large") {
+  const refusal = keyRefusal(status);
+  // The status alone says that the key was refused, also if the body breaks off.
+  const isKnown = refusal !== null && call.cancellation.reason === null;
+  if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
   return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
+    ...refusal !== null && { keyRefusal: refusal },
     upstream: {
       status,
       headers: clientResponseHeaders(headers, target),

@@ -18,7 +18,21 @@ import type { ResponsePromise } from "./verified/response_promise.ts";
 /** Upstream protocols: one for each provider type, and Responses for type compat. */
 export type WireName = "compat" | "responses" | "messages" | "local";
 
-/** A configured upstream account. */
+/** A credential of a provider: each key is one account at the upstream. */
+export interface ProviderAccount {
+  /** Name of the key in the configuration; `default` for a lone key or none. */
+  readonly name: string;
+  /** Digest of type, base URL, organization and key. Bindings and breakers compare it. */
+  readonly digest: string;
+  /** The key; null if headers or a client certificate are the credentials. */
+  readonly key: string | null;
+  /** Share of the requests among the keys of the provider; 0 only for objects of the account. */
+  readonly weight: number;
+  /** True if the key may be used for requests with this model. */
+  serves(model: string): boolean;
+}
+
+/** A configured upstream with its accounts. */
 export interface Provider {
   readonly id: string;
   /** Protocol of the provider's type. */
@@ -28,8 +42,10 @@ export interface Provider {
   readonly base: string;
   /** Query of the base URL without question mark, sent with every request; empty if it has none. */
   readonly query: string;
-  /** Digest of type, base URL, organization and key. Bindings and breakers compare it. */
-  readonly account: string;
+  /** Accounts in the order of the file. A provider without a key has one as well. */
+  readonly accounts: readonly [ProviderAccount, ...ProviderAccount[]];
+  /** Digest that identifies the upstream of the slots: of its account, or with several keys of its address. */
+  readonly upstream: string;
   /**
    * Prefix of keys of the cache in memory: provider ID and the generation that last changed its
    * settings, so that a definition that is changed and changed back begins empty.
@@ -40,19 +56,24 @@ export interface Provider {
    * with equal settings.
    */
   readonly sharedNamespace: string;
-  /** Credentials, such as the key, that must not reach a client. */
+  /** Credentials, such as the keys of all accounts, that must not reach a client. */
   readonly secrets: readonly string[];
   /** Connection policy of the upstream. */
   readonly transport: Transport;
 }
 
-/** A provider, the model name to send, and the protocol to use. */
+/** A provider with one of its accounts, the model name to send, and the protocol to use. */
 export interface Target {
   readonly provider: Provider;
+  /** Account whose credentials are sent. */
+  readonly account: ProviderAccount;
   readonly model: string;
   /** Protocol of the provider's type, or Responses. */
   readonly wire: Wire;
 }
+
+/** The parts of a target that determine the headers of its requests. */
+export type Sender = Pick<Target, "provider" | "account">;
 
 /** A request to an upstream. */
 export interface UpstreamRequest {
@@ -95,7 +116,7 @@ export interface Wire {
   decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]>;
   newDecoder(idSource: IdSource): Decoder;
   /** Returns credentials, protocol version and the client headers that may be forwarded. */
-  headers(provider: Provider, client: Headers): Record<string, string>;
+  headers(sender: Sender, client: Headers): Record<string, string>;
   /**
    * True if clients do not receive a response header, by its lower-case name: it describes the
    * account of the gateway or the network of the provider. Absent if the usual headers suffice.

@@ -177,7 +177,7 @@ Deno.test("a busy provider is not retried, and its circuit breaker does not coun
   for (let call = 0; call < 3; call++) assertEquals(verdictOf(await asked()), BUSY);
   assertEquals([sent.length, world.now()], [1, 0]);
   assertEquals(reports.map((report) => accessFields(report).retries), [0, 0, 0]);
-  const account = gateway.generation.providers.get("a")?.account ?? "";
+  const account = gateway.generation.providers.get("a")?.accounts[0].digest ?? "";
   assertEquals(gateway.state.breakers.state(account), "closed");
 });
 

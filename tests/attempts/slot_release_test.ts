@@ -210,7 +210,9 @@ Deno.test("a client that disconnects just after its slot was granted releases it
 const WIDE = { maxConcurrent: 9, maxQueued: 9, queueTimeoutMs: 1_000 };
 
 function ownerIn({ gateway }: HeldGateway) {
-  return { id: "a", account: gateway.generation.providers.get("a")?.account ?? "" };
+  const provider = gateway.generation.providers.get("a");
+  assert(provider !== undefined);
+  return provider;
 }
 
 Deno.test("a gateway that drains lets queued calls run, and cancels them at the end of the drain time", async () => {
@@ -252,7 +254,7 @@ Deno.test("a breaker's trial begins with the slot, so that a queue cannot starve
   const slow = held.asked();
   const queued = [held.asked(), held.asked()];
   await held.world.advance(0);
-  const account = ownerIn(held).account;
+  const account = ownerIn(held).upstream;
   const { breakers } = held.gateway.state;
   held.oldest().answer(500, "");
   const refused = await Promise.all(queued);
@@ -277,7 +279,7 @@ Deno.test("a call in the queue holds no trial of a half-open breaker", async () 
       "{failure_threshold: 1, open_duration: 10s, half_open_max_requests: 1}",
   });
   const { breakers } = held.gateway.state;
-  const account = ownerIn(held).account;
+  const account = ownerIn(held).upstream;
   const { response } = await begunStream(held);
   const permit = breakers.admit(account, held.gateway.generation.config.circuit_breaker);
   assert("end" in permit);
@@ -301,7 +303,7 @@ Deno.test("an open breaker is not waited for", async () => {
   const { response } = await begunStream(held);
   const { breakers } = held.gateway.state;
   const { circuit_breaker } = held.gateway.generation.config;
-  const permit = breakers.admit(ownerIn(held).account, circuit_breaker);
+  const permit = breakers.admit(ownerIn(held).upstream, circuit_breaker);
   assert("end" in permit);
   permit.end("failure");
   assertEquals((await held.asked()).error.code, "circuit_open");

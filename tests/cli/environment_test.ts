@@ -14,7 +14,7 @@ async function offered(variables: Readonly<Record<string, string>>) {
 Deno.test("one API key in the environment makes one provider that serves each model", async () => {
   const { config, warnings, about } = await offered({ OPENAI_API_KEY: "sk-x" });
   assertEquals(Object.keys(config.providers), ["openai"]);
-  assertEquals(config.providers.openai?.api_key, "sk-x");
+  assertEquals(config.providers.openai?.api_keys[0]?.value, "sk-x");
   assertEquals(config.routing.routes.map(({ match }) => match.models), [undefined]);
   assertEquals(warnings, []);
   assertEquals(firstModel(compile(config, 1)), "openai/gpt-4o-mini");
@@ -48,7 +48,7 @@ Deno.test("providers of the environment declare what their hosts can do", async 
 
 Deno.test("a key may hold what looks like a variable", async () => {
   const { config } = await offered({ ANTHROPIC_API_KEY: "${HOME}$" });
-  assertEquals(config.providers.anthropic?.api_key, "${HOME}$");
+  assertEquals(config.providers.anthropic?.api_keys[0]?.value, "${HOME}$");
 });
 
 Deno.test("an environment without providers prints what to do", async () => {

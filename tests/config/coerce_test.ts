@@ -9,7 +9,7 @@ Deno.test("an unambiguous number or boolean in the place of text is the text tha
   for (const text of texts) {
     const file = withProvider("openai", `api_key: ${text}`, `default_model: ${text}`);
     const provider = configOf(file).providers["openai"];
-    assertEquals([provider?.api_key, provider?.default_model], [text, text]);
+    assertEquals([provider?.api_keys[0]?.value, provider?.default_model], [text, text]);
   }
 });
 
@@ -42,7 +42,7 @@ Deno.test("a number that could be written in more than one way must be quoted", 
       "providers.openai.api_key: must be text; put it in quotes (line 3, column 14)",
     ], number);
     const quoted = configOf(withProvider("openai", `api_key: "${number}"`));
-    assertEquals(quoted.providers["openai"]?.api_key, number);
+    assertEquals(quoted.providers["openai"]?.api_keys[0]?.value, number);
   }
 });
 

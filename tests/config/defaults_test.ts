@@ -2,6 +2,8 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { configOf, routingOver, withProvider } from "./parse.ts";
 
 const PROVIDER = {
+  api_keys: [],
+  key_rest: 60_000,
   timeout: 120_000,
   timeout_mode: "ttft",
   system_messages: "in_place",

@@ -83,7 +83,7 @@ Deno.test("a variable may give a number or a boolean, quoted or not", () => {
 Deno.test("a key that looks like a number stays the text it is", () => {
   for (const key of ["0123", "1e5", "true", "null", "~"]) {
     const config = configOf(withProvider("openai", "api_key: ${KEY}"), { KEY: key });
-    assertEquals(config.providers["openai"]?.api_key, key);
+    assertEquals(config.providers["openai"]?.api_keys[0]?.value, key);
   }
 });
 
@@ -99,7 +99,7 @@ Deno.test("a variable that is not set is a warning with its key and its place", 
     "providers.openai.api_key: the variable OPENAI_API_KEY is not set, so it is replaced by empty text (line 3, column 14)",
   ]);
   const config = configOf(withProvider("openai", "api_key: ${OPENAI_API_KEY}"));
-  assertEquals(config.providers["openai"]?.api_key, undefined);
+  assertEquals(config.providers["openai"]?.api_keys, []);
 });
 
 Deno.test("a variable that is not set is named beside the problem it makes", () => {

@@ -23,7 +23,7 @@ async function loaded(
 
 function keyOf(result: Loaded): string | undefined {
   assert(result.ok, result.ok ? "" : result.problems.join("\n"));
-  return result.config.providers["openai"]?.api_key;
+  return result.config.providers["openai"]?.api_keys[0]?.value;
 }
 
 const CONFIG = withProvider("openai", "api_key: ${KEY:-none}");

@@ -43,7 +43,7 @@ Deno.test("problems of a route are reported with line and column", () => {
     [`{name: a, ${TARGETS}, fallback: [{provider: other}]}`]:
       "fallback[0].provider: is not a configured provider (line 4, column 70)",
     [`{name: a, ${TARGETS}, strategy: fastest}`]:
-      "strategy: must be weighted, round-robin or random (line 4, column 58)",
+      "strategy: must be weighted, round-robin, random, least-pending, lowest-latency or sticky (line 4, column 58)",
     [`{name: a, ${TARGETS}, match: {path: v1}}`]:
       "match.path: must be *, or a path that begins with / and contains * only at its end (line 4, column 62)",
     [`{name: a, ${TARGETS}, match: {path: '/a*b'}}`]:

@@ -62,7 +62,7 @@ Deno.test("a provider is the same while the contents of its TLS files are, and a
   const three = compile(third.config, 3, two);
   const [a, b, c] = [one, two, three].map(({ providers }) => providers.get("up"));
   assert(a !== undefined && a === b && a !== c);
-  assertEquals(a.account, c?.account);
+  assertEquals(a.accounts[0].digest, c?.accounts[0].digest);
   assert(a.transport.tls?.id !== c?.transport.tls?.id);
 });
 
@@ -77,7 +77,7 @@ Deno.test("without a key the client certificate makes the account", async () => 
       await directory.write("config.yaml", changed);
       const loaded = await load(directory.file, {});
       assert(loaded.ok);
-      accounts.push(compile(loaded.config, 1).providers.get("up")?.account);
+      accounts.push(compile(loaded.config, 1).providers.get("up")?.accounts[0].digest);
     }
   }
   const [keyed, keyedToo, one, two] = accounts;

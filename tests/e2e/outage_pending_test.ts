@@ -149,6 +149,26 @@ Deno.test("the owner of a conversation at a provider waits, and the conversation
   await outage.store.close();
 });
 
+Deno.test("an object whose owner waits can be deleted at its provider, and has no owner later", async () => {
+  const created = { id: "conv_1", object: "conversation" };
+  const deleted = { id: "conv_1", object: "conversation.deleted", deleted: true };
+  const { calls, outage } = await withOutage((options) =>
+    nativeGateway(
+      nativeConfig({ up: { can: ["conversations"] } }),
+      ({ method }) => ({ body: method === "DELETE" ? deleted : created }),
+      options,
+    )
+  );
+  outage.raw.leaveAt("owner_bind", "deaf");
+  await calls.post("/conversations", {});
+  assertEquals((await calls.delete("/conversations/conv_1")).json, deleted);
+  assertEquals((await calls.get("/conversations/conv_1")).status, 503);
+  await outage.comeBack();
+  assertEquals(await bindingOf(calls, "conversation", "conv_1"), null);
+  assertEquals((await calls.get("/conversations/conv_1")).status, 404);
+  await outage.store.close();
+});
+
 Deno.test("the owner of a native response waits, from the beginning of a background stream on", async () => {
   const can = ["responses_lifecycle", "background_responses"];
   for (const background of [false, true]) {

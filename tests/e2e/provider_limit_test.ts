@@ -115,7 +115,7 @@ Deno.test("the turns of sockets wait for their provider, and a socket that close
   using watched = watchedWorld(upstream.fetch);
   await using gateway = socketGateway(config("http://up.test", LIMITS), watched);
   const { state, generation } = gateway.gateway;
-  const provider = generation.providers.get("up") ?? { id: "", account: "" };
+  const provider = generation.providers.get("up") ?? { id: "", upstream: "" };
   await using first = await gateway.open();
   first.send(create());
   await asked.promise;

@@ -41,7 +41,10 @@ Deno.test("a change and its return are two changes", () => {
   const second = compile(config(", api_key: k", null), 2, first);
   const third = compile(config("", null), 3, second);
   assertEquals(third.providers.get("one")?.namespace, "one@3");
-  assertEquals(third.providers.get("one")?.account, first.providers.get("one")?.account);
+  assertEquals(
+    third.providers.get("one")?.accounts[0].digest,
+    first.providers.get("one")?.accounts[0].digest,
+  );
 });
 
 Deno.test("without a key the static headers make the account, in whatever order and case", () => {
@@ -52,12 +55,12 @@ Deno.test("without a key the static headers make the account, in whatever order 
     ", headers: {a: y, b: x}",
   ];
   const accounts = headers.map((more) =>
-    compile(config(more, null), 1).providers.get("one")?.account
+    compile(config(more, null), 1).providers.get("one")?.accounts[0].digest
   );
   assertEquals(accounts[1], accounts[2]);
   assertEquals(new Set(accounts).size, 3);
   const keyed = headers.map((more) =>
-    compile(config(`, api_key: k${more}`, null), 1).providers.get("one")?.account
+    compile(config(`, api_key: k${more}`, null), 1).providers.get("one")?.accounts[0].digest
   );
   assertEquals(new Set(keyed).size, 1);
 });
@@ -94,13 +97,13 @@ Deno.test("a base URL is split into its path and its query", () => {
 });
 
 Deno.test("an address without a query keeps its account; another query is another account", () => {
-  const { account } = provider("http://one/v1");
+  const [{ digest: account }] = provider("http://one/v1").accounts;
   // Bindings and breakers of a running gateway compare it across a reload.
   const fields = ["compat", "http://one/v1", "", ""];
   const digest = createHash("sha256").update(JSON.stringify(fields)).digest("hex");
-  assertEquals([account, provider("http://one/v1/?").account], [digest, digest]);
+  assertEquals([account, provider("http://one/v1/?").accounts[0].digest], [digest, digest]);
   const accounts = ["http://one/v1", "http://one/v1?a=1", "http://one/v1?a=2"]
-    .map((url) => provider(url).account);
+    .map((url) => provider(url).accounts[0].digest);
   assertEquals(new Set(accounts).size, 3);
 });
 

@@ -29,7 +29,7 @@ Deno.test("a call that waits for its provider is cancelled with 503", async () =
   assertEquals(upstream.isBrokenOff, true);
   assertEquals(reports.map(endOf), ["drained"]);
   assertEquals(reports[0]?.attempts.map(({ outcome }) => outcome), ["draining"]);
-  const account = gateway.generation.providers.get("up")?.account ?? "";
+  const account = gateway.generation.providers.get("up")?.accounts[0].digest ?? "";
   assertEquals(gateway.state.breakers.state(account), "closed");
 });
 
@@ -60,7 +60,7 @@ Deno.test("a stream is cut off with one failure terminal", async () => {
   assertEquals(records.slice(2), ["data: [DONE]", ""]);
   assertEquals(upstream.isBrokenOff, true);
   assertEquals(reports.map(endOf), ["drained"]);
-  const account = gateway.generation.providers.get("up")?.account ?? "";
+  const account = gateway.generation.providers.get("up")?.accounts[0].digest ?? "";
   assertEquals(gateway.state.breakers.state(account), "closed");
   assertEquals(gateway.state.inFlight.count, 0);
 });

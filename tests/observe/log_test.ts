@@ -105,6 +105,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     session: "chat-7",
     route: "main",
     provider: "other",
+    provider_key: null,
     model: "m",
     stream: true,
     duration_ms: 20.3,

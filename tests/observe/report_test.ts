@@ -25,6 +25,8 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("provider_busy", "").failure, "refused", "refused"],
   [fault("state_unavailable", "").failure, "state_unavailable", "state_unavailable"],
   [fault("state_unreadable", "").failure, "state_unavailable", "state_unavailable"],
+  [fault("provider_keys_resting", "").failure, "refused", "refused"],
+  [fault("provider_keys_refused", "").failure, "refused", "refused"],
   [fault("internal_error", "").failure, "internal", "internal"],
 ];
 
@@ -46,6 +48,8 @@ Deno.test("an attempt that sent nothing is no retry", () => {
     tryOf({ number: 4, outcome: "provider_busy" }),
     tryOf({ number: 5, outcome: "draining" }),
     tryOf({ number: 6 }),
+    tryOf({ number: 6, isRotated: true }),
+    tryOf({ number: 7, outcome: "provider_keys_resting" }),
   ];
   assertEquals(retriesOf(tries).map(({ number }) => number), [2, 5, 6]);
 });

@@ -30,7 +30,8 @@ export function reportOf(changes: Partial<CallReport> = {}): CallReport {
 
 /** A first try at `up` that went well, with the differences given. */
 export function tryOf(changes: Partial<Attempt>): Attempt {
-  const base = { provider: "up", model: "m", cause: null, number: 1, began: 5, ended: 1_895 };
+  const place = { provider: "up", key: null, isRotated: false, model: "m" };
+  const base = { ...place, cause: null, number: 1, began: 5, ended: 1_895 };
   return { ...base, outcome: "success", ...changes };
 }
 

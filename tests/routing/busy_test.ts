@@ -62,7 +62,7 @@ Deno.test("a call queues at a busy target rather than going to a target with an 
     more: "retry: {enabled: false}\ncircuit_breaker: {failure_threshold: 1}",
   });
   const { config, providers } = gateway.generation;
-  const account = providers.get("b")?.account ?? "";
+  const account = providers.get("b")?.accounts[0].digest ?? "";
   const permit = gateway.state.breakers.admit(account, config.circuit_breaker);
   if ("end" in permit) permit.end("failure");
   void asked();

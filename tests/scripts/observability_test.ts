@@ -29,6 +29,7 @@ async function declared(): Promise<ReadonlySet<string>> {
     keyLabels: [],
     breakers: () => [],
     slots: () => [],
+    restingKeys: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,

@@ -6,6 +6,7 @@ import { internalError } from "../../src/server/internal_error.ts";
 import { endpointAt } from "../observe/reports.ts";
 import { newPayload } from "../../src/wires/payload.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { targetAt } from "../support/translated.ts";
 
 Deno.test("a bug behind a stream that was opened ends the upstream call and gives its slot back", async () => {
   const held = heldGateway({ a: "max_concurrent: 1" });
@@ -16,7 +17,7 @@ Deno.test("a bug behind a stream that was opened ends the upstream call and give
   const provider = gateway.generation.providers.get("a");
   assert(provider !== undefined);
   const trying = runCandidates(call, [{
-    target: { provider, model: "m", wire: provider.wire },
+    target: targetAt(provider),
     request: { method: "POST", path: "/chat/completions", payload: newPayload(() => "{}") },
     hasSideEffects: false,
     responseHandler: () => ({

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type Balancers, newBalancers } from "../../src/state/balancers.ts";
+import { newTargetLoads } from "../../src/state/target_loads.ts";
 
 /** What each target should have had so far, in shares of a call, and what it got. */
 interface Model {
@@ -14,6 +15,9 @@ interface Item {
   readonly weight: number;
 }
 
+const keyOf = ({ index }: Item) => `t${index}`;
+const VIEW = { key: keyOf, load: keyOf, session: null };
+
 class Pick implements fc.Command<Model, Balancers> {
   constructor(readonly able: readonly boolean[]) {}
 
@@ -23,7 +27,7 @@ class Pick implements fc.Command<Model, Balancers> {
     const eligible = model.weights.flatMap((weight, index) =>
       this.able[index] === true ? [{ index, weight }] : []
     );
-    const picked = all.pick("r", "weighted", ({ index }: Item) => `t${index}`, eligible);
+    const picked = all.pick("r", "weighted", VIEW, eligible);
     const total = eligible.reduce((sum, { weight }) => sum + weight, 0);
     if (total === 0) return assertEquals(picked, undefined);
     assert(picked !== undefined && picked.weight > 0 && eligible.includes(picked));
@@ -80,7 +84,7 @@ Deno.test("shares stay fair while targets come and go and weights are reloaded",
       fc.modelRun(
         () => ({
           model: { weights: first, due: first.map(() => 0), got: first.map(() => 0) },
-          real: newBalancers(() => 0),
+          real: newBalancers(() => 0, newTargetLoads()),
         }),
         run,
       );

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type Balancers, newBalancers, type Strategy } from "../../src/state/balancers.ts";
+import { newTargetLoads } from "../../src/state/target_loads.ts";
+
+const STRATEGIES = [
+  "weighted",
+  "round-robin",
+  "random",
+  "least-pending",
+  "lowest-latency",
+  "sticky",
+] as const;
 
 interface Item {
   readonly name: string;
@@ -10,6 +20,8 @@ interface Item {
 function itemsOf(weights: Readonly<Record<string, number>>): readonly Item[] {
   return Object.entries(weights).map(([name, weight]) => ({ name, weight }));
 }
+
+const VIEW = { key: ({ name }: Item) => name, load: ({ name }: Item) => name, session: null };
 
 /** Returns the names of the next picks; "-" for no pick. */
 function picks(
@@ -21,7 +33,7 @@ function picks(
 ): string {
   const names: string[] = [];
   for (let call = 0; call < count; call++) {
-    names.push(all.pick(route, strategy, (item) => item.name, items)?.name ?? "-");
+    names.push(all.pick(route, strategy, VIEW, items)?.name ?? "-");
   }
   return names.join("");
 }
@@ -29,7 +41,7 @@ function picks(
 /** Balancers whose chance counts through the given numbers. */
 function scripted(...chances: readonly number[]): Balancers {
   let next = 0;
-  return newBalancers(() => chances[next++ % chances.length] ?? 0);
+  return newBalancers(() => chances[next++ % chances.length] ?? 0, newTargetLoads());
 }
 
 Deno.test("weighted picks are spread, not bunched", () => {
@@ -52,8 +64,10 @@ Deno.test("random follows chance, with the weights as shares", () => {
 });
 
 Deno.test("a target of weight 0 is never picked, and nothing is when all are", () => {
-  for (const strategy of ["weighted", "round-robin", "random"] as const) {
+  for (const strategy of STRATEGIES) {
     const all = scripted(0, 0.5, 0.999);
+    const sticky = all.pick("r", strategy, { ...VIEW, session: "s" }, itemsOf({ a: 0, b: 0 }));
+    assertEquals(sticky, undefined);
     assertEquals(picks(all, strategy, itemsOf({ a: 0, b: 1, c: 0 }), 3), "bbb");
     assertEquals(picks(all, strategy, itemsOf({ a: 0, b: 0 }), 1), "-");
     assertEquals(picks(all, strategy, [], 1), "-");

@@ -9,7 +9,7 @@ import {
 import { assert, assertEquals } from "../support/assert.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
-const OWNER = { id: "up", account: "a" };
+const OWNER = { id: "up", upstream: "a" };
 
 /** One call from its entry on. */
 interface ModelCall {

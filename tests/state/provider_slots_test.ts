@@ -8,7 +8,7 @@ import {
 import { assert, assertEquals } from "../support/assert.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
-const UP = { id: "up", account: "a1" };
+const UP = { id: "up", upstream: "a1" };
 const LIMITS: SlotLimits = { maxConcurrent: 1, maxQueued: 2, queueTimeoutMs: 1_000 };
 
 function limited(limits: SlotLimits | null = LIMITS) {
@@ -158,8 +158,8 @@ Deno.test("a removed limit admits every call, and running attempts count when it
 
 Deno.test("two providers of one account, and two accounts of one provider, have slots of their own", () => {
   const { slots } = limited();
-  const other = { id: "other", account: UP.account };
-  const changed = { id: UP.id, account: "a2" };
+  const other = { id: "other", upstream: UP.upstream };
+  const changed = { id: UP.id, upstream: "a2" };
   slots.configure([[UP, LIMITS], [other, { ...LIMITS, maxConcurrent: 2 }], [changed, LIMITS]]);
   granted(slots.enter(UP));
   for (const owner of [other, other, changed]) granted(slots.enter(owner));

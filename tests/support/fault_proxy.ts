@@ -3,6 +3,8 @@ export interface FaultProxy {
   readonly port: number;
   /** Number of the connections that it has accepted. */
   readonly accepted: number;
+  /** Number of the connections of clients that have not ended. */
+  readonly open: number;
   /** Passes everything on again, and what was held back. */
   pass(): void;
   /** Holds all replies back; requests still arrive at the server. */
@@ -35,6 +37,7 @@ export function startFaultProxy(serverPort: number, certificate?: ProxyCertifica
     ? Deno.listen(address)
     : Deno.listenTls({ ...address, ...certificate });
   const open = new Set<Deno.Conn>();
+  const clients = new Set<Deno.Conn>();
   const tasks = new Set<Promise<void>>();
   let mode: Mode = { kind: "pass" };
   let release = () => {};
@@ -84,6 +87,7 @@ export function startFaultProxy(serverPort: number, certificate?: ProxyCertifica
 
   async function serve(client: Deno.Conn): Promise<void> {
     open.add(client);
+    clients.add(client);
     const server = await Deno.connect({ hostname: "127.0.0.1", port: serverPort }).catch(() =>
       null
     );
@@ -112,6 +116,9 @@ export function startFaultProxy(serverPort: number, certificate?: ProxyCertifica
     port: listener.addr.port,
     get accepted() {
       return accepted;
+    },
+    get open() {
+      return clients.intersection(open).size;
     },
     pass: () => setMode({ kind: "pass" }),
     hold() {

@@ -4,11 +4,13 @@ import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
+import { newKeyWarning } from "../../src/gateway/key_warning.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
+import { storeUnderTest } from "./store_under_test.ts";
 
 /** A gateway under test, without a socket. */
 export interface TestGateway {
@@ -27,7 +29,7 @@ export interface TestGateway {
 export function testGateway(
   config: string,
   world: World,
-  options: GatewayOptions = {},
+  options: GatewayOptions = storeUnderTest(world),
 ): TestGateway {
   const parsed = parseConfig(config, {});
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
@@ -38,7 +40,7 @@ export function testGateway(
   const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);
-  }], options);
+  }], { onKeyRejected: newKeyWarning(log), ...options });
   return {
     app: createApp(gateway),
     gateway,
@@ -62,7 +64,7 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
 /** Serves a gateway on a free loopback port, with the limits of a default configuration. */
 export function serveGateway(config: string): ServedGateway {
   const world = newRealWorld();
-  const gateway = testGateway(config, world);
+  const gateway = testGateway(config, world, storeUnderTest(null));
   const listening = listen(gateway.app, "127.0.0.1", 0, newIdleLimits(120_000));
   if (!listening.ok) throw new Error(listening.trouble);
 

@@ -3,7 +3,7 @@ import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import type { FaultKind, RefusalKind } from "../../src/core/failure.ts";
 import { type Result, success } from "../../src/core/result.ts";
 import { parseDocument } from "../../src/formats/document.ts";
-import type { Provider, UpstreamRequest, Wire } from "../../src/wires/wire.ts";
+import type { Provider, Sender, Target, UpstreamRequest, Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "./assert.ts";
 
 /** Settings as they are written in a configuration file. */
@@ -12,7 +12,7 @@ export type Written = Record<string, unknown>;
 /** A provider of this type at `http://localhost`. */
 export function providerOf(wire: Wire, written: Written = {}): Provider {
   const base_url = "http://localhost";
-  const { tls: _tls, ...settings } = providerSchema.parse(written);
+  const { tls: _tls, api_key = "", api_keys: _keys, ...settings } = providerSchema.parse(written);
   return {
     id: "p",
     wire,
@@ -20,16 +20,34 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
       ...settings,
       type: wire.name === "responses" ? "compat" : wire.name,
       base_url,
+      api_keys: api_key === "" ? [] : [{ name: "default", value: api_key, weight: 1 }],
       normalize_developer_role: false,
     },
     base: base_url,
     query: "",
-    account: "account",
+    accounts: [{
+      name: "default",
+      digest: "account",
+      key: api_key === "" ? null : api_key,
+      weight: 1,
+      serves: () => true,
+    }],
+    upstream: "account",
     namespace: "namespace",
     sharedNamespace: "namespace",
     secrets: [],
     transport: DEFAULT_TRANSPORT,
   };
+}
+
+/** The target for a model at the first account of a provider. */
+export function targetAt(provider: Provider, wire = provider.wire, model = "m"): Target {
+  return { ...senderOf(provider), model, wire };
+}
+
+/** The first account of a provider. */
+export function senderOf(provider: Provider): Sender {
+  return { provider, account: provider.accounts[0] };
 }
 
 /** The upstream request for the text of a client request, which must have this method and path. */
@@ -42,7 +60,7 @@ export function encodeAs(
 ): Result<string> {
   const document = valueOf(parseDocument(text));
   const chat = { document, stream: document.value.stream === true, includeUsage: false };
-  const request = wire.encode(chat, { provider, model, wire });
+  const request = wire.encode(chat, targetAt(provider, wire, model));
   if (!request.ok) return request;
   assertEquals(`${request.value.method} ${request.value.path}`, expected);
   return success(request.value.payload?.text() ?? "");

@@ -1,5 +1,5 @@
 import { type RespReply, sendCommand } from "./resp_client.ts";
-import { findValkeyBinary } from "./valkey_binary.ts";
+import { findValkeyBinary } from "../../scripts/tools/valkey_binary.ts";
 
 /** A running Valkey server on loopback that stores nothing on disk. */
 export interface ValkeyServer {
@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** Further arguments of the program. */
   readonly args?: readonly string[];
   readonly port?: number;
+  /** Path of a configuration file, which names the port; `--bind` and `--port` are left out. */
+  readonly file?: string;
   /** Credentials for `command`. */
   readonly auth?: readonly string[];
 }
@@ -66,21 +68,13 @@ export async function sharedValkeyServer(options: ServerOptions = {}): Promise<V
 
 /** Starts a server and waits until it answers. */
 export async function startValkeyServer(
-  { args = [], port = freePort(), auth = [] }: ServerOptions = {},
+  { args = [], port = freePort(), auth = [], file }: ServerOptions = {},
 ): Promise<ValkeyServer> {
   if (binary.kind === "missing") throw new Error(binary.reason);
   const program = binary.path;
-  const everyArgument = [
-    "--port",
-    `${port}`,
-    "--bind",
-    "127.0.0.1",
-    "--save",
-    "",
-    "--appendonly",
-    "no",
-    ...args,
-  ];
+  const place = ["--port", `${port}`, "--bind", "127.0.0.1"];
+  const options = [...place, "--save", "", "--appendonly", "no"];
+  const everyArgument = [...(file === undefined ? options : [file]), ...args];
   let child = spawn(program, everyArgument);
   await waitUntilReady();
 

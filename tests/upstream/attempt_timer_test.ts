@@ -35,6 +35,18 @@ Deno.test("ttft: the first byte ends the timeout", async () => {
   assertEquals(reason(), null);
 });
 
+Deno.test("the first bytes of the body are reported, and no later ones", () => {
+  let count = 0;
+  const { timer } = timing({ onFirstByte: () => void count++, idleMs: 10 });
+  timer.readStarted();
+  assertEquals(count, 0);
+  timer.bytesReceived();
+  timer.readStarted();
+  timer.bytesReceived();
+  assertEquals(count, 1);
+  timer.close();
+});
+
 Deno.test("total: bytes do not extend the timeout", async () => {
   const { world, timer, reason } = timing({ mode: "total", idleMs: 60 });
   await world.advance(50);

@@ -4,7 +4,7 @@ import { encodeChatRequest } from "../../src/wires/encode_chat_request.ts";
 import { wires } from "../../src/wires/registry.ts";
 import type { WireName } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { providerOf, valueOf, type Written } from "../support/translated.ts";
+import { providerOf, targetAt, valueOf, type Written } from "../support/translated.ts";
 
 const USER = { role: "user", content: "hi" };
 const SAID = { role: "assistant", content: "A" };
@@ -18,7 +18,7 @@ function system(content: string): JsonObject {
 function encode(text: string, wire: WireName, written: Written) {
   const document = valueOf(parseDocument(text));
   const chat = { document, stream: false, includeUsage: false };
-  const target = { provider: providerOf(wires[wire], written), model: "m", wire: wires[wire] };
+  const target = targetAt(providerOf(wires[wire], written));
   return encodeChatRequest(chat, target);
 }
 
@@ -143,7 +143,7 @@ Deno.test("with leading, stored reasoning stays with its assistant message", () 
   const document = valueOf(parseDocument(JSON.stringify({ messages })));
   const chat = { document, stream: false, includeUsage: false, reasoning };
   const provider = providerOf(wires.messages, LEADING);
-  const encoded = encodeChatRequest(chat, { provider, model: "m", wire: wires.messages });
+  const encoded = encodeChatRequest(chat, targetAt(provider));
   const sent = JSON.parse(valueOf(encoded).payload?.text() ?? "").messages;
   assertEquals(JSON.stringify(sent).match(/"signature":"sig"/g)?.length, 1);
   assertEquals(sent[1].content[0], block);

@@ -4,7 +4,7 @@ import { parseDocument } from "../../src/formats/document.ts";
 import { wires } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { providerOf, valueOf, type Written } from "../support/translated.ts";
+import { providerOf, targetAt, valueOf, type Written } from "../support/translated.ts";
 
 const USER = { role: "user", content: "Hi" };
 const TOOL = { type: "function", function: { name: "look" } };
@@ -143,7 +143,7 @@ function isKnown(wire: Wire, { body, param }: Place, word: string): boolean {
   const provider = providerOf(wire, { capabilities });
   const encoded = wire.encode(
     { document, stream: false, includeUsage: false },
-    { provider, model: "m", wire },
+    targetAt(provider, wire),
   );
   const result = encoded.ok ? success(encoded.value.payload?.text()) : encoded;
   if (result.ok) return true;

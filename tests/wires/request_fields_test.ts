@@ -7,7 +7,13 @@ import { wires } from "../../src/wires/registry.ts";
 import { pathsOf } from "../../src/wires/verified/response_promise.ts";
 import type { Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { assertFailed, providerOf, valueOf, type Written } from "../support/translated.ts";
+import {
+  assertFailed,
+  providerOf,
+  targetAt,
+  valueOf,
+  type Written,
+} from "../support/translated.ts";
 import { CHAT_PROBES } from "./chat_probes.ts";
 import { assertTreatment, type Encoded, shownText } from "./probe.ts";
 
@@ -17,7 +23,7 @@ function encode(wire: Wire, body: Written, settings: Written = {}) {
   const document = valueOf(parseDocument(JSON.stringify({ model: "p/m", ...body })));
   const provider = providerOf(wire, settings);
   const chat = { document, stream: document.value.stream === true, includeUsage: false };
-  const encoded = wire.encode(chat, { provider, model: "m", wire });
+  const encoded = wire.encode(chat, targetAt(provider, wire));
   if (!encoded.ok) return encoded;
   const { payload, lossy = [], promises = [] } = encoded.value;
   return success<Encoded>({ text: payload?.text() ?? "", lossy, verified: pathsOf(promises) });

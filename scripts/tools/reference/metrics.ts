@@ -12,6 +12,7 @@ const NO_SOURCES: MetricSources = {
   keyLabels: [],
   breakers: () => [],
   slots: () => [],
+  restingKeys: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),
   isStateUp: () => true,

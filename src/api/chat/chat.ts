@@ -23,6 +23,7 @@ import { newRelay } from "./relay_stream.ts";
 import {
   hasPastCalls,
   hasTarget,
+  reasoningAccount,
   storeReasoning,
   withStoredReasoning,
 } from "../reasoning_memory.ts";
@@ -71,6 +72,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     owner: null,
+    ...reasoningAccount(request),
     // A request with `store`, whatever its value, is not cached: it may have side effects.
     canonical: ({ payload }) =>
       request.stream || Object.hasOwn(value, "store")
@@ -89,10 +91,10 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ...isBound(request, target) && { storage: "optional" },
         responseHandler: () => newResponseHandler(call, request, target, promises),
         onComplete({ resource, reasoning }) {
-          if (reasoning !== undefined) return storeReasoning(call, target.provider, reasoning);
+          if (reasoning !== undefined) return storeReasoning(call, target.account, reasoning);
           const id = resource?.id;
           return typeof id === "string"
-            ? bindObject(call, "chat_completion", id, target.provider, originOf(call, target))
+            ? bindObject(call, "chat_completion", id, target, originOf(call, target))
             : null;
         },
       });

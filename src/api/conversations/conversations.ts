@@ -4,9 +4,8 @@ import { type Result, success } from "../../core/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { findNativeProvider, requireCapability } from "../../call/capability.ts";
-import { findOwner } from "../../call/ownership.ts";
+import { findOwner, type Place } from "../../call/ownership.ts";
 import type { Conversation } from "../../state/conversations.ts";
-import type { Provider } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
 import { identifierProblem, pathIdProblem, pathItemProblem } from "../identifier.ts";
 import * as local from "./local.ts";
@@ -77,7 +76,7 @@ async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
   if (!provider.ok) return provider;
   return provider.value === null
     ? await local.create(call, request)
-    : await native.create(call, request, provider.value);
+    : await native.create(call, request, { provider: provider.value, account: null });
 }
 
 /** An operation on a conversation that the gateway stores. */
@@ -98,9 +97,9 @@ function endpoint(
     async handle(call, request) {
       const problem = pathProblem(request);
       if (problem !== null) return problem;
-      const provider = await findProvider(call, request);
-      if (!provider.ok) return provider;
-      if (provider.value !== null) return await runUpstream(call, request, provider.value);
+      const place = await findPlace(call, request);
+      if (!place.ok) return place;
+      if (place.value !== null) return await runUpstream(call, request, place.value);
       const stored = await local.find(call, request.params.conversation_id ?? "");
       return stored.ok ? await runLocally(call, request, stored.value) : stored;
     },
@@ -113,8 +112,8 @@ function pathProblem({ params }: ApiRequest) {
     (item === undefined ? null : identifierProblem(item, "item_id"));
 }
 
-/** Returns the provider that stores a conversation; null if only the gateway can have stored it. */
-async function findProvider(call: Call, request: ApiRequest): Promise<Result<Provider | null>> {
+/** Returns the upstream place of a conversation; null if only the gateway can have stored it. */
+async function findPlace(call: Call, request: ApiRequest): Promise<Result<Place | null>> {
   const named = requestedProvider(call, request);
   if (!named.ok) return named;
   const { conversation_id: id = "", item_id: item } = request.params;
@@ -122,9 +121,11 @@ async function findProvider(call: Call, request: ApiRequest): Promise<Result<Pro
   const owned = await findOwner(call, { type: "conversation", id, param, provider: named.value });
   if (!owned.ok) return owned;
   if (owned.value === null) return success(null);
-  return pathIdProblem(id, param, owned.value.isReturned) ??
-    (item === undefined ? null : pathItemProblem(item, "item_id")) ??
-    requireCapability(owned.value.provider, "conversations");
+  const unsafe = pathIdProblem(id, param, owned.value.isReturned) ??
+    (item === undefined ? null : pathItemProblem(item, "item_id"));
+  if (unsafe !== null) return unsafe;
+  const able = requireCapability(owned.value.provider, "conversations");
+  return able.ok ? owned : able;
 }
 
 /** Returns the provider that a request names, by header or by a canonical model; null without either. */

@@ -4,8 +4,7 @@ import type { Reply } from "../../core/reply.ts";
 import type { Result } from "../../core/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { bindObject, release } from "../../call/ownership.ts";
-import type { Provider } from "../../wires/wire.ts";
+import { bindObject, type Place, release } from "../../call/ownership.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 
@@ -15,29 +14,29 @@ const OBJECT = "conversation";
 export type Operation = (
   call: Call,
   request: ApiRequest,
-  provider: Provider,
+  place: Place,
 ) => Promise<Result<Reply>>;
 
 /** Creates a conversation upstream and binds it to that account. */
-export function create(call: Call, { query, document }: ApiRequest, provider: Provider) {
+export function create(call: Call, { query, document }: ApiRequest, place: Place) {
   return callNative(call, {
-    provider,
+    ...place,
     method: "POST",
     path: ["conversations"],
     query,
     body: withoutModel(document),
     isValid: ({ object, id }) => object === OBJECT && isExactId(id),
     isCreation: true,
-    onComplete({ id }) {
-      return typeof id === "string" ? bindObject(call, "conversation", id, provider) : null;
+    onComplete({ id }, sender) {
+      return typeof id === "string" ? bindObject(call, "conversation", id, sender) : null;
     },
   });
 }
 
 /** Returns a conversation. */
-export const retrieve: Operation = (call, { params, query }, provider) =>
+export const retrieve: Operation = (call, { params, query }, place) =>
   callNative(call, {
-    provider,
+    ...place,
     method: "GET",
     path: pathOf(params),
     query,
@@ -45,9 +44,9 @@ export const retrieve: Operation = (call, { params, query }, provider) =>
   });
 
 /** Changes the metadata of a conversation. */
-export const update: Operation = (call, { params, query, document }, provider) =>
+export const update: Operation = (call, { params, query, document }, place) =>
   callNative(call, {
-    provider,
+    ...place,
     method: "POST",
     path: pathOf(params),
     query,
@@ -56,23 +55,23 @@ export const update: Operation = (call, { params, query, document }, provider) =
   });
 
 /** Deletes a conversation upstream, and its binding. */
-export const remove: Operation = (call, { params, query }, provider) => {
+export const remove: Operation = (call, { params, query }, place) => {
   const { conversation_id: id = "" } = params;
   return callNative(call, {
-    provider,
+    ...place,
     method: "DELETE",
     path: pathOf(params),
     query,
     isValid: (resource) => isDeleted(resource, "conversation.deleted", id),
     withoutBody: { id, object: "conversation.deleted", deleted: true },
-    onComplete: () => release(call, "conversation", id, provider.account),
+    onComplete: (_, { account }) => release(call, "conversation", id, account.digest),
   });
 };
 
 /** Adds items to a conversation and returns the list of the added items. */
-export const addItems: Operation = (call, { params, query, document }, provider) =>
+export const addItems: Operation = (call, { params, query, document }, place) =>
   callNative(call, {
-    provider,
+    ...place,
     method: "POST",
     path: [...pathOf(params), "items"],
     query,
@@ -81,9 +80,9 @@ export const addItems: Operation = (call, { params, query, document }, provider)
   });
 
 /** Lists the items of a conversation. */
-export const listItems: Operation = (call, { params, query }, provider) =>
+export const listItems: Operation = (call, { params, query }, place) =>
   callNative(call, {
-    provider,
+    ...place,
     method: "GET",
     path: [...pathOf(params), "items"],
     query,
@@ -91,9 +90,9 @@ export const listItems: Operation = (call, { params, query }, provider) =>
   });
 
 /** Returns one item of a conversation. */
-export const retrieveItem: Operation = (call, { params, query }, provider) =>
+export const retrieveItem: Operation = (call, { params, query }, place) =>
   callNative(call, {
-    provider,
+    ...place,
     method: "GET",
     path: [...pathOf(params), "items", params.item_id ?? ""],
     query,
@@ -101,9 +100,9 @@ export const retrieveItem: Operation = (call, { params, query }, provider) =>
   });
 
 /** Deletes one item and returns its conversation if the provider sends it. */
-export const removeItem: Operation = (call, { params, query }, provider) =>
+export const removeItem: Operation = (call, { params, query }, place) =>
   callNative(call, {
-    provider,
+    ...place,
     method: "DELETE",
     path: [...pathOf(params), "items", params.item_id ?? ""],
     query,

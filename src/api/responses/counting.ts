@@ -87,7 +87,7 @@ async function callCapableProvider(
   const provider = requireNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
   // The only provider with the capability may differ from the one that stores the referenced object.
-  const able = owner.value === null ? null : requireCapability(owner.value, capability);
+  const able = owner.value === null ? null : requireCapability(owner.value.provider, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;
   if (bare === null && named.value.written !== "") {
@@ -105,6 +105,7 @@ async function callCapableProvider(
   if (refused !== null) return refused;
   return await callNative(call, {
     provider: provider.value,
+    account: owner.value?.provider === provider.value ? owner.value.account : null,
     method: "POST",
     path: ["responses", name],
     body: withModel(document, bare),

@@ -70,7 +70,8 @@ async function newInference(
     stream: request.stream,
     owner: requiredTarget(context.continuation),
     canonical: () => null,
+    ...translated,
     prepare: (target) =>
-      protocolOf(target.wire) === "responses" ? native(target) : translated(target),
+      protocolOf(target.wire) === "responses" ? native(target) : translated.prepare(target),
   };
 }

@@ -3,9 +3,10 @@ import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
+import { hasPool } from "../../call/key_pool.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
-import { findOwner, release } from "../../call/ownership.ts";
-import type { Provider } from "../../wires/wire.ts";
+import { findOwner, type Place, release } from "../../call/ownership.ts";
+import type { Provider, ProviderAccount } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../identifier.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
@@ -77,14 +78,21 @@ async function listAt(
   clientQuery: URLSearchParams,
 ): Promise<Result<Reply>> {
   const query = new URLSearchParams(clientQuery);
+  let account = await findCursorAccount(call, provider, query.get("after"));
   for (let page = 1;; page++) {
     let next: string | null = null;
     const reply = await callNative(call, {
       provider,
+      account,
       method: "GET",
       path: ["chat", "completions"],
       query,
       isValid: isList,
+      onComplete(_, sender) {
+        // The cursor of the next page is an ID of the same account.
+        account = sender.account;
+        return null;
+      },
       ...((call.caller.isIsolated || call.client.key?.permissions?.models) && {
         async rewritten(document) {
           const own = await ownPage(call, document);
@@ -99,9 +107,21 @@ async function listAt(
   }
 }
 
+/** Returns the account of the completion after which a page begins; null if any key may be used. */
+async function findCursorAccount(
+  call: Call,
+  provider: Provider,
+  id: string | null,
+): Promise<ProviderAccount | null> {
+  if (id === null || !hasPool(provider)) return null;
+  const type = "chat_completion";
+  const param = "completion_id";
+  const owned = await findOwner(call, { type, id, param, provider: provider.id });
+  return owned.ok ? owned.value?.account ?? null : null;
+}
+
 /** A completion that a provider stores. */
-interface StoredCompletion {
-  readonly provider: Provider;
+interface StoredCompletion extends Place {
   readonly id: string;
 }
 
@@ -115,14 +135,12 @@ type Operation = (
 function onCompletion(operation: Operation): Handler {
   return async (call, request) => {
     const id = request.params.completion_id ?? "";
-    const provider = await findProvider(call, id);
-    return provider.ok
-      ? await operation(call, request, { provider: provider.value, id })
-      : provider;
+    const place = await findPlace(call, id);
+    return place.ok ? await operation(call, request, { ...place.value, id }) : place;
   };
 }
 
-async function findProvider(call: Call, id: string): Promise<Result<Provider>> {
+async function findPlace(call: Call, id: string): Promise<Result<Place>> {
   const param = "completion_id";
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
@@ -139,13 +157,16 @@ async function findProvider(call: Call, id: string): Promise<Result<Provider>> {
       param,
     );
   }
-  return pathIdProblem(id, param, owned.value.isReturned) ??
-    requireCapability(owned.value.provider, CAPABILITY);
+  const { provider: owner, account, isReturned } = owned.value;
+  const unsafe = pathIdProblem(id, param, isReturned);
+  if (unsafe !== null) return unsafe;
+  const able = requireCapability(owner, CAPABILITY);
+  return able.ok ? success({ provider: owner, account }) : able;
 }
 
-function retrieve(call: Call, { query }: ApiRequest, { provider, id }: StoredCompletion) {
+function retrieve(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompletion) {
   return callNative(call, {
-    provider,
+    ...place,
     method: "GET",
     path: ["chat", "completions", id],
     query,
@@ -153,9 +174,9 @@ function retrieve(call: Call, { query }: ApiRequest, { provider, id }: StoredCom
   });
 }
 
-function update(call: Call, { query, document }: ApiRequest, { provider, id }: StoredCompletion) {
+function update(call: Call, { query, document }: ApiRequest, { id, ...place }: StoredCompletion) {
   return callNative(call, {
-    provider,
+    ...place,
     method: "POST",
     path: ["chat", "completions", id],
     query,
@@ -164,21 +185,21 @@ function update(call: Call, { query, document }: ApiRequest, { provider, id }: S
   });
 }
 
-function remove(call: Call, { query }: ApiRequest, { provider, id }: StoredCompletion) {
+function remove(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompletion) {
   return callNative(call, {
-    provider,
+    ...place,
     method: "DELETE",
     path: ["chat", "completions", id],
     query,
     isValid: (resource) => isDeleted(resource, `${OBJECT}.deleted`, id),
     withoutBody: { object: `${OBJECT}.deleted`, id, deleted: true },
-    onComplete: () => release(call, "chat_completion", id, provider.account),
+    onComplete: (_, { account }) => release(call, "chat_completion", id, account.digest),
   });
 }
 
-function messages(call: Call, { query }: ApiRequest, { provider, id }: StoredCompletion) {
+function messages(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompletion) {
   return callNative(call, {
-    provider,
+    ...place,
     method: "GET",
     path: ["chat", "completions", id, "messages"],
     query,

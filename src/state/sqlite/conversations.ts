@@ -19,7 +19,7 @@ import type {
   ConversationRecord,
   EncodedConversationItem,
   EncodedMetadata,
-} from "./operations/conversations.ts";
+} from "./operations/conversation_records.ts";
 
 /** Returns the conversations in a database, which take at most `maxBytes` together. */
 export function newSqliteConversations(

@@ -26,12 +26,12 @@ export interface DatabaseOptions extends SqliteSettings {
   readonly maxPages: number | null;
 }
 
-/** Problem of a file that is a database, but not one that this version can use. */
-export class ForeignDatabase extends Error {
-  /** `newer`: written by a later version; `foreign`: written by another program. */
-  readonly reason: "newer" | "foreign";
+/** Problem of a file that this process cannot use although it can be read. */
+export class UnusableDatabase extends Error {
+  /** `newer`: written by a later version; `foreign`: by another program; `locked`: in use. */
+  readonly reason: "newer" | "foreign" | "locked";
 
-  constructor(reason: "newer" | "foreign") {
+  constructor(reason: UnusableDatabase["reason"]) {
     super(reason);
     this.reason = reason;
   }
@@ -48,24 +48,43 @@ const MAX_LOG_BYTES = 2 * 1024 * 1024;
  * process may use the file, and none of its content is in shared memory.
  */
 export function openDatabase({ path, synchronous, maxPages }: DatabaseOptions): Database {
-  createFile(path);
-  const database = new DatabaseSync(path);
+  const file = openFile(path);
   try {
-    configure(database, synchronous, maxPages);
-    createTables(database);
-    return withStatements(database);
+    return withStatements(connect(path, synchronous, maxPages), file);
   } catch (error) {
-    database.close();
+    file.close();
     throw error;
   }
 }
 
 /**
- * Creates the file if there is none, readable by its user only. SQLite would let all users read it;
- * its write-ahead log gets the mode of the file.
+ * Opens the file, and creates it if there is none, readable by its user only. SQLite would let all
+ * users read it; its write-ahead log gets the mode of the file. The file is locked as long as it is
+ * open: the kernel releases SQLite's own locks as soon as this process closes the file anywhere,
+ * which the runtime's watcher of the configuration does if both are in one folder.
  */
-function createFile(path: string): void {
-  Deno.openSync(path, { create: true, write: true, mode: 0o600 }).close();
+function openFile(path: string): Deno.FsFile {
+  const file = Deno.openSync(path, { create: true, write: true, mode: 0o600 });
+  // Elsewhere this lock would keep SQLite out too.
+  if (Deno.build.os !== "linux" || file.tryLockSync(true)) return file;
+  file.close();
+  throw new UnusableDatabase("locked");
+}
+
+function connect(
+  path: string,
+  synchronous: SqliteSettings["synchronous"],
+  maxPages: number | null,
+): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    configure(database, synchronous, maxPages);
+    createTables(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 function configure(
@@ -98,9 +117,9 @@ function createTables(database: DatabaseSync): void {
   const tables = number("select count(*) from sqlite_schema");
   const isNew = version === 0 && tables === 0;
   if (!isNew && number("pragma application_id") !== APPLICATION_CODE) {
-    throw new ForeignDatabase("foreign");
+    throw new UnusableDatabase("foreign");
   }
-  if (version > MAX_SCHEMA_VERSION) throw new ForeignDatabase("newer");
+  if (version > MAX_SCHEMA_VERSION) throw new UnusableDatabase("newer");
   if (isNew) {
     database.exec(
       `${SCHEMA} pragma application_id = ${APPLICATION_CODE}; pragma user_version = ${MAX_SCHEMA_VERSION};`,
@@ -109,7 +128,7 @@ function createTables(database: DatabaseSync): void {
   database.prepare("commit").run();
 }
 
-function withStatements(database: DatabaseSync): Database {
+function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
   const prepared = new Map<string, StatementSync>();
 
   function statement(sql: string): StatementSync {
@@ -124,7 +143,10 @@ function withStatements(database: DatabaseSync): Database {
     change: (sql, ...parameters) => Number(statement(sql).run(...parameters).changes),
     row: (sql, ...parameters) => statement(sql).get(...parameters),
     rows: (sql, ...parameters) => statement(sql).all(...parameters),
-    close: () => database.close(),
+    close() {
+      database.close();
+      file.close();
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { ForeignDatabase } from "./database.ts";
+import { UnusableDatabase } from "./database.ts";
 import type { Problem } from "./problems.ts";
 
 /** Problems by the primary result codes of SQLite. */
@@ -40,7 +40,7 @@ const BY_NAME: Readonly<Record<string, Problem>> = {
 
 /** Returns the problem behind an error of SQLite, or of the runtime. */
 export function problemOf(error: unknown): Problem {
-  if (error instanceof ForeignDatabase) return error.reason;
+  if (error instanceof UnusableDatabase) return error.reason;
   if (!(error instanceof Error)) return "other";
   const byName = BY_NAME[error.name];
   if (byName !== undefined) return byName;

@@ -38,7 +38,7 @@ export type CallResult =
     readonly id: number;
     readonly ok: true;
     readonly value: unknown;
-    /** True if the operation may have changed the file. */
+    /** True if the operation has changed the file. */
     readonly hasWritten: boolean;
   }
   | { readonly id: number; readonly ok: false; readonly problem: Problem };

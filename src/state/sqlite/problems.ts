@@ -73,6 +73,11 @@ export function operationProblem(problem: Problem, path: string): string {
     case "worker":
       return `${file} cannot be used, because its thread has stopped or does not respond; ` +
         "it is opened again.";
+    case "locked":
+      return `${file} cannot be opened again, because it is in use; stop other processes that use it.`;
+    case "not_permitted_by_runtime":
+      return `${file} cannot be opened again, because this process may no longer write files; ` +
+        "restart the gateway.";
     case "io":
       return `${file} cannot be used, because the disk reports an error; check the disk.`;
     default:

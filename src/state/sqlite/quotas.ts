@@ -25,7 +25,8 @@ const RETRY_INTERVAL_MS = 1_000;
 
 /**
  * Returns quotas whose sums outlive the process: they are loaded from the database, and written with
- * the calls that are counted in them. Rates and concurrent calls are in memory, and begin again.
+ * the calls that are counted in them. Rates and concurrent calls are in memory: a restart fills the
+ * buckets.
  */
 export async function openSqliteQuotas(
   link: Link,

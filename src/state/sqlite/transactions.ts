@@ -58,8 +58,10 @@ function runGroup(runner: CallRunner, calls: readonly OperationCall[], from: num
         database.change("begin immediate");
         isWriting = true;
       }
+      const before = changesOf(database);
       const value = runOperation(runner, call);
-      results.push({ id: call.id, ok: true, value, hasWritten: kind === "write" });
+      const hasWritten = changesOf(database) !== before;
+      results.push({ id: call.id, ok: true, value, hasWritten });
       bytes += bytesOf(value);
       if (kind === "maintenance" || bytes > MAX_RESULT_BYTES) break;
     }
@@ -76,13 +78,20 @@ function runAlone(runner: CallRunner, call: OperationCall): CallResult {
   const isWriting = kindOf(runner, call) === "write";
   try {
     if (isWriting) database.change("begin immediate");
+    const before = changesOf(database);
     const value = runOperation(runner, call);
+    const hasWritten = changesOf(database) !== before;
     if (isWriting) database.change("commit");
-    return { id: call.id, ok: true, value, hasWritten: isWriting };
+    return { id: call.id, ok: true, value, hasWritten };
   } catch (error) {
     rollBack(database);
     return { id: call.id, ok: false, problem: problemOf(error) };
   }
+}
+
+/** Returns the number of rows that were changed since the file was opened. */
+function changesOf(database: Database): unknown {
+  return database.row("select total_changes() as changes")?.changes;
 }
 
 function kindOf({ operations }: CallRunner, { name }: OperationCall): Operation["kind"] | null {

@@ -41,26 +41,27 @@ export interface ValkeyConnection {
   close(): Promise<void>;
 }
 
+/** Time for which the library holds a timer for a sentinel that does not answer. */
+const SENTINEL_LINGER_MS = 2_050;
+
 const AWAY: Reply = { kind: "away" };
 
-/**
- * Returns a connection that is not made yet. `ca` are PEM certificates that the server's certificate
- * is checked with; null for those of the system. `name` identifies the connection in the report.
- */
+/** Returns a connection that is not made yet. `name` identifies it in the report. */
 export async function newValkeyConnection(
   name: string,
   settings: LinkSettings,
-  ca: string | null,
   report: LinkReport,
 ): Promise<ValkeyConnection> {
-  const client = await newClient(settings, ca);
+  const client = await newClient(settings);
   const listeners: (() => void)[] = [];
   let hasWrongDatabase = false;
   let isClosed = false;
   let reason: string | null = null;
+  let sentinelFailedAt = Number.NEGATIVE_INFINITY;
 
   client.on("error", failedWith);
   client.on("node error", failedWith);
+  client.on("sentinelError", () => void (sentinelFailedAt = performance.now()));
   client.on("connecting", () => void (reason = null));
   client.on("connect", () => void (hasWrongDatabase = false));
   client.on("ready", () => {
@@ -108,19 +109,24 @@ export async function newValkeyConnection(
     // A node of a cluster answers for its own slots only, and a ping would go to any node.
     ping: (key) => settings.valkey.cluster ? send("EXISTS", [key]) : send("PING", []),
     onReady: (listener) => void listeners.push(listener),
-    close() {
+    async close() {
       isClosed = true;
-      return closeClient(client);
+      await closeClient(client);
+      const lingersMs = sentinelFailedAt + SENTINEL_LINGER_MS - performance.now();
+      if (lingersMs > 0) await new Promise((resolve) => setTimeout(resolve, lingersMs));
     },
   };
 }
 
-async function newClient(settings: LinkSettings, ca: string | null): Promise<Redis | Cluster> {
-  const { Cluster, Redis } = await import("iovalkey");
+async function newClient(settings: LinkSettings): Promise<Redis | Cluster> {
+  const library = await import("iovalkey");
   const address = parseServerAddress(settings.valkey.url);
   return settings.valkey.cluster && address !== null
-    ? new Cluster([{ host: address.host, port: address.port }], clusterOptions(settings, ca))
-    : new Redis(serverOptions(settings, ca));
+    ? new library.Cluster(
+      [{ host: address.host, port: address.port }],
+      clusterOptions(settings, library),
+    )
+    : new library.Redis(serverOptions(settings, library));
 }
 
 function toBuffer(argument: Argument): string | number | Buffer {

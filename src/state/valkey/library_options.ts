@@ -1,7 +1,10 @@
 import { isIP } from "node:net";
+import type * as Library from "iovalkey";
 import type { ClusterOptions, RedisOptions } from "iovalkey";
+import type { ForceShutdown } from "../../http_client/force_shutdown.ts";
 import type { ValkeySettings } from "../settings.ts";
 import { parseServerAddress } from "./address.ts";
+import { newConnector } from "./connector.ts";
 
 /** First and longest delay before a connection is made again. */
 const FIRST_RETRY_MS = 50, MAX_RETRY_MS = 1_000;
@@ -19,19 +22,32 @@ export interface LinkSettings {
   readonly valkey: ValkeySettings;
   /** Milliseconds of silence, while replies are due, after which the connection is given up. */
   readonly silenceMs: number;
+  /** PEM certificates that the server's certificate is checked with; null for those of the system. */
+  readonly ca: string | null;
+  /** Ends a TLS handshake whose server is silent. */
+  readonly forceShutdown: ForceShutdown;
   /** Returns a uniform random number in [0, 1). */
   random(): number;
 }
 
+/** The parts of the library that options refer to. */
+export type ConnectorBase = Pick<typeof Library, "AbstractConnector">;
+
 /** Returns the options of a connection to one server, or to the primary that sentinels name. */
-export function serverOptions(settings: LinkSettings, ca: string | null): RedisOptions {
-  const { valkey: { sentinels, master, url } } = settings;
+export function serverOptions(settings: LinkSettings, library: ConnectorBase): RedisOptions {
+  const { valkey: { sentinels, master, url }, ca } = settings;
   const address = parseServerAddress(url);
   if (sentinels.length === 0) {
-    return { ...linkOptions(settings, ca), host: address?.host ?? "", port: address?.port ?? 0 };
+    return {
+      ...linkOptions(settings),
+      ...connectorOptions(settings, library),
+      host: address?.host ?? "",
+      port: address?.port ?? 0,
+    };
   }
   return {
-    ...linkOptions(settings, ca),
+    ...linkOptions(settings),
+    role: "master",
     sentinels: sentinels.map(sentinelAddress),
     name: master ?? "",
     sentinelRetryStrategy: retryDelay(settings),
@@ -39,16 +55,21 @@ export function serverOptions(settings: LinkSettings, ca: string | null): RedisO
     sentinelCommandTimeout: Math.max(settings.silenceMs, MIN_CONNECT_MS),
     ...(address?.isEncrypted === true && {
       enableTLSForSentinelMode: true,
+      // The host of the URL is the name in the certificates of the servers.
+      tls: {
+        ...(ca !== null && { ca }),
+        ...(isIP(address.host) === 0 && { servername: address.host }),
+      },
       sentinelTLS: ca === null ? {} : { ca },
     }),
   };
 }
 
 /** Returns the options of the connections to the nodes of a cluster. */
-export function clusterOptions(settings: LinkSettings, ca: string | null): ClusterOptions {
-  const { retryStrategy: _, ...redisOptions } = linkOptions(settings, ca);
+export function clusterOptions(settings: LinkSettings, library: ConnectorBase): ClusterOptions {
+  const { retryStrategy: _, ...redisOptions } = linkOptions(settings);
   return {
-    redisOptions,
+    redisOptions: { ...redisOptions, ...connectorOptions(settings, library) },
     lazyConnect: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: retryDelay(settings),
@@ -63,20 +84,23 @@ export function clusterOptions(settings: LinkSettings, ca: string | null): Clust
   };
 }
 
-function linkOptions(settings: LinkSettings, ca: string | null) {
-  const { valkey: { url, username, password, cluster, sentinels }, silenceMs } = settings;
+function connectorOptions({ valkey, ca, forceShutdown }: LinkSettings, library: ConnectorBase) {
+  const isEncrypted = parseServerAddress(valkey.url)?.isEncrypted === true;
+  const options = { isEncrypted, ca, timeoutMs: connectTimeout(valkey), forceShutdown };
+  return { Connector: newConnector(library, options) };
+}
+
+function connectTimeout({ timeout }: ValkeySettings): number {
+  return Math.max(timeout, MIN_CONNECT_MS);
+}
+
+function linkOptions(settings: LinkSettings) {
+  const { valkey: { url, username, password, cluster }, silenceMs } = settings;
   const address = parseServerAddress(url);
   return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     db: cluster ? 0 : address?.database ?? 0,
-    ...(address?.isEncrypted === true && {
-      tls: {
-        ...(ca !== null && { ca }),
-        // Each node of a cluster has another name; an address is not a server name (RFC 6066, 3).
-        ...(!cluster && isIP(address.host) === 0 && { servername: address.host }),
-      },
-    }),
     lazyConnect: true,
     // Commands fail immediately while there is no connection, and no queue grows.
     enableOfflineQueue: false,
@@ -84,7 +108,7 @@ function linkOptions(settings: LinkSettings, ca: string | null) {
     // A command that has failed may have been executed, so it must not be sent again.
     autoResendUnfulfilledCommands: false,
     socketTimeout: silenceMs,
-    connectTimeout: Math.max(settings.valkey.timeout, MIN_CONNECT_MS),
+    connectTimeout: connectTimeout(settings.valkey),
     retryStrategy: retryDelay(settings),
     // A primary that became a replica keeps its connections.
     reconnectOnError: (error: Error) => error.message.includes("READONLY"),
@@ -93,7 +117,6 @@ function linkOptions(settings: LinkSettings, ca: string | null) {
     connectionName: "switchyard",
     // A connection that is closed before a server answers holds no timer.
     disconnectTimeout: 0,
-    ...(sentinels.length > 0 && { role: "master" as const }),
   };
 }
 

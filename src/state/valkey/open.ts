@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { success } from "../../core/result.ts";
+import { newForceShutdown } from "../../http_client/force_shutdown.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
 import { newSharedQuotas } from "../quotas/shared_quotas.ts";
 import type { Retention } from "../retention.ts";
@@ -48,24 +49,41 @@ export async function openValkeyStore(
   }
   const authority = await readAuthority(valkey);
   if (!authority.ok) return refused(authority.problem);
-  const report = newLinkReport(serverName(valkey), log, () => world.now());
+  // A start that fails has one line, which is its problem.
+  let isSilent = required;
+  const report = newLinkReport(serverName(valkey), {
+    warn: (message) => isSilent || log.warn(message),
+    error: (message) => isSilent || log.error(message),
+  }, () => world.now());
+  const forceShutdown = newForceShutdown();
   const connect = (name: string, silenceMs: number) => {
-    const link = { valkey, silenceMs, random: () => world.random() };
-    return newValkeyConnection(name, link, authority.certificates, report);
+    const random = () => world.random();
+    const link = { valkey, silenceMs, ca: authority.certificates, forceShutdown, random };
+    return newValkeyConnection(name, link, report);
   };
   // Two, so that no admission waits behind a large response.
   const quotas = await connect("quotas", valkey.timeout);
   const values = await connect("values", Math.max(valkey.timeout, MIN_VALUE_SILENCE_MS));
-  const all = [quotas, values];
-  const isOpen = await Promise.all(all.map((connection) => connection.open(FIRST_WAIT_MS)));
+  const connections: Connections = {
+    quotas,
+    values,
+    async close() {
+      await Promise.all([quotas.close(), values.close()]);
+      forceShutdown.close();
+    },
+  };
+  const isOpen = await Promise.all(
+    [quotas, values].map((connection) => connection.open(FIRST_WAIT_MS)),
+  );
   if (required && isOpen.includes(false)) {
-    await closeAll(all);
+    await connections.close();
     return refused(
       `state.required: ${report.problem() ?? `${serverName(valkey)} does not answer in time`}`,
     );
   }
+  isSilent = false;
   await warnOfPolicy(values, dependencies);
-  return { ok: true, store: newStore(settings, { values, quotas }, dependencies) };
+  return { ok: true, store: newStore(settings, connections, dependencies) };
 }
 
 function refused(problem: string): OpenedStore {
@@ -115,11 +133,12 @@ async function warnOfPolicy(values: ValkeyConnection, { log }: StoreDependencies
 interface Connections {
   readonly values: ValkeyConnection;
   readonly quotas: ValkeyConnection;
+  close(): Promise<void>;
 }
 
 function newStore(
   { ttl, max_entries, max_bytes, on_outage, valkey }: StateSettings,
-  { values, quotas }: Connections,
+  { values, quotas, close }: Connections,
   { world, codec, onQuotaFallback }: StoreDependencies,
 ): StateStore {
   const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
@@ -143,7 +162,7 @@ function newStore(
     purge: () => purgeStore(records),
     async close() {
       await sharedQuotas.close();
-      await closeAll([values, quotas]);
+      await close();
     },
   };
 }
@@ -171,8 +190,4 @@ function newObjects(records: ValkeyRecords): StateStore["objects"] {
       conversation_bindings: conversationBindings.stats(),
     }),
   };
-}
-
-async function closeAll(connections: readonly ValkeyConnection[]): Promise<void> {
-  await Promise.all(connections.map((connection) => connection.close()));
 }

@@ -33,7 +33,7 @@ const CONNECTION_REASONS: Reasons = [
   [/entinels/, "no sentinel knows the address of the primary"],
   [/startup nodes|slots cache/, "no node of the cluster answers"],
   [
-    /UNKNOWN|[Cc]ertificate|CERT|altname|TLS|SSL/,
+    /UNKNOWN|[Cc]ertificate|CERT|altname/,
     "its certificate is not trusted or is for another name",
   ],
 ];

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
+import { BoundedStore } from "../bounded_store.ts";
 import { itemName } from "./item_name.ts";
 import { parseObject } from "./records.ts";
 import type { Argument } from "./connection.ts";
@@ -38,9 +39,15 @@ interface KnownItem extends SharedItem {
   isStored: boolean;
 }
 
-/** Returns the items of a store without any known ones. */
-export function newSharedItems(codec: RecordCodec): SharedItems {
+/** Maximum bytes and number of the items that a process remembers; the oldest are removed first. */
+const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024;
+const MAX_REMEMBERED_ITEMS = 10_000;
+
+/** Returns the items of a store without any known ones. `ttlMs` is the lifetime of a response. */
+export function newSharedItems(codec: RecordCodec, ttlMs: number): SharedItems {
   const known = new WeakMap<JsonObject, KnownItem>();
+  const limits = { ttl: ttlMs, entries: MAX_REMEMBERED_ITEMS, bytes: MAX_REMEMBERED_BYTES };
+  const recent = new BoundedStore<JsonObject>(limits, () => performance.now());
 
   function remember(item: JsonObject, digest: string, text: string): KnownItem {
     const bytes = Buffer.byteLength(text) + ITEM_OVERHEAD_BYTES;
@@ -69,14 +76,22 @@ export function newSharedItems(codec: RecordCodec): SharedItems {
       return groups.flat();
     },
     markStored(items) {
-      for (const item of items) knownOf(item).isStored = true;
+      for (const item of items) {
+        const entry = knownOf(item);
+        if (!entry.isStored) recent.set(entry.digest, item, entry.bytes);
+        entry.isStored = true;
+      }
     },
     async decode(digest, record) {
+      const before = recent.get(digest);
+      if (before !== undefined) return success(before);
       const text = await codec.decode("item", digest, record);
       if (!text.ok) return text;
       const item = parseObject(text.value);
       if (!item.ok) return item;
-      remember(item.value, digest, text.value).isStored = true;
+      const entry = remember(item.value, digest, text.value);
+      entry.isStored = true;
+      recent.set(digest, item.value, entry.bytes);
       return success(item.value);
     },
   };

@@ -7,7 +7,7 @@ import { READ_SIZES, SCAN_KEYS } from "./scripts/store_scripts.ts";
 import { readServerInfo } from "./server_info.ts";
 
 /** Keys that one script looks at. */
-const SCANNED_KEYS = 1_000;
+const MAX_SCANNED_KEYS = 1_000;
 
 /** Types of records in the order of the reply of `READ_SIZES`. */
 const TYPES: readonly StoredTypeName[] = [
@@ -69,7 +69,7 @@ async function scanKeys(
   let cursor = "0";
   let count = 0;
   do {
-    const reply = await records.run(SCAN_KEYS, [cursor, pattern, action, SCANNED_KEYS]);
+    const reply = await records.run(SCAN_KEYS, [cursor, pattern, action, MAX_SCANNED_KEYS]);
     if (!reply.ok) return reply;
     const [next, fitting] = listOf(reply.value);
     cursor = textOf(next) ?? "0";

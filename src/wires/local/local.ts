@@ -18,11 +18,11 @@ export const local: Wire = {
   ],
   decode,
   newDecoder,
-  headers({ settings }) {
+  headers({ provider: { settings }, account: { key } }) {
     return {
       ...settings.headers,
       "content-type": "application/json",
-      ...(settings.api_key === undefined ? {} : { authorization: `Bearer ${settings.api_key}` }),
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     };
   },
   error: errorFields,

@@ -39,9 +39,9 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const { provider, model } = target;
+  const { provider, account, model } = target;
   const losses = newLosses();
-  const past = newPastReasoning(chat, provider.account, losses);
+  const past = newPastReasoning(chat, account.digest, losses);
   const input = { body: body.value, provider, model, past, losses };
   const request = assemble({ model }, SECTIONS, input);
   if (!request.ok) return request;

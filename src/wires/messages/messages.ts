@@ -32,18 +32,17 @@ export const messages: Wire = {
   ],
   decode,
   newDecoder,
-  headers({ settings }, client) {
+  headers({ provider: { settings }, account: { key } }, client) {
     const { authorization, ...others } = settings.headers;
     const beta = client.get("messages-beta") ?? "";
     // Upstreams accept either an API key or an Authorization header, never both.
-    const hasKey = settings.api_key !== undefined && settings.api_key !== "";
     return {
       ...others,
-      ...authorization !== undefined && !hasKey && { authorization },
+      ...authorization !== undefined && key === null && { authorization },
       "content-type": "application/json",
       "anthropic-version": providerVersion(settings),
       ...beta !== "" && { "anthropic-beta": beta },
-      ...hasKey && { "x-api-key": settings.api_key },
+      ...key !== null && { "x-api-key": key },
     };
   },
   hidesHeader: (name) => HIDDEN_HEADERS.includes(name) || name.startsWith(HIDDEN_PREFIX),

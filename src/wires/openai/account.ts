@@ -1,7 +1,7 @@
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { errorFields } from "./errors.ts";
 import { OPENAI_MODELS } from "../../data/known_models.ts";
-import type { Provider, Wire } from "../wire.ts";
+import type { Provider, Sender, Wire } from "../wire.ts";
 
 /** Address, credentials, errors and models: the properties shared by the protocols of a compat provider. */
 export const compatAccount = {
@@ -20,7 +20,10 @@ function known({ base }: Pick<Provider, "base">): readonly string[] {
   return base === "https://api.openai.com/v1" ? OPENAI_MODELS : [];
 }
 
-function headers({ settings }: Provider, client: Headers): Record<string, string> {
+function headers(
+  { provider: { settings }, account: { key } }: Sender,
+  client: Headers,
+): Record<string, string> {
   const beta = client.get("compat-beta");
   const idempotencyKey = client.get("idempotency-key");
   return {
@@ -30,6 +33,6 @@ function headers({ settings }: Provider, client: Headers): Record<string, string
     ...(beta ? { "compat-beta": beta, "openai-beta": beta } : {}),
     ...(idempotencyKey ? { "idempotency-key": idempotencyKey } : {}),
     ...(settings.organization ? { "openai-organization": settings.organization } : {}),
-    ...(settings.api_key ? { authorization: `Bearer ${settings.api_key}` } : {}),
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
   };
 }

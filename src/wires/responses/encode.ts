@@ -47,9 +47,9 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const stops = stopPromises(body.value, target.provider.settings);
   if (!stops.ok) return stops;
-  const { provider, model } = target;
+  const { provider, account, model } = target;
   const losses = newLosses();
-  const past = newPastReasoning(chat, provider.account, losses);
+  const past = newPastReasoning(chat, account.digest, losses);
   const asked = { body: body.value, provider, model, past, losses };
   const request = assemble({ model }, SECTIONS, asked);
   if (!request.ok) return request;

@@ -8,7 +8,13 @@ import { treatmentOf } from "../../../src/wires/field_table.ts";
 import { wires } from "../../../src/wires/registry.ts";
 import type { EmbeddingsWire, Wire } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { assertFailed, providerOf, valueOf, type Written } from "../../support/translated.ts";
+import {
+  assertFailed,
+  providerOf,
+  targetAt,
+  valueOf,
+  type Written,
+} from "../../support/translated.ts";
 import { assertTreatment, type Encoded, shownText } from "../../wires/probe.ts";
 
 interface Probe {
@@ -41,7 +47,7 @@ function send(
   settings: Written,
 ): Result<Encoded> {
   const document = valueOf(parseDocument(JSON.stringify({ model: "p/m", input: "Hi", ...body })));
-  const target = { provider: providerOf(wire, settings), model: "m", wire };
+  const target = targetAt(providerOf(wire, settings), wire);
   const encoded = embeddings.encode(document, target);
   if (!encoded.ok) return encoded;
   const { payload, lossy = [] } = encoded.value;

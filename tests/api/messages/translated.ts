@@ -12,7 +12,7 @@ import { wires } from "../../../src/wires/registry.ts";
 import { pathsOf } from "../../../src/wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
-import { providerOf, valueOf, type Written } from "../../support/translated.ts";
+import { providerOf, targetAt, valueOf, type Written } from "../../support/translated.ts";
 
 /** The protocols to which requests are translated. */
 export const TRANSLATED = ["compat", "local", "responses"] as const;
@@ -27,7 +27,7 @@ const REST = { model: "claude", max_tokens: 100 };
 
 /** Returns a target of this protocol with these settings. */
 export function targetOf(wire: WireName, written: Written = {}): Target {
-  return { provider: providerOf(wires[wire], written), model: "m", wire: wires[wire] };
+  return targetAt(providerOf(wires[wire], written), wires[wire]);
 }
 
 /** Translates the text or the fields of a request. */

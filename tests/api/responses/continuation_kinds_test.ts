@@ -15,6 +15,7 @@ import { nativeConfig } from "../../support/native_gateway.ts";
 const provider = compile(configOf(nativeConfig({ up: {} })), 1).providers.get("up");
 assert(provider !== undefined);
 const owner: RequiredTarget = {
+  account: null,
   provider,
   protocol: "responses",
   origin: null,

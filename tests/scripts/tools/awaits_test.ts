@@ -1,5 +1,6 @@
 import awaits, { STORE_METHODS, STORING_FUNCTIONS } from "../../../scripts/tools/awaits.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
+import { newDirectOutcomes } from "../../../src/state/outcome_store.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
@@ -50,6 +51,8 @@ Deno.test("a call of the state store whose result is dropped is reported", () =>
   assertStoring("state.objects.owners[type].bind(id, owner)");
   assertStoring("owners.chat_completion.unbind(id, account, caller)");
   assertStoring("ownerStore(objects, type).bind(id, owner)");
+  assertStoring("state.outcomes.storeResponse(id, response, caller)");
+  assertStoring("call.state.outcomes.addTurn(conversation, turn)");
   assertStoring("state.cachedResponses.set(key, response, ttlMs)");
 });
 
@@ -108,12 +111,14 @@ Deno.test("folders that cannot know the store are not reported, tests are", () =
 });
 
 Deno.test("all methods of the interfaces of stored objects are checked", () => {
-  const { responses, conversations, owners, reasoning } = newMemoryObjectStore(() => 0);
+  const objects = newMemoryObjectStore(() => 0);
+  const { responses, conversations, owners, reasoning } = objects;
   const stores = {
     OwnerStore: owners.conversation,
     ResponseStore: responses,
     ConversationStore: conversations,
     ReasoningStore: reasoning,
+    OutcomeStore: newDirectOutcomes(objects),
   };
   for (const [name, store] of Object.entries(stores)) {
     const methods = Object.entries(store).filter(([, value]) => typeof value === "function");

@@ -83,12 +83,17 @@ Deno.test("a dialogue of 100 turns with four items of 1 kB takes less than 5 MB 
 
 Deno.test("items that came out of the store go into it again without their content", async () => {
   let encoded = 0;
+  let decoded = 0;
   const codec = newEncryptingCodec([new Uint8Array(32).fill(1)]);
   const counting = {
     ...codec,
     digest(text: string) {
       encoded++;
       return codec.digest(text);
+    },
+    decode(...record: Parameters<typeof codec.decode>) {
+      if (record[0] === "item") decoded++;
+      return codec.decode(...record);
     },
   };
   await withFile(async ({ open }) => {
@@ -105,8 +110,13 @@ Deno.test("items that came out of the store go into it again without their conte
     await stored(store.objects.responses.unbind("second", "a", CALLER));
     await stored(put(store, "third", again));
     assertEquals(await inputOf(store, "third"), items);
-    assertEquals(encoded, 51);
+    assertEquals([encoded, decoded], [51, 0]);
     await store.close();
+    // Another process decodes each item once.
+    const next = await open();
+    for (let read = 0; read < 2; read++) assertEquals(await inputOf(next, "third"), items);
+    assertEquals([encoded, decoded], [51, 50]);
+    await next.close();
   }, counting);
 });
 

@@ -1,7 +1,8 @@
 import { DEFAULT_RETENTION } from "../../../src/state/retention.ts";
-import { LINK_LIMITS, type LinkLimits, openLink } from "../../../src/state/sqlite/link.ts";
+import { LINK_LIMITS, type LinkLimits } from "../../../src/state/sqlite/link.ts";
 import type { OperationCall, WorkerReply } from "../../../src/state/sqlite/messages.ts";
 import type { Totals } from "../../../src/state/sqlite/operation.ts";
+import { openLink } from "../../../src/state/sqlite/open_link.ts";
 import type { ThreadEvents } from "../../../src/state/sqlite/thread.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { outcomeOf } from "../../support/object_store.ts";
@@ -177,8 +178,9 @@ Deno.test("a thread that stays silent is replaced, and the new one opens the fil
   thread(0).reply();
   thread(4).reply();
   assert((await next).ok);
-  assertEquals(log.length, 2);
-  assertMatch(log[1] ?? "", /works again\.$/);
+  assertEquals(log.length, 3);
+  assertMatch(log[1] ?? "", /cannot be opened again, because it is in use/);
+  assertMatch(log[2] ?? "", /works again\.$/);
 });
 
 Deno.test("operations of a thread that crashes fail at once, and another one is started", async () => {

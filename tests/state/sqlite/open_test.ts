@@ -104,6 +104,24 @@ Deno.test("a start names a database that another process has open", async () => 
   });
 });
 
+Deno.test({
+  name: "a database stays locked although its process opens and closes the file elsewhere too",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await withFile(async (file) => {
+      const store = await file.open();
+      // The kernel releases all record locks of the process here.
+      Deno.openSync(file.path).close();
+      const lines = await linesOf(startProcess(["open", file.path]));
+      assertEquals(lines, [openingProblem("locked", file.path)]);
+      assertMatch(await problem(file), /is in use by another process/);
+      await stored(store.objects.responses.bind("r", OWNER));
+      await store.close();
+      assertEquals(await linesOf(startProcess(["open", file.path])), ["open"]);
+    });
+  },
+});
+
 Deno.test("a start names a database that the user of the process may not write", async () => {
   await withFile(async ({ folder, path, open }) => {
     await (await open()).close();

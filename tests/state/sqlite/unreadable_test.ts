@@ -1,3 +1,4 @@
+import { isObject, parseExact } from "../../../src/core/json/json.ts";
 import { newEncryptingCodec } from "../../../src/state/records/encrypting_codec.ts";
 import { openSqliteStore } from "../../../src/state/sqlite/open.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -44,4 +45,31 @@ Deno.test("records of another encryption key are unreadable, and their owners ar
     assertEquals(await stored(objects.conversations.delete("c")), true);
     await opened.store.close();
   }, codec(1));
+});
+
+Deno.test("numbers and texts are read as they were received, after the file was opened again", async () => {
+  await withFile(async ({ open }) => {
+    const first = await open();
+    const text =
+      '{"id":"i\\ud800","n":[1.0,12345678901234567890,1e400],"__proto__":{"a":"\\u0000"},"é":"\\udc00"}';
+    const item = parseExact(text);
+    assert(isObject(item));
+    const snapshot = {
+      resource: { id: "r", output: [item], n: JSON.rawJSON("2.50") },
+      input: [item],
+    };
+    const response = { owner: OWNER, snapshot, isNative: false };
+    await stored(first.objects.responses.store("r", response, CALLER));
+    const conversation = { id: "c", creator: null, createdAt: 0, metadata: {}, items: [item] };
+    await stored(first.objects.conversations.create(conversation));
+    await first.close();
+    const store = await open();
+    const found = await stored(store.objects.responses.find("r"));
+    assertEquals(JSON.stringify(found?.snapshot), JSON.stringify(snapshot));
+    const items = (await stored(store.objects.conversations.find("c")))?.items;
+    assertEquals(JSON.stringify(items), `[${text}]`);
+    const byId = await stored(store.objects.responses.findItems(new Set(["i\ud800"])));
+    assertEquals(byId.map(({ id }) => id), ["i\ud800"]);
+    await store.close();
+  });
 });

@@ -11,17 +11,22 @@ import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
+import { PATIENT_TIMEOUT_MS } from "./connections.ts";
 import { newPrefix, type OpenedTestStore, openTestStore } from "./stores.ts";
 
 const server = await sharedValkeyServer();
 
-function valkey(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
+function valkey(name: string, codec: RecordCodec, numRuns: number): StoreUnderTest<StateStore> {
   return {
     name,
     clock: "own",
-    numRuns: 10,
+    numRuns,
     async open(retention) {
-      const options = { retention, codec, valkey: { prefix: newPrefix() } };
+      const options = {
+        retention,
+        codec,
+        valkey: { prefix: newPrefix(), timeout: PATIENT_TIMEOUT_MS },
+      };
       const others: OpenedTestStore[] = [];
       let first = await openTestStore(server.url, options);
       return {
@@ -47,7 +52,7 @@ function valkey(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
 }
 
 if (HAS_SERVER) {
-  const plain = valkey("valkey", newPlainCodec());
+  const plain = valkey("valkey", newPlainCodec(), 10);
   testOwners(plain);
   testConversations(plain);
   testReasoning(plain);
@@ -56,7 +61,7 @@ if (HAS_SERVER) {
   testQuotas(plain);
   testMaintenance(plain);
 
-  const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]));
+  const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
   testConversations(encrypted);
   testReasoning(encrypted);
   testResponses(encrypted);

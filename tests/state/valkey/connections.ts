@@ -1,3 +1,4 @@
+import { newForceShutdown } from "../../../src/http_client/force_shutdown.ts";
 import { newLinkReport } from "../../../src/state/valkey/link_report.ts";
 import {
   newValkeyConnection,
@@ -5,6 +6,9 @@ import {
 } from "../../../src/state/valkey/connection.ts";
 import type { ValkeySettings } from "../../../src/state/settings.ts";
 import type { StoreLog } from "../../../src/state/store_dependencies.ts";
+
+/** Silence of a server, in milliseconds, that also a busy machine does not reach. */
+export const PATIENT_TIMEOUT_MS = 20_000;
 
 /** Settings of a store at this URL, with the defaults of the configuration. */
 export function valkeySettings(url: string, changes: Partial<ValkeySettings> = {}): ValkeySettings {
@@ -29,10 +33,15 @@ export function recordedLog(): RecordedLog {
 /** Returns a connection that is not made yet, with its log. */
 export async function newTestConnection(
   settings: ValkeySettings,
-  ca: string | null = null,
 ): Promise<{ readonly connection: ValkeyConnection; readonly log: RecordedLog }> {
   const log = recordedLog();
   const report = newLinkReport("the server", log, () => performance.now());
-  const link = { valkey: settings, silenceMs: settings.timeout, random: Math.random };
-  return { connection: await newValkeyConnection("values", link, ca, report), log };
+  const link = {
+    valkey: settings,
+    silenceMs: settings.timeout,
+    ca: null,
+    forceShutdown: newForceShutdown(),
+    random: Math.random,
+  };
+  return { connection: await newValkeyConnection("values", link, report), log };
 }

@@ -5,11 +5,12 @@ import { compat } from "../../../src/wires/compat/compat.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { provider } from "./encoded_request.ts";
+import { targetAt } from "../../support/translated.ts";
 
 function requestOf(document: JsonDocument, stream = false, setting?: string) {
   const chat = { document, stream, includeUsage: stream };
   const account = provider(...setting === undefined ? [] : [setting]);
-  const request = compat.encode(chat, { provider: account, model: "m", wire: compat });
+  const request = compat.encode(chat, targetAt(account));
   assert(request.ok);
   return request.value;
 }

@@ -1,36 +1,15 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import type { ProviderConfig } from "../../../src/config/schema.ts";
-import { providerSchema } from "../../../src/config/provider_schema.ts";
-import { DEFAULT_TRANSPORT } from "../../../src/core/transport.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/compat/embeddings.ts";
 import type { Target } from "../../../src/wires/wire.ts";
+import { providerOf, targetAt } from "../../support/translated.ts";
 
 function target(isBase64: boolean): Target {
-  const { tls: _tls, ...written } = providerSchema.parse({
-    capabilities: { embeddings_base64: isBase64 },
-  });
-  const settings: ProviderConfig = {
-    ...written,
-    type: "compat",
-    base_url: "http://x",
-    normalize_developer_role: false,
-  };
-  const common = {
-    id: "p",
-    wire: compat,
-    base: "http://x",
-    query: "",
-    account: "a",
-    namespace: "p@1",
-    sharedNamespace: "p@1",
-    secrets: [],
-    transport: DEFAULT_TRANSPORT,
-  };
-  return { provider: { ...common, settings }, model: 'm"', wire: compat };
+  const provider = providerOf(compat, { capabilities: { embeddings_base64: isBase64 } });
+  return targetAt(provider, compat, 'm"');
 }
 
 function encode(text: string, isBase64 = false): Result<string | null> {

@@ -2,6 +2,7 @@ import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { encoded, provider } from "./encoded_request.ts";
+import { targetAt } from "../../support/translated.ts";
 
 const DEVELOPER = "normalize_developer_role: true";
 
@@ -9,7 +10,7 @@ Deno.test("a Chat request is sent to POST /chat/completions", () => {
   const document = parseDocument('{"messages":[]}');
   assert(document.ok);
   const chat = { document: document.value, stream: false, includeUsage: false };
-  const request = compat.encode(chat, { provider: provider(), model: "m", wire: compat });
+  const request = compat.encode(chat, targetAt(provider()));
   assert(request.ok);
   assertEquals([request.value.method, request.value.path], ["POST", "/chat/completions"]);
 });

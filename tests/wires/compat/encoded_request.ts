@@ -5,6 +5,7 @@ import { compile } from "../../../src/gateway/compile.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import type { Provider } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
+import { targetAt } from "../../support/translated.ts";
 
 /** Returns a provider of type compat with ID `p`. Settings are YAML fields such as `top_p: 0.5`. */
 export function provider(...settings: readonly string[]): Provider {
@@ -31,7 +32,7 @@ export function encoded(text: string, ...settings: readonly string[]): string {
     document: document.value,
     stream: value.stream === true,
     includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
-  }, { provider: provider(...settings), model: "m", wire: compat });
+  }, targetAt(provider(...settings)));
   assert(request.ok && request.value.payload !== null);
   return request.value.payload.text();
 }

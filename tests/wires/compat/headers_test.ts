@@ -2,12 +2,13 @@ import { compat } from "../../../src/wires/compat/compat.ts";
 import { upstreamRequestHeaders } from "../../../src/upstream/headers.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { provider } from "./encoded_request.ts";
+import { senderOf } from "../../support/translated.ts";
 
 /** Returns the upstream headers for a client that sends these headers. */
 function headers(client: Record<string, string>, ...settings: readonly string[]) {
   const { "content-type": type, "accept-encoding": encoding, "user-agent": agent, ...others } =
     upstreamRequestHeaders(
-      compat.headers(provider(...settings), new Headers(client)),
+      compat.headers(senderOf(provider(...settings)), new Headers(client)),
     );
   assertEquals([type, encoding], ["application/json", "identity"]);
   return agent === "switchyard" ? others : { ...others, "user-agent": agent };

@@ -5,7 +5,7 @@ import { openaiErrors } from "../../../src/core/openai_error.ts";
 import { isBrokenOff } from "../../../src/wires/local/errors.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { valueOf } from "../../support/translated.ts";
-import { countingMint, localProvider } from "./target.ts";
+import { countingMint, localSender } from "./target.ts";
 
 /** Returns the fault of an error line, as the first record of a stream or after some text. */
 function faultOf(line: Record<string, unknown>, isCommitted = false): Fault {
@@ -90,14 +90,14 @@ Deno.test("the base URL is the configured URL without trailing slashes and /api"
 
 Deno.test("the key overrides configured headers, and no client header is forwarded", () => {
   const client = new Headers({ authorization: "Bearer client", "idempotency-key": "i" });
-  assertEquals(local.headers(localProvider(), client), { "content-type": "application/json" });
+  assertEquals(local.headers(localSender(), client), { "content-type": "application/json" });
   const headers = { authorization: "Basic x", "x-site": "s" };
-  assertEquals(local.headers(localProvider({ headers }), client), {
+  assertEquals(local.headers(localSender({ headers }), client), {
     authorization: "Basic x",
     "x-site": "s",
     "content-type": "application/json",
   });
-  assertEquals(local.headers(localProvider({ headers, api_key: "k" }), client), {
+  assertEquals(local.headers(localSender({ headers, api_key: "k" }), client), {
     authorization: "Bearer k",
     "x-site": "s",
     "content-type": "application/json",

@@ -2,17 +2,29 @@ import type { JsonValue } from "../../../src/core/json/json.ts";
 import { parseJson } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
-import type { IdSource, Provider, Target } from "../../../src/wires/wire.ts";
-import { encodeAs, providerOf, valueOf, type Written } from "../../support/translated.ts";
+import type { IdSource, Provider, Sender, Target } from "../../../src/wires/wire.ts";
+import {
+  encodeAs,
+  providerOf,
+  senderOf,
+  targetAt,
+  valueOf,
+  type Written,
+} from "../../support/translated.ts";
 
 /** Returns a provider of type local with settings in the form of a configuration file. */
 export function localProvider(written: Written = {}): Provider {
   return providerOf(local, written);
 }
 
+/** Returns the account of a local provider. */
+export function localSender(written: Written = {}): Sender {
+  return senderOf(localProvider(written));
+}
+
 /** Returns the target for model "m" of a local provider. */
 export function localTarget(written: Written = {}): Target {
-  return { provider: localProvider(written), model: "m", wire: local };
+  return targetAt(localProvider(written));
 }
 
 /** Returns sequential IDs and a fixed clock at 1,700,000,000. */

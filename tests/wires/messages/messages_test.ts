@@ -1,10 +1,10 @@
 import { messages } from "../../../src/wires/messages/messages.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { type Written } from "../../support/translated.ts";
+import { senderOf, type Written } from "../../support/translated.ts";
 import { provider } from "./encoded_request.ts";
 
 function headers(written: Written, client: Record<string, string> = {}) {
-  return messages.headers(provider(written), new Headers(client));
+  return messages.headers(senderOf(provider(written)), new Headers(client));
 }
 
 Deno.test("a base URL may end with /v1 and slashes", () => {

@@ -5,7 +5,7 @@ import { newDocument } from "../../../src/formats/document.ts";
 import { messages as wire } from "../../../src/wires/messages/messages.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { assertFailed, valueOf } from "../../support/translated.ts";
+import { assertFailed, targetAt, valueOf } from "../../support/translated.ts";
 import { provider } from "./encoded_request.ts";
 
 const USER = { role: "user", content: "Hi" };
@@ -30,7 +30,7 @@ function encode(
     includeUsage: false,
     reasoning: new Map(reasoning),
   };
-  return wire.encode(chat, { provider: provider(), model: "m", wire });
+  return wire.encode(chat, targetAt(provider(), wire));
 }
 
 /** Returns the types of the blocks of the first assistant turn. */

@@ -5,7 +5,7 @@ import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { encodeAs, providerOf, valueOf } from "../../support/translated.ts";
+import { encodeAs, providerOf, targetAt, valueOf } from "../../support/translated.ts";
 import { added, decodeStream, decodeText, streamOf } from "./encoded_request.ts";
 import { CALL, created, done, ended, LABELS } from "./events.ts";
 
@@ -36,7 +36,7 @@ function encode(
     reasoning: new Map(reasoning),
   };
   const provider = providerOf(compat);
-  return valueOf(responses.encode(chat, { provider, model: "m", wire: responses }));
+  return valueOf(responses.encode(chat, targetAt(provider, responses)));
 }
 
 /** Returns the ID, call ID or role of each item of the upstream request. */

@@ -4,16 +4,14 @@ import type { Reply } from "../../../core/reply.ts";
 import type { Result } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { NativeCapability } from "../../../call/capability.ts";
-import { release } from "../../../call/ownership.ts";
+import { type Place, release } from "../../../call/ownership.ts";
 import type { ResponseHandler } from "../../../call/inference.ts";
-import type { Provider } from "../../../wires/wire.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../native_call.ts";
 import { newNativeRelay } from "./relay.ts";
 
 /** A response that a provider stores. */
-interface UpstreamObject {
-  readonly provider: Provider;
+interface UpstreamObject extends Place {
   readonly id: string;
 }
 
@@ -26,9 +24,9 @@ export interface Operation {
 /** Retrieves a response, or the rest of its stream. */
 export const retrieve: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, { provider, id }) =>
+  run: (call, { query }, { id, ...place }) =>
     callNative(call, {
-      provider,
+      ...place,
       method: "GET",
       path: ["responses", id],
       query,
@@ -40,24 +38,24 @@ export const retrieve: Operation = {
 /** Deletes a response upstream, then the stored owner of its ID. */
 export const remove: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, { provider, id }) =>
+  run: (call, { query }, { id, ...place }) =>
     callNative(call, {
-      provider,
+      ...place,
       method: "DELETE",
       path: ["responses", id],
       query,
       isValid: (resource) => isGone(resource, id),
       withoutBody: { id, object: "response", deleted: true },
-      onComplete: () => release(call, "response", id, provider.account),
+      onComplete: (_, { account }) => release(call, "response", id, account.digest),
     }),
 };
 
 /** Cancels a response that still runs. */
 export const cancel: Operation = {
   capability: "response_cancellation",
-  run: (call, { query }, { provider, id }) =>
+  run: (call, { query }, { id, ...place }) =>
     callNative(call, {
-      provider,
+      ...place,
       method: "POST",
       path: ["responses", id, "cancel"],
       query,
@@ -68,9 +66,9 @@ export const cancel: Operation = {
 /** Lists the input items of a response. */
 export const inputItems: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, { provider, id }) =>
+  run: (call, { query }, { id, ...place }) =>
     callNative(call, {
-      provider,
+      ...place,
       method: "GET",
       path: ["responses", id, "input_items"],
       query,

@@ -47,7 +47,8 @@ export function continuationAfter(
     hasSnapshot: false,
   };
   const param = "previous_response_id" as const;
-  const owner = { provider: target.provider, protocol, origin, param };
+  const { provider, account } = target;
+  const owner = { provider, account, protocol, origin, param };
   const output = outputOf({ resource });
   // The upstream knows no ID of an unstored response, and an unknown ID is an error there.
   const replayed = protocol === "responses" && !request.store
@@ -62,7 +63,7 @@ export function continuationAfter(
   // An upstream that stores the response knows all items by its ID. Without the declared capability
   // it may know nothing, so its ID is sent only if the gateway lacks items, as over HTTP.
   const isThere = !isHistoryComplete(context.continuation) ||
-    hasCapability(target.provider, "responses_lifecycle");
+    hasCapability(provider, "responses_lifecycle");
   return isThere || local === null || local.continuation === null
     ? { id, isStored: true, continuation: upstreamResponse(id, [], owner) }
     : local;

@@ -2,8 +2,12 @@ import { type Result, success } from "../../../core/result.ts";
 import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capability.ts";
-import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../call/ownership.ts";
-import type { Provider } from "../../../wires/wire.ts";
+import {
+  findProvenance,
+  isUpstreamOnly,
+  type Place,
+  resolveOwner,
+} from "../../../call/ownership.ts";
 import type { Endpoint } from "../../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../../identifier.ts";
 import * as local from "./local_lifecycle.ts";
@@ -12,7 +16,7 @@ import * as native from "../native/lifecycle.ts";
 /** A stored response, in the gateway's own store or at a provider. */
 type StoredResponse =
   | { readonly kind: "local"; readonly response: local.LocalResponse }
-  | { readonly kind: "upstream"; readonly id: string; readonly provider: Provider };
+  | { readonly kind: "upstream"; readonly id: string; readonly place: Place };
 
 /** Endpoints of stored responses (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
@@ -57,9 +61,9 @@ function endpoint(
       if (stored.value.kind === "local") {
         return await runLocally(call, request, stored.value.response);
       }
-      const { id, provider } = stored.value;
-      const able = requireCapability(provider, upstream.capability);
-      return able.ok ? await upstream.run(call, request, { provider, id }) : able;
+      const { id, place } = stored.value;
+      const able = requireCapability(place.provider, upstream.capability);
+      return able.ok ? await upstream.run(call, request, { ...place, id }) : able;
     },
   };
 }
@@ -76,16 +80,17 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
   const owned = resolveOwner(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
   if (owned.value === null) return local.unknownResponse();
-  const owner = owned.value.provider;
+  const { provider: owner, account } = owned.value;
+  const place = { provider: owner, account };
   const unsafe = pathIdProblem(id, param, owned.value.isReturned);
   if (unsafe !== null) return unsafe;
   const origin = findProvenance(owned.value);
-  if (origin === null) return success({ kind: "upstream", id, provider: owner });
+  if (origin === null || account === null) return success({ kind: "upstream", id, place });
   const snapshot = found.value?.snapshot ?? null;
   if (snapshot !== null) {
-    return success({ kind: "local", response: { id, account: owner.account, snapshot } });
+    return success({ kind: "local", response: { id, account: account.digest, snapshot } });
   }
   return isUpstreamOnly(origin)
-    ? success({ kind: "upstream", id, provider: owner })
+    ? success({ kind: "upstream", id, place })
     : local.unknownResponse();
 }

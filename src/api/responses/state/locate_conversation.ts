@@ -1,15 +1,14 @@
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isVisible, resolveOwner } from "../../../call/ownership.ts";
+import { isVisible, type Place, resolveOwner } from "../../../call/ownership.ts";
 import { type Conversation, unknownConversation } from "../../../state/conversations.ts";
-import type { Provider } from "../../../wires/wire.ts";
 
 /** Storage place of a conversation: the gateway's own store or a provider. */
 export type ConversationPlace =
   | { readonly kind: "local"; readonly conversation: Conversation }
   | {
     readonly kind: "upstream";
-    readonly provider: Provider;
+    readonly place: Place;
     /** True if the gateway stored this owner; false if only the client names the provider. */
     readonly isBound: boolean;
   };
@@ -41,7 +40,7 @@ export async function locateConversation(
   }
   const owned = resolveOwner(call, { param, provider }, bound.value);
   if (!owned.ok) return owned;
-  return owned.value === null
-    ? unknownConversation(param)
-    : success({ kind: "upstream", provider: owned.value.provider, isBound });
+  if (owned.value === null) return unknownConversation(param);
+  const { provider: owner, account } = owned.value;
+  return success({ kind: "upstream", place: { provider: owner, account }, isBound });
 }

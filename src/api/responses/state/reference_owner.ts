@@ -2,22 +2,21 @@ import type { Refusal } from "../../../core/failure.ts";
 import type { JsonDocument } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { findOwner } from "../../../call/ownership.ts";
-import type { Provider } from "../../../wires/wire.ts";
+import { findOwner, type Place } from "../../../call/ownership.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { unknownPrevious } from "./resolve_continuation.ts";
 import { parseReferences, referencesProblem } from "../request.ts";
 
 /**
- * Returns the provider that stores the object of `previous_response_id` or `conversation`, so that it
- * can resolve the ID; null without such a reference. Refuses an object with unknown owner, an object
+ * Returns the place of the object of `previous_response_id` or `conversation`, where the
+ * upstream can resolve the ID; null without such a reference. Refuses an object with unknown owner, an object
  * of another provider than `named`, and an object that only the gateway stores.
  */
 export async function findReferenceOwner(
   call: Call,
   document: JsonDocument,
   named: string | null,
-): Promise<Result<Provider | null>> {
+): Promise<Result<Place | null>> {
   const problem = referencesProblem(document);
   if (problem !== null) return problem;
   const { previousResponseId: previous, conversation } = parseReferences(document.value);
@@ -30,24 +29,22 @@ async function findResponseOwner(
   call: Call,
   id: string,
   named: string | null,
-): Promise<Result<Provider | null>> {
+): Promise<Result<Place | null>> {
   const param = "previous_response_id";
   const owned = await findOwner(call, { type: "response", id, param, provider: named });
   if (!owned.ok) return owned;
   if (owned.value?.owner?.origin?.protocol === "chat_completions") return storedLocally(param);
-  return owned.value === null ? unknownPrevious() : success(owned.value.provider);
+  return owned.value === null ? unknownPrevious() : success(owned.value);
 }
 
 async function findConversationOwner(
   call: Call,
   id: string,
   named: string | null,
-): Promise<Result<Provider | null>> {
+): Promise<Result<Place | null>> {
   const place = await locateConversation(call, id, named);
   if (!place.ok) return place;
-  return place.value.kind === "local"
-    ? storedLocally("conversation")
-    : success(place.value.provider);
+  return place.value.kind === "local" ? storedLocally("conversation") : success(place.value.place);
 }
 
 function storedLocally(param: string): Failed<Refusal> {

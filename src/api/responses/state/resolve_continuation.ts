@@ -96,7 +96,7 @@ export async function resolveStoredResponse(
   const owned = resolveOwner(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownPrevious();
-  const owner = owned.value.provider;
+  const { provider: owner, account } = owned.value;
   const origin = findProvenance(owned.value);
   const snapshot = found.value?.snapshot ?? null;
   if (origin?.hasSnapshot && snapshot !== null) {
@@ -104,7 +104,7 @@ export async function resolveStoredResponse(
       kind: "local",
       history: [...snapshot.input, ...outputOf(snapshot)],
       conversation: null,
-      owner: { provider: owner, protocol: origin.protocol, origin, param },
+      owner: { provider: owner, account, protocol: origin.protocol, origin, param },
     });
   }
   const mayKnow = origin === null
@@ -115,7 +115,7 @@ export async function resolveStoredResponse(
     kind: "upstream_response",
     previousResponseId: id,
     tail: [],
-    owner: { provider: owner, protocol: "responses", origin, param },
+    owner: { provider: owner, account, protocol: "responses", origin, param },
   });
 }
 
@@ -142,13 +142,13 @@ async function findConversation(
       conversation,
     });
   }
-  const owner = requireCapability(place.value.provider, "conversations");
+  const owner = requireCapability(place.value.place.provider, "conversations");
   if (!owner.ok) return place.value.isBound ? owner : unknownConversation("conversation");
   return success({
     continuation: {
       kind: "upstream_conversation",
       owner: {
-        provider: owner.value,
+        ...place.value.place,
         protocol: "responses",
         origin: null,
         param: "conversation",

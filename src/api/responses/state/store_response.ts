@@ -88,11 +88,11 @@ interface OwnerFacts {
 
 function newOwner({ report, caller }: Call, { context, target, hasSnapshot }: OwnerFacts): Owner {
   const { requestedModel } = context;
-  const { provider, model, wire } = target;
+  const { provider, account, model, wire } = target;
   const route = report.route ?? "";
   return {
     provider: provider.id,
-    account: provider.account,
+    account: account.digest,
     origin: { route, model, requestedModel, protocol: protocolOf(wire), hasSnapshot },
     creator: caller.name,
   };

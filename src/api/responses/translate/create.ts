@@ -2,23 +2,30 @@ import type { Outcome } from "../../../core/stream.ts";
 import { newId } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import type { Candidate, Inference, ResponseHandler } from "../../../call/inference.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
-import { hasTarget, storeReasoning, withStoredReasoning } from "../../reasoning_memory.ts";
+import {
+  hasTarget,
+  reasoningAccount,
+  storeReasoning,
+  withStoredReasoning,
+} from "../../reasoning_memory.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
-import type { CandidateFactory, Creation } from "../creation.ts";
+import type { Creation } from "../creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "../generate/encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
 /**
  * Creates the candidates for targets without the Responses API: the gateway generates the response.
  * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client has
- * not sent back.
+ * not sent back; a pool of keys uses the account of that reasoning first.
  */
-export async function translatedCandidates(creation: Creation): Promise<CandidateFactory> {
+export async function translatedCandidates(
+  creation: Creation,
+): Promise<Pick<Inference, "prepare" | "reasoningAccount">> {
   const { call, request, context } = creation;
   const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
   const items = [...history, ...context.added];
@@ -31,14 +38,16 @@ export async function translatedCandidates(creation: Creation): Promise<Candidat
     return chat;
   }
 
+  let reasoning: Pick<Inference, "reasoningAccount"> = {};
   const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
   if (context.missing === null && continuesCalls && hasTarget(call, ["messages"])) {
     const chat = chatFor("messages");
     const complete = chat.ok ? success(await withStoredReasoning(call, chat.value)) : chat;
     translated.set("messages", complete);
+    if (complete.ok) reasoning = reasoningAccount(complete.value);
   }
 
-  return (target) => {
+  function prepare(target: Target): Result<Candidate> {
     if (context.missing !== null) return context.missing;
     const { wire } = target;
     const chat = chatFor(wire.name);
@@ -61,7 +70,9 @@ export async function translatedCandidates(creation: Creation): Promise<Candidat
       responseHandler: () => newResponseHandler(creation, target, promises),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
-  };
+  }
+
+  return { prepare, ...reasoning };
 }
 
 async function complete(
@@ -71,7 +82,7 @@ async function complete(
 ): Promise<Result<void>> {
   const stored = await storeOutcome(target, outcome);
   if (!stored.ok || outcome.reasoning === undefined) return stored;
-  return await storeReasoning(call, target.provider, outcome.reasoning);
+  return await storeReasoning(call, target.account, outcome.reasoning);
 }
 
 function newResponseHandler(

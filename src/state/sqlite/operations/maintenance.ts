@@ -69,12 +69,12 @@ export const removeExpired = {
 export const freePages = {
   kind: "maintenance" as const,
   run({ database }: OperationContext): boolean {
-    if (readNumber(database, "select freelist_count from pragma_freelist_count") > 0) {
-      database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
-    }
+    const before = countFreePages(database);
+    if (before > 0) database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
     // The log has the content of records that were deleted since.
     database.rows("pragma wal_checkpoint(truncate)");
-    return readNumber(database, "select freelist_count from pragma_freelist_count") > 0;
+    const after = countFreePages(database);
+    return after > 0 && after < before;
   },
 };
 
@@ -113,4 +113,8 @@ const PURGED = [
 
 function countRecords(database: Database): number {
   return readNumber(database, "select sum(entries) from total");
+}
+
+function countFreePages(database: Database): number {
+  return readNumber(database, "select freelist_count from pragma_freelist_count");
 }

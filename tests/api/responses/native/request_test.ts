@@ -8,12 +8,14 @@ import type { RequiredTarget } from "../../../../src/call/ownership.ts";
 import { configOf } from "../../../config/parse.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { nativeConfig } from "../../../support/native_gateway.ts";
+import { targetAt } from "../../../support/translated.ts";
 
 const provider = compile(configOf(nativeConfig({ up: {} })), 1).providers.get("up");
 assert(provider !== undefined);
-const TARGET = { provider, wire: provider.wire, model: "m" };
+const TARGET = targetAt(provider);
 
 const OWNER: RequiredTarget = {
+  account: null,
   provider,
   protocol: "responses",
   origin: null,

@@ -5,6 +5,7 @@ import { local } from "../../../../src/wires/local/local.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
 import { localProvider } from "../../../wires/local/target.ts";
+import { targetAt } from "../../../support/translated.ts";
 import { provider } from "../../../wires/messages/encoded_request.ts";
 import { refusalOf, translate } from "../translated.ts";
 
@@ -12,8 +13,8 @@ const TOOL = { type: "function", name: "f" };
 const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
 const RESULT = { type: "function_call_output", call_id: "c", output: "ok" };
 const TARGETS = {
-  messages: { provider: provider({ verify: false }), model: "m", wire: messages },
-  local: { provider: localProvider({ verify: false }), model: "m", wire: local },
+  messages: targetAt(provider({ verify: false })),
+  local: targetAt(localProvider({ verify: false })),
 };
 
 /** The refusal of this request by the wire, with the client's field path. */

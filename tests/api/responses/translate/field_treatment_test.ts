@@ -13,7 +13,7 @@ import { wires } from "../../../../src/wires/registry.ts";
 import { pathsOf } from "../../../../src/wires/verified/response_promise.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { providerOf, type Written } from "../../../support/translated.ts";
+import { providerOf, targetAt, type Written } from "../../../support/translated.ts";
 import { assertTreatment, type Encoded, shownText } from "../../../wires/probe.ts";
 import { translate } from "../translated.ts";
 import { FOREIGN_VALUE, type Probe, RESPONSES_PROBES } from "./field_probes.ts";
@@ -30,7 +30,7 @@ function encode(wire: Wire, body: Written, settings: Written) {
   const chat = translate(JSON.stringify({ model: "p/m", ...body }), wire.name);
   if (!chat.ok) return chat;
   const provider = providerOf(wire, settings);
-  const encoded = wire.encode(chat.value, { provider, model: "m", wire });
+  const encoded = wire.encode(chat.value, targetAt(provider, wire));
   if (!encoded.ok) return chat.value.toClientPaths(encoded);
   const text = encoded.value.payload?.text() ?? "";
   const { lossy: carried = [], promises = [] } = encoded.value;

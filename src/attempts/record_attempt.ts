@@ -1,0 +1,58 @@
+import {
+  connectionCause,
+  type Failure,
+  FAULTS,
+  isRefusal,
+  isServerFailure,
+} from "../core/failure.ts";
+import type { Reply } from "../core/reply.ts";
+import type { Result } from "../core/result.ts";
+import { hasPool } from "../call/key_pool.ts";
+import type { Call } from "../call/call.ts";
+import type { Candidate } from "../call/inference.ts";
+import { loadKey } from "../call/load_key.ts";
+
+/**
+ * Records the time to the first byte of an attempt. A failed attempt counts as the timeout of its provider:
+ * a target that fails fast must not become the fastest one.
+ */
+export function recordTime(
+  { state }: Call,
+  { target }: Candidate,
+  { reply, firstByteMs }: { readonly reply: Result<Reply>; readonly firstByteMs: number | null },
+): void {
+  if (!reply.ok && !isServerFailure(reply.failure)) return;
+  const ms = reply.ok ? firstByteMs : target.provider.settings.timeout;
+  if (ms !== null) state.loads.record(loadKey(target), ms);
+}
+
+/** An attempt that ends now. */
+export interface EndedAttempt {
+  /** 1 for the first attempt at the candidate. */
+  readonly number: number;
+  readonly began: number;
+  /** True if another key was refused before in the same attempt. */
+  readonly isRotated: boolean;
+  /** Null if the attempt has succeeded. */
+  readonly failure: Failure | null;
+}
+
+/** Adds an attempt that ends now to the report of the call. An attempt that was not sent names no key. */
+export function recordAttempt(
+  { report, world }: Call,
+  { target: { provider, account, model } }: Candidate,
+  { number, began, isRotated, failure }: EndedAttempt,
+): void {
+  const isSent = failure === null || isRefusal(failure) || FAULTS[failure.kind].notSent !== true;
+  report.attempts.push({
+    provider: provider.id,
+    key: hasPool(provider) && isSent ? account.name : null,
+    isRotated,
+    model,
+    outcome: failure?.kind ?? "success",
+    cause: connectionCause(failure),
+    number,
+    began: began - report.began,
+    ended: world.now() - report.began,
+  });
+}

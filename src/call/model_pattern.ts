@@ -1,0 +1,2 @@
+/** True if the pattern matches a model. */
+export type ModelPattern = (model: string) => boolean;

@@ -1,0 +1,81 @@
+import { Buffer } from "node:buffer";
+import { Socket } from "node:net";
+import { newReplyFramer } from "./reply_framer.ts";
+
+const READ_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Returns a connection as a stream of the kind that the library expects. It passes on whole replies:
+ * for parts of texts the parser of the library runs a timer that outlasts the connection.
+ */
+export function newConnectionStream(connection: Deno.Conn): Socket {
+  return new ConnectionStream(connection);
+}
+
+class ConnectionStream extends Socket {
+  readonly #connection: Deno.Conn;
+  readonly #framer = newReplyFramer();
+  /** Bytes of a reply that is not complete. */
+  #parts: Buffer[] = [];
+
+  constructor(connection: Deno.Conn) {
+    super();
+    this.#connection = connection;
+  }
+
+  override _read(): void {
+    this.#readReplies().catch((error) => void this.destroy(error));
+  }
+
+  /** Reads until a reply is complete. */
+  async #readReplies(): Promise<void> {
+    for (;;) {
+      const buffer = Buffer.alloc(READ_BYTES);
+      const count = await this.#connection.read(buffer);
+      if (count === null) return void this.destroy();
+      const bytes = buffer.subarray(0, count);
+      const complete = this.#framer.take(bytes);
+      this.#parts.push(bytes.subarray(0, complete === 0 ? count : complete));
+      if (complete > 0) {
+        const replies = Buffer.concat(this.#parts);
+        this.#parts = complete < count ? [bytes.subarray(complete)] : [];
+        return void this.push(replies);
+      }
+      // Only a server that sends nothing is silent.
+      this.emit("data", NOTHING);
+    }
+  }
+
+  override _write(
+    chunk: string | Uint8Array,
+    _encoding: string,
+    callback: (error?: Error | null) => void,
+  ): void {
+    this.#writeAll(bytesOf(chunk)).then(() => callback(), callback);
+  }
+
+  override _writev(
+    chunks: { chunk: string | Uint8Array }[],
+    callback: (error?: Error | null) => void,
+  ): void {
+    const bytes = Buffer.concat(chunks.map(({ chunk }) => bytesOf(chunk)));
+    this.#writeAll(bytes).then(() => callback(), callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#connection.close();
+    // Also emits the event `close`.
+    super._destroy(error, (failure) => callback(failure ?? null));
+  }
+
+  async #writeAll(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length;) {
+      at += await this.#connection.write(bytes.subarray(at));
+    }
+  }
+}
+
+function bytesOf(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+}

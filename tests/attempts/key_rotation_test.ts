@@ -1,0 +1,341 @@
+import { samplesNamed } from "../observe/exposition.ts";
+import { assertEquals } from "../support/assert.ts";
+import { answers, COMPLETION, type Got, verdictOf } from "../support/chat_call.ts";
+import { poolConfig, poolGateway, refusal, TWO_KEYS } from "../support/pool_gateway.ts";
+
+/** Status, code and `Retry-After` of an error. */
+function seen(answer: Got): readonly unknown[] {
+  return [answer.status, answer.error.code, answer.headers.get("retry-after")];
+}
+
+Deno.test("keys share the requests exactly by their weights", async () => {
+  const keys =
+    "{name: a, value: sk-a, weight: 3}, {name: b, value: sk-b}, {name: c, value: sk-c, weight: 0}";
+  const pool = poolGateway(poolConfig(keys));
+  for (let n = 0; n < 40; n++) {
+    await pool.ask();
+    const window = pool.keys().slice(-4);
+    if (window.length < 4) continue;
+    assertEquals([...window].sort(), ["sk-a", "sk-a", "sk-a", "sk-b"]);
+  }
+});
+
+Deno.test("a request goes only to keys that serve its model, and other shares stay exact", async () => {
+  const keys = '{name: a, value: sk-a}, {name: b, value: sk-b, models: ["gpt-4o*"]}';
+  const pool = poolGateway(poolConfig(keys));
+  const sent: Record<string, number> = {};
+  for (let n = 0; n < 30; n++) {
+    const model = n % 3 === 0 ? "o1" : "gpt-4o-mini";
+    const [key] = await pool.keysOf({ body: { model } });
+    sent[`${model} ${key}`] = (sent[`${model} ${key}`] ?? 0) + 1;
+  }
+  assertEquals(sent, { "o1 sk-a": 10, "gpt-4o-mini sk-a": 10, "gpt-4o-mini sk-b": 10 });
+});
+
+for (const status of [401, 402, 403, 429]) {
+  Deno.test(`a key that is refused with ${status} in mid-run rests, and no client sees it`, async () => {
+    const pool = poolGateway(poolConfig(TWO_KEYS));
+    for (let n = 0; n < 20; n++) {
+      if (n === 7) pool.answer("sk-a", refusal(status));
+      assertEquals((await pool.ask()).status, 200);
+    }
+    assertEquals(pool.keys().slice(7).filter((key) => key === "sk-a").length, 1);
+    assertEquals(pool.world.now(), 0, "no request was delayed");
+    assertEquals(await pool.resting(), { up: 1 });
+    await pool.world.advance(60_000);
+    assertEquals(await pool.resting(), { up: 0 });
+    pool.answer("sk-a", null);
+    await pool.ask();
+    await pool.ask();
+    assertEquals(pool.keys().slice(-2).toSorted(), ["sk-a", "sk-b"]);
+  });
+}
+
+Deno.test("a throttled key rests for its Retry-After, a rejected one for key_rest", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS, { settings: "key_rest: 5m" }));
+  const cases = [
+    [429, { "retry-after": "7" }, 7_000],
+    [429, {}, 300_000],
+    [401, { "retry-after": "7" }, 300_000],
+  ] as const;
+  for (const [status, headers, restMs] of cases) {
+    pool.answer("sk-a", refusal(status, headers));
+    while ((await pool.resting()).up === 0) await pool.ask();
+    pool.answer("sk-a", null);
+    await pool.world.advance(restMs - 1);
+    assertEquals(await pool.resting(), { up: 1 }, `${status}`);
+    await pool.world.advance(1);
+    assertEquals(await pool.resting(), { up: 0 }, `${status}`);
+  }
+});
+
+Deno.test("a Retry-After of more than a day lets a key rest for a day", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", refusal(429, { "retry-after": "99999999" }));
+  await pool.ask();
+  await pool.world.advance(24 * 3_600_000 - 1);
+  assertEquals(await pool.resting(), { up: 1 });
+  await pool.world.advance(1);
+  assertEquals(await pool.resting(), { up: 0 });
+});
+
+Deno.test("a rejected key is named in one warning for its rest, never with its value", async () => {
+  const held: (() => void)[] = [];
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", async (request) => {
+    await new Promise<void>((resolve) => void held.push(resolve));
+    return await refusal(403)(request);
+  });
+  const calls = [pool.ask(), pool.ask(), pool.ask(), pool.ask()];
+  await pool.world.advance(0);
+  for (const release of held) release();
+  assertEquals((await Promise.all(calls)).map(({ status }) => status), [200, 200, 200, 200]);
+  assertEquals(held.length, 2);
+  const [warning, ...others] = pool.warnings();
+  assertEquals(others, []);
+  assertEquals([warning?.provider, warning?.key, warning?.status, warning?.rest_ms], [
+    "up",
+    "a",
+    403,
+    60_000,
+  ]);
+  pool.answer("sk-b", refusal(429));
+  await pool.ask();
+  assertEquals(pool.warnings().length, 1, "a throttled key is no reason for a warning");
+  assertEquals(pool.log.some((line) => /sk-[ab]/.test(line)), false);
+});
+
+Deno.test("when all keys are throttled the response has the shortest rest as Retry-After", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", refusal(429, { "retry-after": "40" }));
+  pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
+  const answer = await pool.ask();
+  assertEquals([pool.keys(), seen(answer)], [["sk-a", "sk-b"], [429, "c", "40"]]);
+  await pool.world.advance(10_000);
+  const resting = await pool.ask();
+  assertEquals([verdictOf(resting), resting.headers.get("retry-after")], [
+    [429, "rate_limit_error", "provider_keys_resting"],
+    "30",
+  ]);
+  assertEquals(pool.requests.length, 2, "no request is sent while all keys rest");
+  assertEquals(pool.reports.at(-1)?.attempts.map(({ key, outcome }) => [key, outcome]), [
+    [null, "provider_keys_resting"],
+  ]);
+});
+
+Deno.test("a key that is throttled while another one rests has the shortest rest of both", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", refusal(429, { "retry-after": "40" }));
+  assertEquals((await pool.ask()).status, 200);
+  pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
+  assertEquals(seen(await pool.ask()), [429, "c", "40"]);
+});
+
+Deno.test("when a key was rejected the last response of all refused keys is passed on as it is", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", refusal(401));
+  pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
+  assertEquals(seen(await pool.ask()), [429, "c", "90"]);
+  const resting = await pool.ask();
+  assertEquals([verdictOf(resting), resting.headers.get("retry-after")], [
+    [503, "upstream_error", "provider_keys_refused"],
+    "60",
+  ]);
+  await pool.world.advance(90_000);
+  pool.answer("sk-a", refusal(429));
+  pool.answer("sk-b", refusal(403));
+  const rejected = await pool.ask();
+  const last = pool.keys().at(-1);
+  assertEquals(seen(rejected), last === "sk-b" ? [403, "c", null] : [429, "c", null]);
+});
+
+Deno.test("a throttled pool is retried after the shortest rest, with each key once in an attempt", async () => {
+  const retry = "retry: {max_attempts: 2, initial_delay: 100ms, jitter_factor: 0}";
+  const pool = poolGateway(poolConfig(TWO_KEYS, { more: retry }));
+  pool.answer("sk-a", refusal(429, { "retry-after": "2" }));
+  pool.answer("sk-b", refusal(429, { "retry-after": "3" }));
+  const asked = pool.ask();
+  await pool.world.advance(1_999);
+  assertEquals(pool.keys(), ["sk-a", "sk-b"]);
+  pool.answer("sk-a", null);
+  await pool.world.advance(1);
+  assertEquals([(await asked).status, pool.keys()], [200, ["sk-a", "sk-b", "sk-a"]]);
+  const [report] = pool.reports;
+  assertEquals(report?.attempts.map(({ key, number }) => [key, number]), [
+    ["a", 1],
+    ["b", 1],
+    ["a", 2],
+  ]);
+  assertEquals(pool.log.some((line) => line.includes('"retries":1,')), true);
+});
+
+Deno.test("a key that is refused is not counted as a retry, also in a retried attempt", async () => {
+  const retry = "retry: {max_attempts: 2, initial_delay: 100ms, jitter_factor: 0}";
+  const three = `${TWO_KEYS}, {name: c, value: sk-c}`;
+  const pool = poolGateway(poolConfig(three, { more: retry }));
+  pool.answer("sk-a", () => answers(500, "broken"));
+  pool.answer("sk-b", refusal(401));
+  const asked = pool.ask();
+  await pool.world.advance(100);
+  assertEquals([(await asked).status, pool.keys()], [200, ["sk-a", "sk-b", "sk-c"]]);
+  const line = pool.log.find((text) => text.includes('"msg":"request"')) ?? "";
+  assertEquals(/"retries":(\d+)/.exec(line)?.[1], "1");
+  assertEquals(
+    /"tries":"([^"]*)"/.exec(line)?.[1],
+    "up(a):upstream_unavailable,up(b):upstream_rejected,up(c):success",
+  );
+  assertEquals(/"provider_key":"([^"]*)"/.exec(line)?.[1], "c");
+});
+
+Deno.test("no-retry and no-fallback headers do not stop the next key", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", refusal(429));
+  const headers = { "x-gateway-no-retry": "true", "x-gateway-no-fallback": "true" };
+  assertEquals((await pool.ask({ headers })).status, 200);
+});
+
+Deno.test("fallbacks serve the calls while all keys rest, and the pool serves again after the rest", async () => {
+  for (const status of [429, 403]) {
+    const pool = poolGateway(poolConfig(TWO_KEYS, { fallback: "{provider: spare, model: s}" }));
+    pool.answer("sk-a", refusal(status));
+    pool.answer("sk-b", refusal(status));
+    const first = await pool.ask();
+    assertEquals(first.status, status === 429 ? 200 : 403);
+    assertEquals(await pool.keysOf(), ["spare-key"]);
+    assertEquals(pool.reports.at(-1)?.fallbacks, 1);
+    await pool.world.advance(60_000);
+    pool.answer("sk-a", null);
+    pool.answer("sk-b", null);
+    assertEquals((await pool.ask()).headers.get("x-gateway-provider"), "up");
+  }
+});
+
+Deno.test("a target whose keys all rest is passed over while another target can serve", async () => {
+  const config = poolConfig(TWO_KEYS).replace(
+    "targets: [{provider: up}]",
+    "targets: [{provider: up}, {provider: spare}]",
+  );
+  const pool = poolGateway(config);
+  pool.answer("sk-a", refusal(429));
+  pool.answer("sk-b", refusal(429));
+  while ((await pool.resting()).up !== 2) await pool.ask();
+  const after = pool.requests.length;
+  for (let n = 0; n < 6; n++) assertEquals((await pool.ask()).status, 200);
+  assertEquals(new Set(pool.keys().slice(after)), new Set(["spare-key"]));
+});
+
+Deno.test("a target whose keys do not serve the model is passed over; without another it is refused", async () => {
+  const keys = '{name: a, value: sk-a, models: ["gpt-*"]}, {name: b, value: sk-b, weight: 0}';
+  const alone = poolGateway(poolConfig(keys));
+  const refused = await alone.ask({ body: { model: "o1" } });
+  assertEquals([verdictOf(refused), refused.error.param, alone.requests.length], [
+    [400, "invalid_request_error", "model_not_found"],
+    "model",
+    0,
+  ]);
+  assertEquals(await alone.keysOf({ body: { model: "gpt-x" } }), ["sk-a"]);
+  const rescued = poolGateway(poolConfig(keys, { fallback: "{provider: spare}" }));
+  assertEquals(await rescued.keysOf({ body: { model: "o1" } }), ["spare-key"]);
+  const both = poolGateway(
+    poolConfig(keys).replace("[{provider: up}]", "[{provider: up}, {provider: spare}]"),
+  );
+  for (let n = 0; n < 4; n++) {
+    assertEquals(await both.keysOf({ body: { model: "o1" } }), ["spare-key"]);
+  }
+});
+
+Deno.test("a refused key opens no circuit breaker, and a breaker belongs to one key", async () => {
+  const more = "retry: {enabled: false}\ncircuit_breaker: {failure_threshold: 2}";
+  const pool = poolGateway(poolConfig(TWO_KEYS, { more, settings: "key_rest: 1s" }));
+  for (const status of [401, 429]) {
+    pool.answer("sk-a", refusal(status));
+    for (let n = 0; n < 10; n++) {
+      assertEquals((await pool.ask()).status, 200);
+      await pool.world.advance(1_000);
+    }
+  }
+  pool.answer("sk-a", () => answers(503, "broken"));
+  let failed = 0;
+  for (let n = 0; n < 12; n++) failed += (await pool.ask()).status === 503 ? 1 : 0;
+  assertEquals(failed, 2, "after two failures the other key serves all");
+  const { breakers } = pool.gateway.state;
+  const [a, b] = pool.gateway.generation.providers.get("up")?.accounts ?? [];
+  assertEquals([a, b].map((one) => breakers.state(one?.digest ?? "")), ["open", "closed"]);
+  const name = "gateway_circuit_breaker_state";
+  const states = samplesNamed(await pool.gateway.metrics.scrape(), name);
+  assertEquals(states['{provider="up"}'], 0, "the provider still takes requests");
+});
+
+Deno.test("a lone key does not rest: each request is sent, and errors are those of the provider", async () => {
+  for (const keys of ["api_key: sk-a", "api_keys: [{name: a, value: sk-a}]"]) {
+    const pool = poolGateway(poolConfig(TWO_KEYS).replace(`api_keys: [${TWO_KEYS}]`, keys));
+    for (const status of [429, 401]) {
+      pool.answer("sk-a", refusal(status));
+      assertEquals([seen(await pool.ask()), seen(await pool.ask())], [
+        [status, "c", null],
+        [status, "c", null],
+      ]);
+    }
+    assertEquals([await pool.resting(), pool.warnings()], [{}, []]);
+    assertEquals(pool.reports.map(({ attempts }) => attempts[0]?.key), [null, null, null, null]);
+  }
+});
+
+Deno.test("the attempts metric has no label for keys and counts each refused request", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  pool.answer("sk-a", refusal(401));
+  await pool.ask();
+  const name = "gateway_upstream_attempts_total";
+  const samples = samplesNamed(await pool.gateway.metrics.scrape(), name);
+  assertEquals(
+    Object.entries(samples).map(([labels, count]) => [
+      [...labels.matchAll(/(\w+)=/g)].map(([, label]) => label).toSorted(),
+      /outcome="(\w+)"/.exec(labels)?.[1],
+      count,
+    ]),
+    [
+      [["outcome", "provider"], "upstream_rejected", 1],
+      [["outcome", "provider"], "success", 1],
+    ],
+  );
+});
+
+Deno.test("the slot of a provider is one for all keys, and is released after the last one", async () => {
+  const settings = "max_concurrent: 1, max_queued: 1";
+  const pool = poolGateway(poolConfig(TWO_KEYS, { settings }));
+  pool.answer("sk-a", refusal(429));
+  const statuses = await Promise.all([pool.ask(), pool.ask()]);
+  assertEquals(statuses.map(({ status }) => status), [200, 200]);
+  assertEquals((await pool.ask()).status, 200);
+  const up = pool.gateway.generation.providers.get("up");
+  assertEquals(up && pool.gateway.state.slots.counts(up), { running: 0, queued: 0 });
+});
+
+Deno.test("a client that leaves while a key is refused is sent nothing more", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  const client = new AbortController();
+  pool.answer("sk-a", async (request) => {
+    client.abort();
+    return await refusal(429)(request);
+  });
+  assertEquals((await pool.ask({ signal: client.signal })).status, 499);
+  assertEquals(pool.keys(), ["sk-a"]);
+});
+
+Deno.test("errors of the provider hold none of the keys", async () => {
+  const keys = "{name: a, value: sk-first-key}, {name: b, value: sk-second-key}";
+  const pool = poolGateway(poolConfig(keys));
+  const message = "sk-first-key and sk-second-key are wrong";
+  const tell = () => answers(401, { error: { message, type: "t", param: null, code: "c" } });
+  pool.answer("sk-first-key", tell);
+  pool.answer("sk-second-key", tell);
+  const { text } = await pool.ask();
+  assertEquals(/\[redacted\] and \[redacted\] are wrong/.test(text), true, text);
+});
+
+Deno.test("a whole response is cached once for all keys", async () => {
+  const more = "caching: {enabled: true}";
+  const pool = poolGateway(poolConfig(TWO_KEYS, { more }), () => answers(200, COMPLETION));
+  for (let n = 0; n < 3; n++) await pool.ask();
+  assertEquals(pool.requests.length, 1);
+});

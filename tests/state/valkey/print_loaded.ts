@@ -1,0 +1,15 @@
+import { createRequire } from "node:module";
+import { openGateway } from "../../../src/cli/gateway_server.ts";
+import { parseConfig } from "../../../src/config/load.ts";
+import { testTerminal } from "../../cli/test_terminal.ts";
+
+/** Opens a gateway with the configuration in the arguments and prints the loaded files of the library. */
+const loaded = parseConfig(Deno.args[0] ?? "", {});
+if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+const config = { ...loaded.config, server: { ...loaded.config.server, port: 0 } };
+const gateway = await openGateway(config, testTerminal());
+if (!gateway.ok) throw new Error(gateway.trouble);
+const files = Object.keys(createRequire(import.meta.url).cache);
+console.log(files.filter((file) => file.includes("iovalkey")).length);
+await gateway.close();
+Deno.exit(0);
