@@ -1,3 +1,4 @@
+import { success } from "../../src/core/result.ts";
 import type { World } from "../../src/core/world.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import { newAvailableStore } from "../../src/state/availability/available_store.ts";
