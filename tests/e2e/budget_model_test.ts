@@ -65,9 +65,15 @@ Deno.test("over two gateways with one store a key is never more than max_concurr
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const begun: { resolve(tokens: number): void; reject(error: Error): void }[] = [];
+      let sent = Promise.withResolvers<void>();
+      const reached = async (calls: number) => {
+        while (begun.length < calls) await sent.promise;
+      };
       const world = clockWorld((_url, { signal }) => {
         const { promise, resolve, reject } = Promise.withResolvers<number>();
         begun.push({ resolve, reject });
+        sent.resolve();
+        sent = Promise.withResolvers<void>();
         signal?.addEventListener("abort", () => reject(new TypeError("aborted")));
         return promise.then((total) => {
           const usage = { prompt_tokens: total, completion_tokens: 0, total_tokens: total };
@@ -105,7 +111,7 @@ Deno.test("over two gateways with one store a key is never more than max_concurr
           const app = gateways[one.at]?.app;
           assert(app !== undefined);
           const response = app(chatRequest({ headers: keyOf(name), signal: client.signal }));
-          await world.advance(0);
+          await Promise.race([response, reached(before + 1)]);
           const call = begun[before];
           assertEquals(call !== undefined, isPermitted);
           if (call === undefined) assertEquals((await response).status, 429);
