@@ -35,6 +35,8 @@ export interface NativeCall extends Place {
   readonly withoutBody?: JsonObject | null;
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
+  /** What the client is charged for; nothing if absent. */
+  readonly billing?: "tokens" | "tokens and cost";
   /** True if the resource is created and its owner must be stored; false when absent. */
   readonly isCreation?: boolean;
   /**
@@ -67,6 +69,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
         headers: accept === null ? {} : { accept },
       },
       hasSideEffects: true,
+      ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
       ...native.isCreation === true && { storage: "required" },
       responseHandler: () => native.reader ?? newResponseHandler(native, received),
       onComplete: ({ resource }) =>

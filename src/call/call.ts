@@ -8,7 +8,9 @@ import type { Caller } from "../state/bindings.ts";
 import type { GatewayState } from "../state/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
+import type { Meter } from "./meter.ts";
 import type { PresentedKey } from "./permissions.ts";
+import type { CallQuotas } from "./quotas.ts";
 
 /** Parsed `X-Gateway-*` request headers. */
 export interface Controls {
@@ -34,6 +36,20 @@ export interface Capture {
   end(call: Call): void;
 }
 
+/** Client key of a call, and what the call counts against. */
+export interface CallClient {
+  key: PresentedKey;
+  /** Limits of the key and its groups that have admitted the call; null if they have none. */
+  quotas: CallQuotas | null;
+  /** Meter of what the call uses; null without a client key. */
+  meter: Meter | null;
+}
+
+/** Returns the client of a call that is not admitted yet. */
+export function newCallClient(): CallClient {
+  return { key: null, quotas: null, meter: null };
+}
+
 /** One client request with its state and dependencies. */
 export interface Call {
   readonly id: string;
@@ -50,8 +66,8 @@ export interface Call {
   readonly report: CallReport;
   /** Set by admission, before any lookup for the call. */
   readonly caller: { -readonly [Member in keyof Caller]: Caller[Member] };
-  /** The client key of the call, set by admission with the caller. */
-  readonly client: { key: PresentedKey };
+  /** Client key, limits and use of the call, set by admission with the caller. */
+  readonly client: CallClient;
   /** Headers of every upstream request of the call, besides the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
   /** Null while data sharing is off. */

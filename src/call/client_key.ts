@@ -73,3 +73,14 @@ export interface Budget {
 export function nanoUsd(usd: number): number {
   return Math.round(usd * 1e9);
 }
+
+/** Returns an amount of nano-dollars in US dollars. */
+export function usdOf(nanoUsd: number): number {
+  return nanoUsd / 1e9;
+}
+
+/** Returns an amount of nano-dollars in whole US cents, rounded down. */
+export function centsOf(nanoUsd: number): number {
+  // In one division, because 12.34 * 100 is less than 1234.
+  return Math.floor(nanoUsd / 1e7);
+}

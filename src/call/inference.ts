@@ -49,6 +49,11 @@ export interface Candidate {
    */
   readonly storage?: "optional" | "required";
   /**
+   * What the client is charged for: nothing, for an operation without a model, or tokens without a cost,
+   * for one that providers do not bill. Absent for tokens with their cost.
+   */
+  readonly billing?: "none" | "tokens";
+  /**
    * Paths of the client's request fields that the upstream receives only in part, for the header
    * `X-Gateway-Lossy`; absent for none.
    */

@@ -2,7 +2,8 @@ import type { EndpointName } from "../core/endpoint.ts";
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import type { Target } from "../wires/wire.ts";
-import type { ClientKey, Permissions } from "./client_key.ts";
+import { findPrice, type Pricing } from "../observe/cost.ts";
+import type { ClientKey, Permissions, ScopeLimits } from "./client_key.ts";
 
 /** The client key of a call; null if no key is required, and before admission. */
 export type PresentedKey = ClientKey | null;
@@ -50,20 +51,57 @@ export function refuseModel(
     ));
 }
 
-/** Returns the refusal of a target that the key may not use; null if it may. */
+/** Returns the refusal of a target that the key may not use, or whose price it needs; null if it may. */
 export function refuseTarget(
   key: PresentedKey,
+  pricing: Pricing,
   { provider, model }: Pick<Target, "provider" | "model">,
 ): Failed<Refusal> | null {
-  return refuseModel(key, provider.id, model);
+  return refuseModel(key, provider.id, model) ?? refuseUnpriced(key, pricing, provider.id, model);
 }
 
-/** Returns the refusal of a model without a price for a key with a budget in USD. */
-export function refuseUnpriced(): Failed<Refusal> {
+/** True if targets differ for the key: by its permissions, or by their price. */
+export function isRestricted(key: PresentedKey): key is ClientKey {
+  return key !== null && (key.permissions !== null || hasBudget(key, "nanoUsd"));
+}
+
+/** Returns the refusal of a model without a price for a key with a budget in USD; null for others. */
+export function refuseUnpriced(
+  key: PresentedKey,
+  pricing: Pricing,
+  provider: string,
+  model: string | null,
+): Failed<Refusal> | null {
+  if (key === null || !hasBudget(key, "nanoUsd")) return null;
+  if (model !== null && findPrice(pricing, provider, model) !== null) return null;
   return refuse(
     "model_not_priced",
     "This client key has a budget in USD, and the price of this model is not known.",
     "model",
+  );
+}
+
+/** True if the key, or one of its groups, has a budget in this unit. */
+export function hasBudget({ limits }: ClientKey, unit: "nanoUsd" | "tokens"): boolean {
+  if (limits === null) return false;
+  const has = ({ budgets }: ScopeLimits) => budgets.some((budget) => budget[unit] !== null);
+  return has(limits) || limits.groups.some((group) => has(group.limits));
+}
+
+/**
+ * Returns the refusal of a response in the background for a key with budgets or a rate of tokens: its
+ * provider reports no tokens to the gateway. Null for other keys.
+ */
+export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
+  if (key === null || key.limits === null) return null;
+  const { limits } = key;
+  const isCharged = [limits, ...limits.groups.map((group) => group.limits)]
+    .some(({ tokensPerMinute, budgets }) => tokensPerMinute !== null || budgets.length > 0);
+  return !isCharged ? null : refuse(
+    "unsupported_feature",
+    "This client key has budgets or a rate of tokens, and the tokens of a response in the " +
+      "background are not reported; omit 'background'.",
+    "background",
   );
 }
 
@@ -76,5 +114,6 @@ function isModelAllowed({ models }: Permissions, provider: string, model: string
 
 /** True if a client key was refused the use of a model or a provider. */
 export function isPermissionRefusal({ kind }: Refusal): boolean {
-  return kind === "model_not_allowed" || kind === "provider_not_allowed";
+  return kind === "model_not_allowed" || kind === "provider_not_allowed" ||
+    kind === "model_not_priced";
 }

@@ -2,7 +2,7 @@ import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import type { ClientKey } from "../call/client_key.ts";
 import type { Generation } from "../call/generation.ts";
-import { parseControls } from "../call/call.ts";
+import { newCallClient, parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import {
@@ -55,7 +55,7 @@ export const explain: Command = {
     const generation = compile(loaded.config, 1);
     const key = keyName === undefined ? null : findKey(generation, keyName);
     if (typeof key === "string") return printProblems(terminal, [key]);
-    const client = { key: key?.compiled ?? null };
+    const client = { ...newCallClient(), key: key?.compiled ?? null };
     const call = { path, headers, controls: parseControls(headers), generation, client };
     const { lines, isServed } = client.key !== null && isLapsed(client.key)
       ? { lines: ["Refused: this client key is disabled or has expired."], isServed: false }

@@ -99,10 +99,11 @@ function routeExplanation(
   route: Route,
   type: RequestType,
   requested: RequestedModel,
-  { controls: { noFallback, session }, client }: RouteInput,
+  input: RouteInput,
 ): Explanation {
+  const { controls: { noFallback, session }, client } = input;
   const plain = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
-  const prepare = withPermission(client.key, plain);
+  const prepare = withPermission(input, plain);
   const evaluated = evaluateTargets(route.targets, requested, prepare);
   const able = filterEligible(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {

@@ -1,4 +1,4 @@
-import { parseControls } from "../call/call.ts";
+import { newCallClient, parseControls } from "../call/call.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { matchesModel, matchesProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
@@ -94,7 +94,7 @@ function isServed(model: string, route: Route, generation: Generation): boolean 
     headers,
     controls: parseControls(headers),
     generation,
-    client: { key: null },
+    client: newCallClient(),
   };
   const requested = parseRequestedModel(call, model);
   if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {

@@ -127,6 +127,7 @@ export async function openGateway(
     async close() {
       const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server);
+      await gateway.state.usage.close();
       await Promise.all([store?.close(), outbound.close(), spans?.flush()]);
       world.close();
     },

@@ -14,6 +14,7 @@ import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import { state } from "./state.ts";
 import type { Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
 
 /** Every command; the first one has no name. */
 export const COMMANDS: readonly Command[] = [
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   keyNew,
   schema,
   state,
+  usage,
   demo,
   simulate,
   help,

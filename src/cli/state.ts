@@ -15,6 +15,7 @@ import {
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
+import { fileExists } from "./file_exists.ts";
 import { infoText, placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -81,7 +82,7 @@ async function runOn(
   terminal: Terminal,
   action: Action,
 ): Promise<number> {
-  if (settings.store === "sqlite" && !await exists(settings.sqlite.path)) {
+  if (settings.store === "sqlite" && !await fileExists(settings.sqlite.path)) {
     terminal.out(`${settings.sqlite.path} does not exist, so there is no state.\n`);
     return OK_STATUS;
   }
@@ -96,16 +97,6 @@ async function runOn(
   if (output?.ok !== true) return printProblems(terminal, [problem]);
   terminal.out(output.value);
   return OK_STATUS;
-}
-
-/** Opening a database creates its file, which would surprise the user of a command that shows it. */
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.stat(path);
-    return true;
-  } catch (error) {
-    return !(error instanceof Deno.errors.NotFound);
-  }
 }
 
 async function readInfo(store: StateStore, settings: Settings): Stored<string> {

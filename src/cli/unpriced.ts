@@ -1,7 +1,6 @@
 import type { ClientKey } from "../call/client_key.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
-import { refuseModel } from "../call/permissions.ts";
-import { findPrice } from "../observe/cost.ts";
+import { hasBudget, refuseModel, refuseUnpriced } from "../call/permissions.ts";
 import { keyMismatch } from "../routing/match.ts";
 import { resolveModel } from "../routing/eligible.ts";
 
@@ -10,7 +9,7 @@ import { resolveModel } from "../routing/eligible.ts";
  * the route that have no price. Models that only clients name are not known here.
  */
 export function unpricedLines(generation: Generation): string[] {
-  return generation.clientKeys.filter(hasMoneyBudget).flatMap((key) =>
+  return generation.clientKeys.filter((key) => hasBudget(key, "nanoUsd")).flatMap((key) =>
     generation.routes.flatMap((route) => {
       if (keyMismatch(route, key) !== null) return [];
       const names = unpricedTargets(generation, route, key);
@@ -22,20 +21,13 @@ export function unpricedLines(generation: Generation): string[] {
   );
 }
 
-function hasMoneyBudget({ limits }: ClientKey): boolean {
-  if (limits === null) return false;
-  const all = [limits, ...limits.groups.map((group) => group.limits)];
-  return all.some(({ budgets }) => budgets.some(({ nanoUsd }) => nanoUsd !== null));
-}
-
 function unpricedTargets({ config }: Generation, route: Route, key: ClientKey): string[] {
   const open = route.targets.filter(({ weight }) => weight > 0);
   const names = [...open, ...route.fallback].flatMap((target) => {
     const { provider } = target;
     const model = knownModel(target);
     const isUnpriced = model !== null && refuseModel(key, provider.id, model) === null &&
-      provider.settings.type !== "local" &&
-      findPrice(config.pricing, provider.id, model) === null;
+      refuseUnpriced(key, config, provider.id, model) !== null;
     return isUnpriced ? [`${provider.id}/${model}`] : [];
   });
   return [...new Set(names)];

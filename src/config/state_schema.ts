@@ -4,6 +4,9 @@ import { duration, flag, integer, section, text } from "./fields.ts";
 /** The defaults of `state.max_entries` and `state.max_bytes`. */
 const DEFAULT_MAX_ENTRIES = 1_000, DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
+/** The default and the maximum of `state.usage_days`. */
+const DEFAULT_USAGE_DAYS = 35, MAX_USAGE_DAYS = 400;
+
 const sqlite = section({
   path: text().default("switchyard.db")
     .describe("Path of the database file; its folder must exist."),
@@ -52,6 +55,8 @@ export const stateSchema = section({
     ),
   required: flag().prefault(false)
     .describe("Do not start without the store, and answer 503 on /ready while it is away."),
+  usage_days: integer(0, MAX_USAGE_DAYS).prefault(DEFAULT_USAGE_DAYS)
+    .describe("Number of days for which the usage of client keys is stored; 0 stores none."),
   encryption_keys: z.array(z.string()).default([])
     .describe(
       "Keys of 32 bytes in base64 that encrypt stored content; the first encrypts, all decrypt.",

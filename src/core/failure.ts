@@ -25,10 +25,18 @@ interface RefusalTreatment {
   readonly status: number;
   /** `code` of the error; absent if it is the kind. */
   readonly code?: string;
+  /** `type` of the error in the OpenAI format; absent if the status decides. */
+  readonly type?: string;
   readonly logEnd: End;
   /** Counter that is increased beside that of all requests. */
-  readonly countedAs?: "auth_failure" | "rate_limited";
+  readonly countedAs?: "auth_failure" | LimitReason;
 }
+
+/** Limits of a client: rate of requests, rate of tokens, concurrent calls, and budgets. */
+export const LIMIT_REASONS = ["requests", "tokens", "concurrency", "budget"] as const;
+
+/** The limit of a client that refuses its call. */
+export type LimitReason = (typeof LIMIT_REASONS)[number];
 
 const REFUSAL_TABLE = {
   invalid_request_framing: { status: 400, logEnd: "refused" },
@@ -68,7 +76,20 @@ const REFUSAL_TABLE = {
   state_too_large: { status: 413, logEnd: "refused" },
   unsupported_content_encoding: { status: 415, logEnd: "refused" },
   upgrade_required: { status: 426, logEnd: "refused" },
-  rate_limit_exceeded: { status: 429, logEnd: "refused", countedAs: "rate_limited" },
+  rate_limit_exceeded: { status: 429, logEnd: "refused", countedAs: "requests" },
+  token_rate_exceeded: {
+    status: 429,
+    logEnd: "refused",
+    code: "rate_limit_exceeded",
+    countedAs: "tokens",
+  },
+  concurrency_limit_exceeded: { status: 429, logEnd: "refused", countedAs: "concurrency" },
+  budget_exceeded: {
+    status: 429,
+    type: "insufficient_quota",
+    logEnd: "refused",
+    countedAs: "budget",
+  },
   too_many_pending_requests: { status: 429, logEnd: "refused" },
   token_counting_unsupported: { status: 501, logEnd: "refused" },
   draining: { status: 503, logEnd: "drained" },

@@ -44,8 +44,8 @@ export function openaiError(failure: Failure): OpenaiError {
 }
 
 function refusalFields({ kind, message, param }: Refusal): JsonObject {
-  const { status, code = kind } = REFUSALS[kind];
-  return { message, type: typeOfStatus(status), param, code };
+  const { status, code = kind, type = typeOfStatus(status) } = REFUSALS[kind];
+  return { message, type, param, code };
 }
 
 function faultFields({ kind, message }: Fault): JsonObject {

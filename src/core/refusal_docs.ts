@@ -223,6 +223,22 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Wait for `Retry-After`, or raise the limit.",
     example: "Too many requests; try again in 2 s.",
   },
+  token_rate_exceeded: {
+    cause: "The client key, or one of its groups, has used more than its `tokens_per_minute`.",
+    cure: "Wait for the time in `Retry-After`, or raise the rate of tokens.",
+    example: "Too many tokens of the group 'apps'; try again in 30 s.",
+  },
+  concurrency_limit_exceeded: {
+    cause: "The client key has as many running calls as its `max_concurrent` allows.",
+    cure: "Send the request when a call has ended, or raise `max_concurrent` of the key.",
+    example: "Too many concurrent calls: this client key may have 20; try again in 1 s.",
+  },
+  budget_exceeded: {
+    cause: "The client key, or one of its groups, has used a budget. `X-Gateway-Budget` shows all.",
+    cure: "Wait until the window of the budget ends, or raise the budget.",
+    example:
+      "The budget of this client key of 20 USD per day is used up; its window ends at 2026-11-23T00:00:00Z.",
+  },
   too_many_pending_requests: {
     cause: "Too many requests wait on one WebSocket connection.",
     cure: "Wait for responses before sending more, or open another connection.",

@@ -8,7 +8,7 @@ import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
-import { compileModelPattern } from "./model_pattern.ts";
+import { compileGlob } from "../core/glob.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 
 /**
@@ -103,7 +103,7 @@ function compileAccounts(
   function compileAccount(
     { name, value, weight, models }: ProviderConfig["api_keys"][number],
   ): ProviderAccount {
-    const patterns = models?.map(compileModelPattern) ?? null;
+    const patterns = models?.map(compileGlob) ?? null;
     return {
       name,
       digest: digestAccount(settings, base, query, value),
@@ -174,7 +174,7 @@ function compileRoute(
     path: route.match.path,
     headers: Object.entries(route.match.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const),
-    models: route.match.models?.map(compileModelPattern) ?? null,
+    models: route.match.models?.map(compileGlob) ?? null,
     keys: route.match.key === undefined ? null : new Set(route.match.key),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,

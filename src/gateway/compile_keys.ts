@@ -11,7 +11,7 @@ import {
   type ScopeLimits,
 } from "../call/client_key.ts";
 import { keyLabelField } from "../observe/key_labels.ts";
-import { compileModelPattern } from "./model_pattern.ts";
+import { compileGlob } from "../core/glob.ts";
 
 /** Returns the client keys of a configuration; none if authentication is off. */
 export function compileClientKeys(
@@ -50,7 +50,7 @@ function compilePermissions(
 ): Permissions | null {
   if (models === undefined && providers === undefined && endpoints === undefined) return null;
   return {
-    models: models?.map(compileModelPattern) ?? null,
+    models: models?.map(compileGlob) ?? null,
     providers: providers === undefined ? null : new Set(providers),
     endpoints: endpoints === undefined ? null : new Set(endpoints),
   };

@@ -63,7 +63,7 @@ export function newGateway(
   const { caching, server, state: settings } = first.config;
   const state = newGatewayState(
     world,
-    { caching, server, retention: retentionOf(settings) },
+    { caching, server, retention: retentionOf(settings), usageDays: settings.usage_days },
     { store, ...options.onKeyRejected !== undefined && { onKeyRejected: options.onKeyRejected } },
   );
   configure(state, first);

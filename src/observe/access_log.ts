@@ -49,6 +49,7 @@ export function accessFields(report: Readonly<CallReport>) {
     queued_ms: report.queuedMs > 0 ? rounded(report.queuedMs) : null,
     tokens_in: usage?.input,
     tokens_out: usage?.output,
+    tokens_estimated: report.estimated ? true : null,
     cache: report.cache,
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,

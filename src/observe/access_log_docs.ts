@@ -55,8 +55,19 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     meaning: "Milliseconds that the request waited for a slot of a provider with `max_concurrent`.",
     example: "120.5",
   },
-  tokens_in: { meaning: "Input tokens that the provider counted.", example: "1200" },
-  tokens_out: { meaning: "Output tokens that the provider counted.", example: "85" },
+  tokens_in: {
+    meaning: "Input tokens that the provider counted, or an estimate.",
+    example: "1200",
+  },
+  tokens_out: {
+    meaning: "Output tokens that the provider counted, or an estimate.",
+    example: "85",
+  },
+  tokens_estimated: {
+    meaning: "True if tokens of a client key were estimated, because the provider reported none " +
+      "or the client disconnected before.",
+    example: "true",
+  },
   cache: { meaning: "Result of the response cache: `HIT` or `MISS`.", example: "MISS" },
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },

@@ -70,7 +70,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     ),
     tokens: counterByKey(
       "gateway_tokens_total",
-      "Tokens reported by providers; direction is input or output.",
+      "Tokens of requests, reported by providers or estimated; direction is input or output.",
       "provider",
       "model",
       "direction",
@@ -137,7 +137,23 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     ),
     rateLimited: counter(
       "gateway_rate_limited_total",
-      "Requests refused by a rate limit.",
+      "Requests refused by a limit of the client; reason is requests, tokens, concurrency or budget.",
+      "reason",
+    ),
+    clientSpend: counter(
+      "gateway_client_spend_usd_total",
+      "Cost in USD of the calls of a client key.",
+      "client",
+    ),
+    clientTokens: counter(
+      "gateway_client_tokens_total",
+      "Tokens of the calls of a client key.",
+      "client",
+    ),
+    estimated: counter(
+      "gateway_usage_estimated_total",
+      "Calls of client keys whose tokens were estimated because the provider reported none.",
+      "provider",
     ),
     overloaded: counter(
       "gateway_overloaded_total",

@@ -1,7 +1,13 @@
 import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
-import { connectionCause, isRefusal, isServerFailure, REFUSALS } from "../core/failure.ts";
+import {
+  connectionCause,
+  isRefusal,
+  isServerFailure,
+  LIMIT_REASONS,
+  REFUSALS,
+} from "../core/failure.ts";
 import {
   PROMISE_KINDS,
   PROMISE_RESULTS,
@@ -73,6 +79,9 @@ type Counted = Pick<
   | "brokeOff"
   | "usage"
   | "cost"
+  | "client"
+  | "charge"
+  | "estimated"
 >;
 
 /** Returns metrics that start at zero. Label values come only from the configuration and the code. */
@@ -90,6 +99,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   for (const promise of PROMISE_KINDS) {
     for (const result of PROMISE_RESULTS) instruments.verified.inc({ promise, result }, 0);
   }
+  for (const reason of LIMIT_REASONS) instruments.rateLimited.inc({ reason }, 0);
   for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
   for (const operation of STATE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
   for (const operation of FALLBACK_OPERATIONS) instruments.stateFallbacks.inc({ operation }, 0);
@@ -151,6 +161,9 @@ function collectFacts(report: Readonly<CallReport>): Counted {
     brokeOff,
     usage,
     cost,
+    client,
+    charge,
+    estimated,
   } = report;
   return {
     endpoint,
@@ -164,6 +177,9 @@ function collectFacts(report: Readonly<CallReport>): Counted {
     brokeOff,
     usage,
     cost,
+    client,
+    charge,
+    estimated,
   };
 }
 
@@ -210,6 +226,7 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
   countUse(to, report, allLabels);
+  countCharge(to, report, provider);
   countRefusal(to, failure);
 }
 
@@ -225,6 +242,18 @@ function countUse(to: Instruments, { usage, cost }: Counted, allLabels: Labels):
   if (write > 0) to.cachedTokens.inc({ ...labels, operation: "write" }, write);
 }
 
+/** Counts the use of a client key, whose name comes from the configuration. */
+function countCharge(
+  to: Instruments,
+  { client, charge, estimated }: Counted,
+  provider: string,
+): void {
+  if (estimated) to.estimated.inc({ provider });
+  if (client === null || charge === null) return;
+  if (charge.nanoUsd > 0) to.clientSpend.inc({ client }, charge.nanoUsd / 1e9);
+  if (charge.tokens > 0) to.clientTokens.inc({ client }, charge.tokens);
+}
+
 /** Returns a finite figure of at least 0: figures of providers are untrusted, and counters throw if decreased. */
 function positive(figure: number): number {
   return Number.isFinite(figure) ? Math.max(0, figure) : 0;
@@ -233,8 +262,9 @@ function positive(figure: number): number {
 function countRefusal(to: Instruments, failure: CallReport["failure"]): void {
   if (failure === null || !isRefusal(failure)) return;
   const { countedAs } = REFUSALS[failure.kind];
+  if (countedAs === undefined) return;
   if (countedAs === "auth_failure") to.authFailures.inc();
-  if (countedAs === "rate_limited") to.rateLimited.inc();
+  else to.rateLimited.inc({ reason: countedAs });
 }
 
 /** Label of models that only clients name: one label for all bounds the registry. */

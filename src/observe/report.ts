@@ -28,6 +28,13 @@ export function retriesOf(attempts: readonly Attempt[]): Attempt[] {
   );
 }
 
+/** Tokens and cost of all attempts of a call. */
+export interface Charge {
+  readonly tokens: number;
+  /** Whole nano-dollars; models without a price cost nothing. */
+  readonly nanoUsd: number;
+}
+
 /** Report of a call, filled while it runs. Each sink receives it once, after the last byte is sent. */
 export interface CallReport {
   readonly id: string;
@@ -60,6 +67,10 @@ export interface CallReport {
   /** Milliseconds in queues of providers; 0 if the call never waited. Included in `ms.upstream`. */
   queuedMs: number;
   usage: Usage | null;
+  /** True if a count of `usage`, or of another attempt that the client is charged for, is an estimate. */
+  estimated: boolean;
+  /** What the client key is charged for; null without a client key. */
+  charge: Charge | null;
   /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;
   /** Paths of request fields that the upstream received only in part, and that the gateway checked. */
@@ -112,6 +123,8 @@ export function newReport(id: string, method: string, path: string, began: numbe
     attempts: [],
     queuedMs: 0,
     usage: null,
+    estimated: false,
+    charge: null,
     cost: null,
     lossy: NO_PATHS,
     verified: NO_PATHS,

@@ -23,10 +23,7 @@ import type { Target } from "../wires/wire.ts";
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
   const requested = parseRequestedModel(call, inference.model);
   if (!requested.ok) return requested;
-  const permitted = withPermission<Candidate>(
-    call.client.key,
-    (target) => inference.prepare(target),
-  );
+  const permitted = withPermission<Candidate>(call, (target) => inference.prepare(target));
   if (inference.owner !== null) {
     const { owner, matchesAs } = inference;
     return planRequiredTarget(call, { owner, matchesAs, prepare: permitted }, requested.value);

@@ -2,7 +2,8 @@ import { isRefusal, type Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { isPermissionRefusal, type PresentedKey, refuseTarget } from "../call/permissions.ts";
+import type { Call } from "../call/call.ts";
+import { isPermissionRefusal, isRestricted, refuseTarget } from "../call/permissions.ts";
 import type { Target } from "../wires/wire.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
@@ -17,11 +18,11 @@ export type SkipReason =
 
 /** Returns the preparation of a request for targets that the client key may use; others are refused. */
 export function withPermission<Prepared>(
-  key: PresentedKey,
+  { client: { key }, generation: { config } }: Pick<Call, "client" | "generation">,
   prepare: Prepare<Prepared>,
 ): Prepare<Prepared> {
-  if ((key?.permissions ?? null) === null) return prepare;
-  return (target) => refuseTarget(key, target) ?? prepare(target);
+  if (!isRestricted(key)) return prepare;
+  return (target) => refuseTarget(key, config, target) ?? prepare(target);
 }
 
 /** A target that can serve a request, with the request prepared for it. */

@@ -1,5 +1,5 @@
 import type { EndpointFacts } from "../core/endpoint.ts";
-import { type Call, parseControls } from "../call/call.ts";
+import { type Call, newCallClient, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../state/call_state.ts";
@@ -34,7 +34,7 @@ export function newCall(
     metrics,
     report,
     caller: { name: null, isIsolated: false },
-    client: { key: null },
+    client: newCallClient(),
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config),
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},

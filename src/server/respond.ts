@@ -5,6 +5,7 @@ import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { computeCost } from "../observe/cost.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
 import { type ResponseEnding, streamBody } from "./stream_body.ts";
 
@@ -167,7 +168,7 @@ function headerText(text: string): string {
 
 /**
  * Ends a call whose response has ended or was aborted: completes its report, removes it from the
- * calls in flight, releases its concurrency slot and its body memory, and passes the call to
+ * calls in flight, charges its client, releases its concurrency slot and its body memory, and passes the call to
  * `ended`.
  */
 export function finishCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
@@ -179,9 +180,10 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
       : fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
   }
+  chargeCall(call);
   const { usage, provider, model } = report;
   if (usage !== null && provider !== null && model !== null) {
-    report.cost = computeCost(usage, generation.config.pricing, provider, model);
+    report.cost = computeCost(usage, generation.config, provider, model);
   }
   state.admission.release(id);
   state.inFlight.finish(id);

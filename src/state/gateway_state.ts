@@ -4,6 +4,7 @@ import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import type { Availability, GatewayStore } from "./gateway_store.ts";
+import { type LeaseRenewal, newLeaseRenewal } from "./lease_renewal.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
@@ -12,6 +13,7 @@ import type { QuotaStore } from "./quota_store.ts";
 import type { Retention } from "./retention.ts";
 import { type CacheSettings, newResponseCache, type ResponseCache } from "./response_cache.ts";
 import { newSharedCache, type SharedCache } from "./shared_cache.ts";
+import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts";
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type KeyListener, type KeyRests, newKeyRests } from "./key_rests.ts";
 import { newTargetLoads, type TargetLoads } from "./target_loads.ts";
@@ -44,6 +46,10 @@ export interface GatewayState {
   readonly availability: Availability | null;
   /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
   readonly quotas: QuotaStore;
+  /** Usage of client keys by day. */
+  readonly usage: UsageLog;
+  /** Concurrent calls of clients that run in this process. */
+  readonly leases: LeaseRenewal;
 }
 
 /** Settings of the state, as they are when the process starts. */
@@ -52,6 +58,8 @@ interface StartSettings {
   readonly server: AdmissionLimits;
   /** Bounds of the objects in memory. */
   readonly retention: Retention;
+  /** Number of days for which usage is stored; none if absent. */
+  readonly usageDays?: number;
 }
 
 /** Parts of the state that the process opens, and listeners to it. */
@@ -65,14 +73,14 @@ interface StateDependencies {
 /** Returns empty state. It lives as long as the process. */
 export function newGatewayState(
   world: World,
-  { caching, server, retention }: StartSettings,
+  { caching, server, retention, usageDays = 0 }: StartSettings,
   { store = null, onKeyRejected = () => {} }: StateDependencies = {},
 ): GatewayState {
   const now = () => world.now();
   const random = () => world.random();
   const loads = newTargetLoads();
   const objects = store?.objects ?? newMemoryObjectStore(now, retention);
-  return {
+  const state: GatewayState = {
     began: world.now(),
     since: world.unix(),
     breakers: newBreakers(now),
@@ -92,5 +100,10 @@ export function newGatewayState(
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
     quotas: store?.quotas ?? newMemoryQuotas(now),
+    usage: store === null
+      ? newMemoryUsage(usageDays)
+      : newStoredUsage(store.usage, world, usageDays),
+    leases: newLeaseRenewal((running) => state.quotas.renew(running), world),
   };
+  return state;
 }

@@ -3,7 +3,7 @@ import type { StateStore } from "./state_store.ts";
 
 /** The state store of a gateway, as its calls use it. */
 export interface GatewayStore
-  extends Pick<StateStore, "name" | "objects" | "cachedResponses" | "quotas" | "close"> {
+  extends Pick<StateStore, "name" | "objects" | "cachedResponses" | "quotas" | "usage" | "close"> {
   readonly outcomes: OutcomeStore;
   readonly availability: Availability;
 }

@@ -1,3 +1,4 @@
+import type { LimitReason } from "../core/failure.ts";
 import type { BucketSettings } from "./buckets.ts";
 import type { Stored } from "./object_store.ts";
 
@@ -42,7 +43,7 @@ export interface QuotaRest {
 }
 
 /** The limit that refuses a call. */
-export type QuotaReason = "requests" | "tokens" | "concurrency" | "budget";
+export type QuotaReason = LimitReason;
 
 /**
  * Result of an admission. `unavailable` means that the store cannot be asked and the configuration

@@ -11,6 +11,8 @@ export interface StateSettings {
   readonly on_outage: "serve" | "refuse";
   /** True if the gateway does not start, and is not ready, without its store. */
   readonly required: boolean;
+  /** Number of days for which the usage of client keys is stored. */
+  readonly usage_days: number;
   /** Keys of 32 bytes in base64; the first one encrypts, all of them decrypt. */
   readonly encryption_keys: readonly string[];
   readonly sqlite: SqliteSettings;

@@ -2,6 +2,7 @@ import type { CachedResponses } from "./cached_responses.ts";
 import type { ObjectStore, Stored } from "./object_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
 import type { StoreName } from "./settings.ts";
+import type { UsageStore } from "./usage/usage_store.ts";
 import type { StateInfo } from "./state_info.ts";
 
 /**
@@ -13,6 +14,8 @@ export interface StateStore {
   readonly objects: ObjectStore;
   readonly cachedResponses: CachedResponses;
   readonly quotas: QuotaStore;
+  /** Usage of client keys by day. */
+  readonly usage: UsageStore;
   /** Asks the store for a sign of life. */
   ping(): Stored<void>;
   /** Returns the number, size and age of the stored records. */

@@ -42,10 +42,11 @@ export async function connect(
   }
 }
 
-/** Returns the failure of an attempt that ended while connecting: a timeout has sent no request. */
+/** Returns the failure of an attempt that ended while connecting, which has sent no request. */
 function unsentFailure(reason: Failure): Failure {
-  if (isRefusal(reason) || reason.kind !== "upstream_timeout") return reason;
-  return { ...reason, mayHaveRun: false, cause: "timeout" };
+  if (isRefusal(reason)) return reason;
+  const unsent: Failure = { ...reason, mayHaveRun: false };
+  return reason.kind === "upstream_timeout" ? { ...unsent, cause: "timeout" } : unsent;
 }
 
 /** Returns the error message for a client, which names only the class of the connection error. */

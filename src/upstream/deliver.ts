@@ -14,6 +14,8 @@ export interface Stream {
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
+  /** Called with the records of the response that are about to be sent to the client. */
+  onDeliver?(records: readonly StreamRecord[]): void;
   /** Called with an error that a codec or a store threw, which is a bug. */
   onBug(error: unknown): void;
   /** Called once when the stream ends; `failure` is null if the stream was complete. */
@@ -72,7 +74,10 @@ async function* deliver(
   try {
     for (;;) {
       if (step.failure === null && stream.translation.done()) ending = null;
-      if (step.records.length > 0) yield step.records;
+      if (step.records.length > 0) {
+        stream.onDeliver?.(step.records);
+        yield step.records;
+      }
       if (step.failure !== null) {
         ending = step.failure;
         if (ending.kind !== "client_cancelled") yield stream.translation.fail(ending);

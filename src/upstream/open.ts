@@ -1,5 +1,5 @@
 import { bugText } from "../core/bug_text.ts";
-import type { Failure } from "../core/failure.ts";
+import { type Failure, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { failed, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
@@ -42,7 +42,7 @@ export async function open(
   candidate: Candidate,
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report } = call;
+  const { world, report, client: { meter } } = call;
   const { provider, wire } = candidate.target;
   const reader = candidate.responseHandler();
   const began = world.now();
@@ -60,6 +60,7 @@ export async function open(
   };
   const url = upstreamUrl(provider, candidate.request.path);
   let isDelivering = false;
+  meter?.begin(candidate);
   try {
     const response = await connect(world, url, {
       request: candidate.request,
@@ -69,14 +70,24 @@ export async function open(
       isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
     });
-    if (!response.ok) return response;
+    if (!response.ok) {
+      meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
+      return response;
+    }
     const reply = await readReply(response.value, openBody(response.value, timer));
-    if (!reply.ok) return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
+    if (!reply.ok) {
+      meter?.fail(null, isCancelled());
+      return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
+    }
     isDelivering = reply.value.kind === "stream";
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;
     if (!isDelivering) timer.close();
+  }
+
+  function isCancelled(): boolean {
+    return call.cancellation.reason !== null;
   }
 
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
@@ -95,6 +106,7 @@ export async function open(
       const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
+      meter?.complete(outcome.usage, whole.body);
       const storing = candidate.onComplete(outcome);
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
@@ -102,6 +114,7 @@ export async function open(
       return success({ kind: "whole", response: whole, ...isPersonal && { isPersonal } });
     }
     const { translation } = reader;
+    meter?.stream(() => translation.usage());
     let isCommitted = false;
     const records = await commit({
       source: newRecordReader(body, newFraming(wire)),
@@ -110,6 +123,7 @@ export async function open(
         report.usage = outcome.usage;
         return candidate.onComplete(outcome);
       },
+      ...(meter !== null && { onDeliver: (sent) => meter.deliver(sent) }),
       ...(candidate.identify !== undefined && { identify: candidate.identify }),
       onBug(error) {
         report.bug = bugText(error);
@@ -118,8 +132,10 @@ export async function open(
         await (failure === null ? awaitEnd(call, body, timer) : body.cancel());
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
-        const isLast = isCommitted || call.cancellation.reason !== null;
+        const isLast = isCommitted || isCancelled();
         if (failure !== null && isLast) report.usage = translation.usage();
+        if (failure === null) meter?.complete(translation.outcome()?.usage ?? null);
+        else meter?.fail(translation.usage(), isLast);
         onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
@@ -136,6 +152,11 @@ export async function open(
       records: records.value,
     });
   }
+}
+
+/** False if the request was certainly not sent. */
+function mayHaveRun(failure: Failure): boolean {
+  return isRefusal(failure) || failure.mayHaveRun;
 }
 
 function isSuccess(status: number, reader: ResponseHandler): boolean {

@@ -29,6 +29,7 @@ retry: {enabled: false}
 const REFUSALS = [
   [", models: [other]", "model_not_allowed", "model"],
   [", providers: [up], models: ['up/mm']", "model_not_allowed", "model"],
+  [", budgets: [{per: day, usd: 1}]", "model_not_priced", "model"],
 ] as const;
 
 Deno.test("the requests of the next test are those of every endpoint that routes serve", () => {
@@ -90,3 +91,78 @@ Deno.test("a cached response is not returned to a key that may not use its model
   calls.reload(text(", models: [other]"));
   assertEquals(refusalOf(await request()), [403, "model_not_allowed", "model"]);
 });
+
+Deno.test("a target without a price is passed over for a key with a budget in USD, also for a fallback", async () => {
+  const targets = (...models: readonly string[]) =>
+    JSON.stringify(models.map((model) => ({ provider: "up", model })));
+  const settings = ", budgets: [{per: day, usd: 1}]";
+  for (
+    const [listed, fallback, served] of [
+      [["free", "paid"], [], "paid"],
+      [["free"], ["other", "paid"], "paid"],
+    ] as const
+  ) {
+    const calls = nativeGateway(
+      config(settings).replace(
+        "targets: [{provider: up}]",
+        `targets: ${targets(...listed)}, fallback: ${targets(...fallback)}`,
+      ) + "pricing: {up/paid: {input: 1, output: 1}}\n",
+      () => ({ body: COMPLETION }),
+    );
+    const answer = await calls.post("/chat/completions", { model: "auto", ...MESSAGES }, ADA);
+    assertEquals([answer.status, answer.headers.get("x-gateway-model")], [200, served]);
+  }
+});
+
+Deno.test("a budget of a group needs prices too, and one in tokens needs none", async () => {
+  const grouped = (budget: string) =>
+    config("").replace(
+      "security: {enabled: true,",
+      `security: {enabled: true, groups: [{name: all, keys: [ada], budgets: [${budget}]}],`,
+    );
+  for (
+    const [budget, status] of [["{per: day, usd: 1}", 403], ["{per: day, tokens: 9}", 200]] as const
+  ) {
+    const calls = nativeGateway(grouped(budget), () => ({ body: COMPLETION }));
+    const answer = await calls.post("/chat/completions", { model: "m", ...MESSAGES }, ADA);
+    assertEquals(answer.status, status, answer.text);
+  }
+});
+
+Deno.test("compaction needs a price for a key with a budget in USD, and counting tokens needs none", async () => {
+  const settings = ", budgets: [{per: day, usd: 1}]";
+  const native = config(settings).replace(
+    "capabilities: {",
+    "capabilities: {response_compaction: true, ",
+  );
+  const calls = nativeGateway(native, () => ({
+    body: { object: "response.input_tokens", input_tokens: 4 },
+  }));
+  const body = { model: "m", input: "x" };
+  assertEquals(refusalOf(await calls.post("/responses/compact", body, ADA)), [
+    403,
+    "model_not_priced",
+    "model",
+  ]);
+  assertEquals((await calls.post("/responses/input_tokens", body, ADA)).status, 200);
+});
+
+for (
+  const limits of [
+    ", tokens_per_minute: 9",
+    ", budgets: [{per: day, tokens: 9}]",
+  ]
+) {
+  Deno.test(`a response in the background is refused for a key with '${limits}'`, async () => {
+    const calls = nativeGateway(config(limits), () => ({ body: COMPLETION }));
+    for (const stream of [false, true]) {
+      const body = { model: "m", input: "x", background: true, stream };
+      assertEquals(refusalOf(await calls.post("/responses", body, ADA)), [
+        400,
+        "unsupported_feature",
+        "background",
+      ]);
+    }
+    assertEquals(calls.requests.length, 0);
+  });
+}

@@ -34,6 +34,7 @@ Deno.test("state is in memory by default, and each setting has its default", () 
     max_entries: 1_000,
     max_bytes: 67_108_864,
     on_outage: "serve",
+    usage_days: 35,
     required: false,
     encryption_keys: [],
     sqlite: { path: "switchyard.db", synchronous: "full" },
@@ -187,4 +188,12 @@ Deno.test("neither a problem nor the words of a change show a password or an enc
   );
   assertEquals(changed, ["state changed"]);
   for (const secret of [SECRET, keyText(7)]) assert(!broken.join().includes(secret));
+});
+
+Deno.test("usage is stored for 0 to 400 days", () => {
+  assertEquals(configOf(state("usage_days: 0")).state.usage_days, 0);
+  for (const days of ["-1", "401", "1.5", "x"]) {
+    const [problem = ""] = plainProblems(state(`usage_days: ${days}`));
+    assert(problem.startsWith("state.usage_days: "), problem);
+  }
 });

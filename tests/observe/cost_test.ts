@@ -1,7 +1,18 @@
 import { computeCost, costAt } from "../../src/observe/cost.ts";
 import { listPrice } from "../../src/data/prices.ts";
 import { assertEquals } from "../support/assert.ts";
+import { configOf } from "../config/parse.ts";
 import { USAGE } from "./reports.ts";
+
+/** The prices of a configuration with one provider. */
+function pricingOf(
+  pricing: Readonly<Record<string, unknown>>,
+  providers = 'up: {type: compat, base_url: "http://up", api_key: k}',
+) {
+  const id = providers.slice(0, providers.indexOf(":"));
+  const routes = `routing: {routes: [{name: main, targets: [{provider: ${id}}]}]}`;
+  return configOf(`providers: {${providers}}\n${routes}\npricing: ${JSON.stringify(pricing)}\n`);
+}
 
 Deno.test("cached input and cache writes are part of the input and have their own prices", () => {
   const price = { input: 10, output: 100, cached_input: 1, cache_write: 20 };
@@ -20,19 +31,44 @@ Deno.test("cached tokens beyond the input tokens never lower the cost", () => {
 });
 
 Deno.test("an unknown model has no cost rather than a cost of zero", () => {
-  assertEquals(computeCost(USAGE, {}, "openai", "nobody-knows"), null);
-  assertEquals(computeCost(USAGE, {}, "mine", "gpt-4o"), null);
-  assertEquals(computeCost(USAGE, {}, "constructor", "name"), null);
-  assertEquals(computeCost(USAGE, { "up/m": { input: 0, output: 0 } }, "up", "m"), 0);
+  assertEquals(computeCost(USAGE, pricingOf({}), "openai", "nobody-knows"), null);
+  assertEquals(computeCost(USAGE, pricingOf({}), "mine", "gpt-4o"), null);
+  assertEquals(computeCost(USAGE, pricingOf({}), "constructor", "name"), null);
+  assertEquals(computeCost(USAGE, pricingOf({ "up/m": { input: 0, output: 0 } }), "up", "m"), 0);
 });
 
 Deno.test("a price in the file overrides the built-in price, also for models with slashes", () => {
-  const pricing = {
+  const pricing = pricingOf({
     "openai/gpt-4o": { input: 1, output: 0 },
     "up/org/model": { input: 2, output: 0 },
-  };
+  });
   assertEquals(computeCost(USAGE, pricing, "openai", "gpt-4o"), 0.001);
   assertEquals(computeCost(USAGE, pricing, "up", "org/model"), 0.002);
+});
+
+Deno.test("a pattern prices the models it matches, and the most specific one counts", () => {
+  const pricing = pricingOf({
+    "up/*": { input: 1, output: 0 },
+    "up/large-*": { input: 3, output: 0 },
+    "up/large-one": { input: 5, output: 0 },
+    "up/*-one": { input: 7, output: 0 },
+    "openai/*": { input: 9, output: 0 },
+  });
+  const cost = (model: string, provider = "up") => computeCost(USAGE, pricing, provider, model);
+  assertEquals(cost("small"), 0.001);
+  assertEquals(cost("large-two"), 0.003);
+  assertEquals(cost("large-one"), 0.005);
+  assertEquals(cost("small-one"), 0.007);
+  assertEquals(cost("gpt-4o", "openai"), 0.009);
+  assertEquals(cost("large-one", "other"), null);
+});
+
+Deno.test("models of a local provider cost nothing unless the file prices them", () => {
+  const providers = "mine: {type: local, base_url: http://127.0.0.1:1}";
+  const free = pricingOf({}, providers);
+  assertEquals(computeCost(USAGE, free, "mine", "llama"), 0);
+  const priced = pricingOf({ "mine/*": { input: 1, output: 0 } }, providers);
+  assertEquals(computeCost(USAGE, priced, "mine", "llama"), 0.001);
 });
 
 Deno.test("a dated model has the price of its base model unless it has its own", () => {

@@ -113,6 +113,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     queued_ms: 5.3,
     tokens_in: 1_000,
     tokens_out: 50,
+    tokens_estimated: null,
     cache: "MISS",
     retries: 1,
     fallback: true,

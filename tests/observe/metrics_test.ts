@@ -37,6 +37,14 @@ async function named(metrics: Metrics, name: string) {
   return samplesNamed(await metrics.scrape(), name);
 }
 
+/** The counter of refusals by limits before the first one. */
+const LIMITED = {
+  '{reason="requests"}': 0,
+  '{reason="tokens"}': 0,
+  '{reason="concurrency"}': 0,
+  '{reason="budget"}': 0,
+};
+
 Deno.test("every call counts once, under what the configuration names", async () => {
   const metrics = metricsOver();
   metrics.sink(reportOf());
@@ -194,7 +202,7 @@ Deno.test("a running call is counted as active, and only authentication refusals
     '{endpoint="/v1/chat/completions"}': 1,
   });
   assertEquals(await named(metrics, "gateway_auth_failures_total"), { "": 0 });
-  assertEquals(await named(metrics, "gateway_rate_limited_total"), { "": 0 });
+  assertEquals(await named(metrics, "gateway_rate_limited_total"), LIMITED);
 });
 
 Deno.test("requests without a valid key and those of who sends too many are counted", async () => {
@@ -203,7 +211,10 @@ Deno.test("requests without a valid key and those of who sends too many are coun
     metrics.sink(reportOf({ failure: refuse(kind, "No.").failure }));
   }
   assertEquals(await named(metrics, "gateway_auth_failures_total"), { "": 2 });
-  assertEquals(await named(metrics, "gateway_rate_limited_total"), { "": 1 });
+  assertEquals(await named(metrics, "gateway_rate_limited_total"), {
+    ...LIMITED,
+    '{reason="requests"}': 1,
+  });
 });
 
 Deno.test("gauges are read at scrape time", async () => {

@@ -1,3 +1,4 @@
+import { success } from "../../src/core/result.ts";
 import type { World } from "../../src/core/world.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import { newAvailableStore } from "../../src/state/availability/available_store.ts";
@@ -73,6 +74,10 @@ export function storeUnderTest(scripted: World | null): GatewayOptions {
       await ready;
       return await start();
     }),
+    usage: {
+      add: () => Promise.resolve(success(undefined)),
+      read: () => Promise.resolve(success([])),
+    },
     cachedResponses: { get: () => null, set() {} },
     quotas: newMemoryQuotas(() => world.now()),
     ping: () => opening.then(({ store }) => store.ping()),

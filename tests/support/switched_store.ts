@@ -51,6 +51,10 @@ export function newSwitchedStore(now: () => number): SwitchedStore {
   return {
     name: "valkey",
     objects: interceptedObjects(newMemoryObjectStore(now), run),
+    usage: {
+      add: () => Promise.resolve(success(undefined)),
+      read: () => Promise.resolve(success([])),
+    },
     cachedResponses: { get: () => null, set() {} },
     quotas: {
       admit: (scopes) => ({

@@ -1,5 +1,9 @@
-/** Codes with which upstreams state that no more is paid for, whatever the status. */
-const SPENT_CODES: readonly unknown[] = ["insufficient_quota", "billing_hard_limit_reached"];
+/** Codes with which upstreams and budgets of client keys state that no more is paid for. */
+const SPENT_CODES: readonly unknown[] = [
+  "insufficient_quota",
+  "billing_hard_limit_reached",
+  "budget_exceeded",
+];
 
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",

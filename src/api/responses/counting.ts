@@ -10,7 +10,7 @@ import {
   requireCapability,
   requireNativeProvider,
 } from "../../call/capability.ts";
-import { refuseModel } from "../../call/permissions.ts";
+import { refuseModel, refuseUnpriced } from "../../call/permissions.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
@@ -36,6 +36,7 @@ export const counting: readonly Endpoint[] = [
         name: "input_tokens",
         capability: "response_input_tokens",
         isValid: isCount,
+        billing: "tokens",
       }),
   },
 ];
@@ -50,6 +51,7 @@ async function compact(call: Call, { document }: ApiRequest): Promise<Result<Rep
     capability: "response_compaction",
     isValid: isCompaction,
     usage: parseResponseUsage,
+    billing: "tokens and cost",
   });
 }
 
@@ -62,7 +64,7 @@ function isCount({ object, input_tokens: count }: JsonObject): boolean {
 }
 
 /** One of these operations: its path segment, its capability, and the check of the upstream's response. */
-interface InputOperation extends Pick<NativeCall, "isValid" | "usage"> {
+interface InputOperation extends Pick<NativeCall, "isValid" | "usage" | "billing"> {
   readonly name: string;
   readonly capability: NativeCapability;
 }
@@ -95,7 +97,11 @@ async function callCapableProvider(
       "model",
     );
   }
-  const refused = refuseModel(call.client.key, provider.value.id, bare);
+  const { client: { key }, generation } = call;
+  const refused = refuseModel(key, provider.value.id, bare) ??
+    (answer.billing === "tokens"
+      ? null
+      : refuseUnpriced(key, generation.config, provider.value.id, bare));
   if (refused !== null) return refused;
   return await callNative(call, {
     provider: provider.value,

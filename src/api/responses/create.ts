@@ -5,6 +5,7 @@ import { type Result, success } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
+import { refuseBackground } from "../../call/permissions.ts";
 import { protocolOf } from "../../call/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
 import { parseMetadata } from "../metadata.ts";
@@ -37,6 +38,8 @@ export async function createResponse(
   call.report.stream = document.value.stream === true;
   const request = parseResponsesRequest(document);
   if (!request.ok) return request;
+  const refused = document.value.background === true ? refuseBackground(call.client.key) : null;
+  if (refused !== null) return refused;
   const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request.value, options.resolvePrevious);

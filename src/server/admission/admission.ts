@@ -6,6 +6,7 @@ import type { Generation } from "../../call/generation.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { refuseEndpoint } from "../../call/permissions.ts";
 import { authenticate } from "./auth.ts";
+import { meterCall } from "./client_limits.ts";
 import { clientNetwork } from "./client_network.ts";
 import { newGuard } from "./browser_guard.ts";
 import type { Peer } from "../peer.ts";
@@ -23,7 +24,7 @@ export type Admission = (
 
 /**
  * Returns the admission of requests from the listener, which runs before the body is read: framing
- * and Host/Origin/CORS rules on every path, then client key, rate limit and permitted endpoint on
+ * and Host/Origin/CORS rules on every path, then client key, limits and permitted endpoint on
  * `/v1/*`, known or not. A request without a valid key counts against its address. Rate-limit headers are sent with a
  * 401 too, but not with responses of the browser rules.
  */
@@ -66,10 +67,12 @@ function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
   const key = authenticate(call);
   const network = () => clientNetwork(addressOf(peer));
   if (!key.ok) return whenReady(takeAddressToken(call, network), (refusal) => refusal ?? key);
-  return whenReady(
-    takeToken(call, key.value, network),
-    (refusal) => refusal ?? refuseEndpoint(key.value, call.report.endpoint.api),
-  );
+  const { api } = call.report.endpoint;
+  return whenReady(takeToken(call, key.value, network), (refusal) => {
+    const refused = refusal ?? refuseEndpoint(key.value, api);
+    if (refused === null && key.value !== null) meterCall(call);
+    return refused;
+  });
 }
 
 /**

@@ -46,6 +46,9 @@ const EXPOSED_HEADERS = [
   "x-gateway-overhead-duration-ms",
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
+  "x-ratelimit-limit-tokens",
+  "x-ratelimit-remaining-tokens",
+  "x-gateway-budget",
   "retry-after",
   "x-should-retry",
 ].join(", ");

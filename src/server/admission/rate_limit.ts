@@ -5,13 +5,15 @@ import type { Call } from "../../call/call.ts";
 import type { ClientKey } from "../../call/client_key.ts";
 import type { WindowBudget } from "../../state/quota_store.ts";
 import { storeUnavailable } from "../../state/store_failure.ts";
+import { admitClient } from "./client_limits.ts";
 import { admitToQuotas } from "./quota_admission.ts";
 
 /** Client name of calls from the dashboard. */
 export const REMOTE_CONTROL = "remote control";
 
 /**
- * Takes a token from the bucket of the client key, or of the client's network without a key.
+ * Admits a call to the limits of the client key, or takes a token from the bucket of the client's
+ * network without a key.
  * Returns null if there was a token or no rate limit applies; a promise if the rates are in a shared
  * store. Refused as `rate_limit_exceeded`, with the seconds to wait. `X-RateLimit-Limit` is the
  * requests per minute, `X-RateLimit-Remaining` the number of requests that may be sent immediately.
@@ -23,9 +25,12 @@ export function takeToken(
   network: () => string,
 ): Awaitable<Failed | null> {
   if (key === null) return takeAddressToken(call, network);
-  const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
-  if (!enabled) return null;
-  return takeFrom(call, key.caller, key.requestsPerMinute ?? requests_per_minute);
+  const { enabled, burst_size, ...standard } = call.generation.config.rate_limiting;
+  const requests_per_minute = key.requestsPerMinute ?? standard.requests_per_minute;
+  if (key.limits !== null) {
+    return admitClient(call, key, enabled ? { requests_per_minute, burst_size } : null);
+  }
+  return enabled ? takeFrom(call, key.caller, requests_per_minute) : null;
 }
 
 /**
@@ -66,7 +71,8 @@ function takeFrom(
   });
 }
 
-function setRateHeaders(
+/** Sets the rate of requests and the requests that may be sent immediately. */
+export function setRateHeaders(
   responseHeaders: Call["responseHeaders"],
   limit: number,
   remaining: number,

@@ -1,6 +1,6 @@
 import type { Awaitable } from "../../core/awaitable.ts";
 import type { Failed } from "../../core/result.ts";
-import { type Call, parseControls } from "../../call/call.ts";
+import { type Call, newCallClient, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../state/call_state.ts";
@@ -58,7 +58,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
         cancellation,
         report,
         caller: { name: null, isIsolated: false },
-        client: { key: null },
+        client: newCallClient(),
         upstreamHeaders: { [SESSION_HEADER]: session },
         capture: gateway.newCapture(handshake.generation.config),
         responseHeaders: {},

@@ -88,6 +88,7 @@ export function newAvailableStore(
     outcomes: newPendingOutcomes({ objects: observed, guarded, pending, log }),
     cachedResponses: store.cachedResponses,
     quotas: store.quotas,
+    usage: store.usage,
     availability: {
       isUp: () => watch.isUp,
       pendingWrites: () => pending.count,

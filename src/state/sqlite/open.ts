@@ -14,6 +14,7 @@ import { newSqliteReasoning } from "./reasoning.ts";
 import { newSqliteResponses } from "./responses.ts";
 import { startSweep } from "./sweep.ts";
 import type { StartThread } from "./thread.ts";
+import { newSqliteUsage } from "./usage.ts";
 
 /** Settings of the store that have no key in the configuration. */
 export interface SqliteOptions {
@@ -62,6 +63,7 @@ function newStore(
     },
     cachedResponses: newSqliteCachedResponses(link, codec),
     quotas,
+    usage: newSqliteUsage(link, world),
     async ping() {
       const replied = await link.run("ping", undefined);
       return replied.ok ? success(undefined) : replied;

@@ -16,6 +16,7 @@ import { ping } from "./operations/ping.ts";
 import { loadSettledCalls, loadSums, storeUses } from "./operations/quotas.ts";
 import { findReasoning, storeReasoning, takeReasoning } from "./operations/reasoning.ts";
 import { findResponse, findResponseItems, storeResponse } from "./operations/responses.ts";
+import { addUsage, readUsage } from "./operations/usage.ts";
 
 /** Operations that run in the thread of the database, by the names that calls use. */
 export const OPERATIONS = {
@@ -42,6 +43,8 @@ export const OPERATIONS = {
   storeUses,
   loadSums,
   loadSettledCalls,
+  addUsage,
+  readUsage,
   removeExpired,
   freePages,
   removeSomeRecords,

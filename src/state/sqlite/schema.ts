@@ -132,6 +132,20 @@ create table settled (
 ) strict;
 create index settled_expires on settled (expires);
 
+create table usage (
+  day text not null,
+  key text not null,
+  provider text not null,
+  model text not null,
+  calls integer not null,
+  input integer not null,
+  output integer not null,
+  cached integer not null,
+  nano_usd integer not null,
+  estimated integer not null,
+  primary key (day, key, provider, model)
+) strict, without rowid;
+
 ${sums("binding", "new.type || '_bindings'", "old.type || '_bindings'")}
 ${sums("response", "'responses'", "'responses'")}
 ${sums("conversation", "'conversations'", "'conversations'")}

@@ -20,6 +20,7 @@ import { newValkeyResponses } from "./responses.ts";
 import { replyResult } from "./script.ts";
 import { OWNER_SCRIPTS } from "./scripts/owner_scripts.ts";
 import { readServerInfo, warnOfEviction } from "./server_info.ts";
+import { newValkeyUsage } from "./usage.ts";
 import { purgeStore, readStoreInfo } from "./store_info.ts";
 
 /**
@@ -152,6 +153,7 @@ function newStore(
     objects: newObjects(records),
     cachedResponses: newValkeyCachedResponses(records),
     quotas: sharedQuotas,
+    usage: newValkeyUsage(values, valkey.prefix),
     async ping() {
       const reply = replyResult(await values.ping(records.start));
       return reply.ok ? success(undefined) : reply;

@@ -46,6 +46,8 @@ Deno.test("every refusal has the envelope of the Messages API", () => {
   for (const [kind, { status, code = kind }] of Object.entries(REFUSALS)) {
     if (kind === "unsupported_content_encoding") continue;
     assert(isRefusalKind(kind));
+    // A budget that is used up is no rate.
+    const type = kind === "budget_exceeded" ? "billing_error" : TYPES[status];
     const answer = written(refuse(kind, "No.").failure);
     assertEquals<unknown>(answer, {
       status,
@@ -56,7 +58,7 @@ Deno.test("every refusal has the envelope of the Messages API", () => {
       },
       body: {
         type: "error",
-        error: { type: TYPES[status], message: "No.", details: { error_code: code } },
+        error: { type, message: "No.", details: { error_code: code } },
         request_id: "r-1",
       },
     }, kind);

@@ -14,6 +14,7 @@ export function settingsOf(path: string, retention: Retention = DEFAULT_RETENTIO
     max_entries: retention.maxObjects,
     max_bytes: retention.maxBytes,
     on_outage: "serve",
+    usage_days: 35,
     required: false,
     encryption_keys: [],
     sqlite: { path, synchronous: "full" },

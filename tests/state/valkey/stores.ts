@@ -39,6 +39,7 @@ export function storeSettings(url: string, options: StoreOptions = {}): StateSet
     max_entries: maxObjects,
     max_bytes: maxBytes,
     on_outage: "serve",
+    usage_days: 35,
     required: options.required ?? false,
     encryption_keys: [],
     sqlite: { path: "", synchronous: "full" },

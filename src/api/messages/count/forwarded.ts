@@ -24,6 +24,7 @@ export function forwardedCount(
       ...relayedHeaders(headers, false),
     },
     hasSideEffects: false,
+    billing: "tokens",
     ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
     responseHandler: () => COUNT_HANDLER,
     onComplete: () => null,

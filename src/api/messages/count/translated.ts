@@ -58,6 +58,7 @@ export function newTranslatedCounts(
         payload: newPayload(() => countedPart(payload?.text() ?? "")),
       },
       hasSideEffects: false,
+      billing: "tokens",
       lossy: [...lossy, ...lossyPaths(encoded.value.lossy ?? [])],
       responseHandler: () => COUNT_HANDLER,
       onComplete: () => null,

@@ -108,6 +108,7 @@ const PURGED = [
   ["cached_response", "key", MAX_EXPIRED_RECORDS],
   ["spent", "caller, window", MAX_EXPIRED_RECORDS],
   ["settled", "seq", MAX_EXPIRED_RECORDS],
+  ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
 ] as const;
 
 function countRecords(database: Database): number {

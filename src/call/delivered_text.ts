@@ -1,0 +1,115 @@
+import { Buffer } from "node:buffer";
+import { isObject, type JsonValue, parseJson } from "../core/json/json.ts";
+
+/** Members whose texts no model has written. */
+const NOT_WRITTEN: ReadonlySet<string> = new Set([
+  "type",
+  "role",
+  "id",
+  "call_id",
+  "item_id",
+  "object",
+  "status",
+  "finish_reason",
+  "signature",
+  "encrypted_content",
+]);
+
+/** Members of a whole response that hold what a model has written, in the formats of all client APIs. */
+const WRITTEN = ["choices", "output", "content"] as const;
+
+const DELTA = '"delta"';
+
+/**
+ * Returns the bytes of the texts in the `delta` members of a stream record of any client API; 0 for a
+ * record without one. The record is scanned, not parsed, because this runs for every record.
+ */
+export function deltaTextBytes(data: string): number {
+  let bytes = 0;
+  for (let at = data.indexOf(DELTA); at >= 0;) {
+    const start = valueStart(data, at + DELTA.length);
+    const read = start < 0 ? { bytes: 0, end: at + DELTA.length } : readTexts(data, start);
+    bytes += read.bytes;
+    at = data.indexOf(DELTA, read.end);
+  }
+  return bytes;
+}
+
+/** Returns the position of the value after a colon; -1 if none follows. */
+function valueStart(data: string, from: number): number {
+  let at = from;
+  while (data[at] === " ") at += 1;
+  if (data[at] !== ":") return -1;
+  at += 1;
+  while (data[at] === " ") at += 1;
+  return at;
+}
+
+interface Texts {
+  readonly bytes: number;
+  /** Position after the value. */
+  readonly end: number;
+}
+
+/** Reads the texts of a value: a text, or an object with all that is in it. */
+function readTexts(data: string, start: number): Texts {
+  if (data[start] === '"') {
+    const end = textEnd(data, start);
+    return { bytes: textBytes(data, start, end), end };
+  }
+  if (data[start] !== "{") return { bytes: 0, end: start };
+  let bytes = 0;
+  let depth = 0;
+  let key = "";
+  for (let at = start; at < data.length; at++) {
+    const character = data[at];
+    if (character === "{" || character === "[") depth += 1;
+    if (character === "}" || character === "]") {
+      depth -= 1;
+      if (depth === 0) return { bytes, end: at + 1 };
+    }
+    if (character !== '"') continue;
+    const end = textEnd(data, at);
+    if (valueStart(data, end) >= 0) key = data.slice(at + 1, end - 1);
+    else if (!NOT_WRITTEN.has(key)) bytes += textBytes(data, at, end);
+    at = end - 1;
+  }
+  return { bytes, end: data.length };
+}
+
+/** Returns the position after the closing quotation mark of a JSON text. */
+function textEnd(data: string, start: number): number {
+  for (let at = data.indexOf('"', start + 1); at >= 0; at = data.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (data[before] === "\\") before -= 1;
+    if ((at - before) % 2 === 1) return at + 1;
+  }
+  return data.length;
+}
+
+/** Returns the bytes of a JSON text without its quotation marks and escapes. */
+function textBytes(data: string, start: number, end: number): number {
+  const written = data.slice(start + 1, end - 1);
+  if (!written.includes("\\")) return Buffer.byteLength(written);
+  const text = parseJson(data.slice(start, end));
+  return Buffer.byteLength(typeof text === "string" ? text : written);
+}
+
+/** Returns the bytes of the texts that a model has written in a whole response of any client API. */
+export function wholeTextBytes(body: Uint8Array): number {
+  const answer = parseJson(new TextDecoder().decode(body));
+  if (!isObject(answer)) return 0;
+  let bytes = 0;
+  const waiting: (JsonValue | undefined)[] = WRITTEN.map((name) => answer[name]);
+  // A queue instead of recursion: responses may exceed the depth of the call stack.
+  for (const value of waiting) {
+    if (typeof value === "string") bytes += Buffer.byteLength(value);
+    else if (Array.isArray(value)) { for (const element of value) waiting.push(element); }
+    else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        if (!NOT_WRITTEN.has(name)) waiting.push(member);
+      }
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,128 @@
+import { Buffer } from "node:buffer";
+import type { Usage } from "../core/events.ts";
+import type { StreamRecord } from "../core/reply.ts";
+import type { Candidate } from "./inference.ts";
+import { deltaTextBytes, wholeTextBytes } from "./delivered_text.ts";
+
+/** Tokens of one model that a call has used. */
+export interface MeteredUse {
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** True if a count is an estimate, because the provider has reported none. */
+  readonly isEstimated: boolean;
+  /** True if the provider charges nothing for the operation, such as counting tokens. */
+  readonly isFree: boolean;
+}
+
+/** Bytes of a text that count as one token where a provider reports no tokens. */
+const TOKEN_BYTES = 4;
+
+/** An attempt whose use is not known yet. */
+interface OpenAttempt {
+  readonly candidate: Candidate;
+  /** Returns the last counts that the stream of the provider has reported. */
+  told: () => Usage | null;
+  /** Bytes of text that the client has received. */
+  textBytes: number;
+}
+
+/**
+ * Meter of what a call uses at providers. Counts of a provider come first. For a response without
+ * counts, and for one that the client did not wait for, they are estimated from the bytes of the
+ * request and of the delivered text, because leaving early must not be free. Attempts that failed
+ * without counts count nothing.
+ */
+export class Meter {
+  readonly #uses: MeteredUse[] = [];
+  #attempt: OpenAttempt | null = null;
+
+  /** Begins an attempt, just before its request is sent. */
+  begin(candidate: Candidate): void {
+    this.#attempt = candidate.billing === "none"
+      ? null
+      : { candidate, told: unknown, textBytes: 0 };
+  }
+
+  /** Sets the source of the counts of a stream, which may report them before its end. */
+  stream(told: () => Usage | null): void {
+    if (this.#attempt !== null) this.#attempt.told = told;
+  }
+
+  /** Counts records of a stream that are delivered to the client. */
+  deliver(records: readonly StreamRecord[]): void {
+    if (this.#attempt === null) return;
+    for (const { data } of records) this.#attempt.textBytes += deltaTextBytes(data);
+  }
+
+  /** Ends an attempt with a complete response. `body` is that of a whole response, for an estimate. */
+  complete(usage: Usage | null, body: Uint8Array | null = null): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    this.#attempt = null;
+    if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
+    if (body !== null) attempt.textBytes = wholeTextBytes(body);
+    this.#add(attempt, estimate(attempt, usage), true);
+  }
+
+  /**
+   * Ends an attempt that failed. `isWanted` is false if the provider failed and nothing was
+   * delivered: then it counts only with counts of the provider.
+   */
+  fail(usage: Usage | null, isWanted: boolean): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    this.#attempt = null;
+    if (!isWanted) {
+      if (usage !== null) this.#add(attempt, usage, false);
+      return;
+    }
+    const used = estimate(attempt, usage);
+    this.#add(attempt, used, used !== usage);
+  }
+
+  /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
+  uses(): readonly MeteredUse[] {
+    if (this.#attempt !== null) this.fail(this.#attempt.told(), true);
+    return this.#uses;
+  }
+
+  #add({ candidate: { target, billing } }: OpenAttempt, usage: Usage, isEstimated: boolean): void {
+    this.#uses.push({
+      provider: target.provider.id,
+      model: target.model,
+      usage,
+      isEstimated,
+      isFree: billing === "tokens",
+    });
+  }
+}
+
+function unknown(): null {
+  return null;
+}
+
+/**
+ * Returns the counts of an attempt whose provider has not reported all of them: the reported ones as they
+ * are, the unknown ones from bytes. The Messages API reports the input at the start of a stream,
+ * with an output of almost nothing.
+ */
+function estimate(attempt: OpenAttempt, told: Usage | null): Usage {
+  const { candidate: { request, target }, textBytes } = attempt;
+  const delivered = Math.ceil(textBytes / TOKEN_BYTES);
+  if (told !== null && told.unknown === undefined) {
+    const isEarly = target.wire.name === "messages" && told.output < delivered;
+    return isEarly ? { ...told, output: delivered, total: told.input + delivered } : told;
+  }
+  const sent = Math.ceil(Buffer.byteLength(request.payload?.text() ?? "") / TOKEN_BYTES);
+  const input = told === null || told.unknown === "input" ? sent : told.input;
+  const output = told === null || told.unknown === "output" ? delivered : told.output;
+  return {
+    input,
+    output,
+    total: input + output,
+    cached: told?.cached ?? 0,
+    cacheWrite: told?.cacheWrite ?? 0,
+    reasoning: told?.reasoning ?? 0,
+  };
+}

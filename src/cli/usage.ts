@@ -1,0 +1,146 @@
+import { load } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { newCalendar } from "../core/calendar.ts";
+import { dayBefore, type UsageRow } from "../core/usage_row.ts";
+import {
+  newUsageReport,
+  USAGE_COLUMNS,
+  usageCsv,
+  usageJson,
+  type UsageReport,
+  usageTable,
+} from "../observe/usage_report.ts";
+import type { Stored } from "../state/object_store.ts";
+import { openStateStore } from "../state/open_store.ts";
+import { newRealWorld } from "../world/real_world.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  FAILED_STATUS,
+  OK_STATUS,
+  printProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
+import { fileExists } from "./file_exists.ts";
+import { placeText } from "./state_text.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Output formats of the command. */
+const FORMATS: Readonly<Record<string, (report: UsageReport) => string>> = {
+  text: usageText,
+  json: (report) => `${JSON.stringify(usageJson(report), null, 2)}\n`,
+  csv: usageCsv,
+};
+
+/** Command `switchyard usage`: shows what client keys have used. */
+export const usage: Command = newUsageCommand(openStateStore, () => Date.now());
+
+/** Returns the command `usage`; `openStore` opens the store of a configuration, `wall` is the clock. */
+export function newUsageCommand(
+  openStore: typeof openStateStore,
+  wall: () => number,
+): Command {
+  return {
+    name: "usage",
+    about: "Shows the calls, tokens and cost of client keys, from the state store.",
+    options: {
+      config: CONFIG_OPTION,
+      format: { value: "FORMAT", about: "text (default), json or csv." },
+      by: {
+        value: "COLUMN",
+        about: "Adds up by key, model, provider or day; by all of them without it.",
+      },
+      days: { value: "N", about: "Number of days up to today; default: all stored days." },
+    },
+    async run(options, terminal) {
+      const file = optionValue(options, "config") ?? USUAL_CONFIG;
+      const format = FORMATS[optionValue(options, "format") ?? "text"];
+      if (format === undefined) {
+        return wrongUsage(terminal, "usage", "--format is text, json or csv.");
+      }
+      const by = optionValue(options, "by") ?? null;
+      const column = USAGE_COLUMNS.find((name) => name === by) ?? null;
+      if (by !== column) {
+        return wrongUsage(terminal, "usage", "--by is key, model, provider or day.");
+      }
+      const loaded = await load(file, terminal.environment);
+      if (!loaded.ok) return printProblems(terminal, loaded.problems);
+      const { state, security } = loaded.config;
+      const days = parseDays(options, state.usage_days);
+      if (days === null) return wrongUsage(terminal, "usage", "--days is a number from 1 on.");
+      if (state.store === "memory") return inMemory(terminal);
+      const to = newCalendar(security.time_zone).windowOf("day", wall()).name.slice("d:".length);
+      const wanted = Array.from({ length: days }, (_, index) => dayBefore(to, index));
+      const rows = await readRows(openStore, state, terminal, wanted);
+      if (typeof rows === "number") return rows;
+      const from = wanted.at(-1) ?? to;
+      terminal.out(format(newUsageReport(rows, { from, to }, column)));
+      return OK_STATUS;
+    },
+  };
+}
+
+/** Returns the number of days, at most those that are stored; null if it is no number. */
+function parseDays(options: OptionValues, stored: number): number | null {
+  const written = optionValue(options, "days");
+  if (written === undefined || written === null) return stored;
+  return /^[1-9]\d{0,5}$/.test(written) ? Math.min(Number(written), stored) : null;
+}
+
+function inMemory(terminal: Terminal): number {
+  terminal.err(
+    "state.store is memory: the usage is in the process of the gateway. Set state.store to sqlite " +
+      "or valkey, or read gateway_client_tokens_total and gateway_client_spend_usd_total at /metrics.\n",
+  );
+  return FAILED_STATUS;
+}
+
+/** Returns the rows of these days; an exit code if the store cannot be read. */
+async function readRows(
+  openStore: typeof openStateStore,
+  settings: Config["state"],
+  terminal: Terminal,
+  days: readonly string[],
+): Promise<readonly UsageRow[] | number> {
+  if (settings.store === "sqlite" && !await fileExists(settings.sqlite.path)) {
+    terminal.err(`${settings.sqlite.path} does not exist, so there is no usage.\n`);
+    return [];
+  }
+  const world = newRealWorld();
+  const log = { info() {}, warn() {}, error() {} };
+  const opened = await openStore(settings, { world, log });
+  const read: Awaited<Stored<readonly UsageRow[]>> | null = opened?.ok === true
+    ? await opened.store.usage.read(days)
+    : null;
+  if (opened?.ok === true) await opened.store.close();
+  world.close();
+  if (read?.ok === true) return read.value;
+  if (opened?.ok === false) {
+    const hint = settings.store === "sqlite"
+      ? [
+        "A gateway that runs holds its database: stop it, or read gateway_client_tokens_total and " +
+        "gateway_client_spend_usd_total at /metrics.",
+      ]
+      : [];
+    return printProblems(terminal, [opened.problem, ...hint]);
+  }
+  return printProblems(terminal, [`The state store (${placeText(settings)}) does not answer.`]);
+}
+
+function usageText(report: UsageReport): string {
+  const period = `Usage from ${report.from} to ${report.to}`;
+  if (report.lines.length === 0) return `${period}: none.\n`;
+  const lines = usageTable(report);
+  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const padded = lines.map((line) =>
+    line.map((field, at) => printable(field).padEnd(widths?.[at] ?? 0)).join("  ").trimEnd()
+  );
+  return [`${period}:`, "", ...padded, ""].join("\n");
+}
+
+/** Returns a name without the control characters that a terminal would act on: clients choose models. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, "?");
+}

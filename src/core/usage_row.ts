@@ -1,0 +1,47 @@
+/** What one client key has used of one model of a provider on one day. */
+export interface UsageRow extends UsageCounts {
+  /** Date of the day in `security.time_zone`, such as `2026-11-22`. */
+  readonly day: string;
+  /** Name of the client key. */
+  readonly key: string;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** Sums of calls. */
+export interface UsageCounts {
+  readonly calls: number;
+  /** Input tokens, including cached ones. */
+  readonly input: number;
+  readonly output: number;
+  /** Input tokens that were read from the provider's cache. */
+  readonly cached: number;
+  /** Cost in whole nano-dollars. */
+  readonly nanoUsd: number;
+  /** Calls of which a count of tokens is an estimate. */
+  readonly estimated: number;
+}
+
+/** Model of the rows of all models beyond the bound of a day. */
+export const OTHER_MODEL = "_dynamic";
+
+/** Returns the sums of two counts. They stay whole numbers that every store can add. */
+export function addCounts(one: UsageCounts, other: UsageCounts): UsageCounts {
+  return {
+    calls: sum(one.calls, other.calls),
+    input: sum(one.input, other.input),
+    output: sum(one.output, other.output),
+    cached: sum(one.cached, other.cached),
+    nanoUsd: sum(one.nanoUsd, other.nanoUsd),
+    estimated: sum(one.estimated, other.estimated),
+  };
+}
+
+function sum(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
+}
+
+/** Returns the day this many days before a date. */
+export function dayBefore(day: string, days: number): string {
+  return Temporal.PlainDate.from(day).subtract({ days }).toString();
+}

@@ -1,0 +1,120 @@
+import type { JsonObject } from "../core/json/json.ts";
+import { addCounts, type UsageCounts, type UsageRow } from "../core/usage_row.ts";
+
+/** Columns by which usage is added up. */
+export const USAGE_COLUMNS = ["key", "provider", "model", "day"] as const;
+
+/** A column by which usage is added up. */
+export type UsageColumn = (typeof USAGE_COLUMNS)[number];
+
+/** Usage of some days, added up by columns. */
+export interface UsageReport {
+  /** First and last day, both included. */
+  readonly from: string;
+  readonly to: string;
+  readonly columns: readonly UsageColumn[];
+  /** Lines in the order of their columns. */
+  readonly lines: readonly UsageLine[];
+}
+
+/** The sums of all rows with the same values in the columns of a report. */
+export interface UsageLine extends UsageCounts {
+  /** Values of the columns of the report, in their order. */
+  readonly values: readonly string[];
+}
+
+/** Returns the report of usage by one column; by all of them if `column` is null. */
+export function newUsageReport(
+  rows: readonly UsageRow[],
+  { from, to }: Pick<UsageReport, "from" | "to">,
+  column: UsageColumn | null,
+): UsageReport {
+  const columns = column === null ? USAGE_COLUMNS : [column];
+  const lines = new Map<string, UsageLine>();
+  for (const row of rows) {
+    const values = columns.map((name) => row[name]);
+    const name = JSON.stringify(values);
+    const { calls, input, output, cached, nanoUsd, estimated } = row;
+    const counts = { calls, input, output, cached, nanoUsd, estimated };
+    const known = lines.get(name);
+    lines.set(name, { values, ...(known === undefined ? counts : addCounts(known, counts)) });
+  }
+  return { from, to, columns, lines: [...lines.values()].toSorted(compareLines) };
+}
+
+function compareLines({ values }: UsageLine, other: UsageLine): number {
+  for (const [index, value] of values.entries()) {
+    const compared = other.values[index] ?? "";
+    if (value !== compared) return value < compared ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Counts of a line by their names in documents. */
+function countsOf({ calls, input, output, cached, nanoUsd, estimated }: UsageLine) {
+  return {
+    calls,
+    input_tokens: input,
+    output_tokens: output,
+    cached_tokens: cached,
+    cost_usd: nanoUsd / 1e9,
+    estimated_calls: estimated,
+  };
+}
+
+/** Returns the report as a JSON document. */
+export function usageJson({ from, to, columns, lines }: UsageReport): JsonObject {
+  return {
+    object: "usage",
+    from,
+    to,
+    data: lines.map((line) => ({
+      ...Object.fromEntries(columns.map((name, index) => [name, line.values[index] ?? ""])),
+      ...countsOf(line),
+    })),
+  };
+}
+
+/** Names of the count columns of tables. */
+const COUNT_NAMES = [
+  "calls",
+  "input_tokens",
+  "output_tokens",
+  "cached_tokens",
+  "cost_usd",
+  "estimated_calls",
+];
+
+/** Returns the report as lines of fields with a line of names. Costs have no exponent. */
+export function usageTable({ columns, lines }: UsageReport): readonly (readonly string[])[] {
+  return [
+    [...columns, ...COUNT_NAMES],
+    ...lines.map((line) => {
+      const { cost_usd, ...counts } = countsOf(line);
+      const { calls, input_tokens, output_tokens, cached_tokens, estimated_calls } = counts;
+      const before = [calls, input_tokens, output_tokens, cached_tokens].map(String);
+      return [...line.values, ...before, costText(cost_usd), String(estimated_calls)];
+    }),
+  ];
+}
+
+function costText(usd: number): string {
+  const [whole = "0", decimals = ""] = usd.toFixed(9).split(".");
+  const kept = decimals.replace(/0+$/, "");
+  return kept === "" ? whole : `${whole}.${kept}`;
+}
+
+/** Returns the report as CSV with a line of names (RFC 4180). */
+export function usageCsv(report: UsageReport): string {
+  return usageTable(report).map((fields) => `${fields.map(csvField).join(",")}\r\n`).join("");
+}
+
+/**
+ * Returns a field of CSV. Spreadsheets take a text that begins like a formula for one, and clients choose
+ * the names of models.
+ */
+function csvField(text: string): string {
+  const isFormula = /^[=+@\t\r-]/.test(text) && !/^-?[\d.]+$/.test(text);
+  const safe = isFormula ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,59 @@
+import type { Awaitable } from "../../core/awaitable.ts";
+import type { Failed } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import type { ClientKey } from "../../call/client_key.ts";
+import { Meter } from "../../call/meter.ts";
+import { type CallQuotas, type CallScope, limitedCallers, scopesNow } from "../../call/quotas.ts";
+import type { BucketSettings } from "../../state/buckets.ts";
+import type { QuotaDecision } from "../../state/quota_store.ts";
+import { storeUnavailable } from "../../state/store_failure.ts";
+import { setBudgetHeader, setTokenHeaders } from "./limit_headers.ts";
+import { refuseByLimit } from "./limit_refusals.ts";
+import { admitToQuotas } from "./quota_admission.ts";
+import { setRateHeaders } from "./rate_limit.ts";
+
+/**
+ * Admits a call of a client key to all limits of the key and its groups at once, in the order budgets,
+ * tokens, concurrent calls, requests. Returns null if it is admitted; a promise if the limits are
+ * counted in a shared store. A refused call takes nothing from any limit. Fails as `state_unavailable` if
+ * the store is away and `state.on_outage` is `refuse`.
+ */
+export function admitClient(
+  call: Call,
+  key: ClientKey,
+  requests: BucketSettings | null,
+): Awaitable<Failed | null> {
+  const callers = limitedCallers(key);
+  const quotas: CallQuotas = { callers, calendar: call.generation.calendar };
+  const scopes = scopesNow(quotas, requests, call.world.wall());
+  return admitToQuotas(call, scopes, (decision) => {
+    if (decision.kind === "unavailable") return storeUnavailable();
+    setHeaders(call, scopes, decision);
+    if (decision.kind === "refused") return refuseByLimit(call, scopes, decision);
+    call.client.quotas = quotas;
+    const holders = callers.filter(({ limits }) => limits.maxConcurrent !== null);
+    if (holders.length > 0) call.state.leases.add(call.id, holders.map(({ caller }) => caller));
+    return null;
+  });
+}
+
+/** Begins to meter an admitted call of a client key. */
+export function meterCall({ client }: Call): void {
+  client.meter = new Meter();
+}
+
+type Rests = Extract<QuotaDecision, { readonly kind: "refused" | "admitted" }>["rests"];
+
+function setHeaders(
+  { responseHeaders }: Call,
+  scopes: readonly CallScope[],
+  { rests }: { readonly rests: Rests },
+): void {
+  const requests = scopes[0]?.limits.requests ?? null;
+  const remaining = rests[0]?.requests ?? null;
+  if (requests !== null && remaining !== null) {
+    setRateHeaders(responseHeaders, requests.requests_per_minute, remaining);
+  }
+  setTokenHeaders(responseHeaders, scopes, rests);
+  setBudgetHeader(responseHeaders, scopes, rests);
+}

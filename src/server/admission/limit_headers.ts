@@ -1,0 +1,65 @@
+import type { Call } from "../../call/call.ts";
+import { centsOf } from "../../call/client_key.ts";
+import type { BudgetUnit, CallScope } from "../../call/quotas.ts";
+import type { QuotaRest } from "../../state/quota_store.ts";
+
+type ResponseHeaders = Call["responseHeaders"];
+
+/**
+ * Sets the rate of tokens and the tokens that may be used immediately: of the client key or the group
+ * with the fewest remaining tokens.
+ */
+export function setTokenHeaders(
+  responseHeaders: ResponseHeaders,
+  scopes: readonly CallScope[],
+  rests: readonly QuotaRest[],
+): void {
+  let lowest: { readonly limit: number; readonly remaining: number } | null = null;
+  for (const [index, { limits: { tokensPerMinute } }] of scopes.entries()) {
+    const remaining = rests[index]?.tokens ?? null;
+    if (tokensPerMinute === null || remaining === null) continue;
+    if (lowest === null || remaining < lowest.remaining) {
+      lowest = { limit: tokensPerMinute, remaining };
+    }
+  }
+  if (lowest === null) return;
+  responseHeaders["x-ratelimit-limit-tokens"] = String(lowest.limit);
+  responseHeaders["x-ratelimit-remaining-tokens"] = String(Math.max(0, lowest.remaining));
+}
+
+/**
+ * Sets `X-Gateway-Budget` to the sums of all budgets before this call, such as
+ * `day usd 12.34/20, group apps month tokens 120000/50000000`.
+ */
+export function setBudgetHeader(
+  responseHeaders: ResponseHeaders,
+  scopes: readonly CallScope[],
+  rests: readonly QuotaRest[],
+): void {
+  const entries = scopes.flatMap(({ group, limits: { budgets } }, scope) =>
+    budgets.flatMap(({ per, unit, limit }, index) => {
+      const spent = rests[scope]?.spent[index];
+      if (spent === undefined) return [];
+      const owner = group === null ? "" : `group ${listedName(group)} `;
+      return [`${owner}${per} ${unit} ${amountText(spent, unit)}/${amountText(limit, unit)}`];
+    })
+  );
+  if (entries.length > 0) responseHeaders["x-gateway-budget"] = entries.join(", ");
+}
+
+/** Maximum characters of a group's name in a response header. */
+const MAX_GROUP_CHARS = 64;
+
+/** Returns a name without blanks, commas and characters that a header may not have, in percent-encoding. */
+function listedName(name: string): string {
+  return name.slice(0, MAX_GROUP_CHARS).toWellFormed()
+    .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
+}
+
+/**
+ * Returns tokens, or USD with at most two decimals, rounded down: a budget that has something left never
+ * looks used up.
+ */
+function amountText(amount: number, unit: BudgetUnit): string {
+  return String(unit === "tokens" ? amount : centsOf(amount) / 100);
+}

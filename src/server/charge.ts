@@ -1,0 +1,93 @@
+import type { Call } from "../call/call.ts";
+import { nanoUsd as toNanoUsd } from "../call/client_key.ts";
+import type { Meter, MeteredUse } from "../call/meter.ts";
+import { usesOf } from "../call/quotas.ts";
+import { computeCost, type Pricing } from "../observe/cost.ts";
+import type { Charge } from "../observe/report.ts";
+import { internalError } from "./internal_error.ts";
+
+/**
+ * Charges a finished call of a client key with what it has used, and gives its concurrent call back.
+ * Estimated tokens become those of its report.
+ */
+export function chargeCall(call: Call): void {
+  const { id, report, state, world, generation, client: { meter, quotas } } = call;
+  const charge = meter === null ? NOTHING : meteredCharge(call, meter, generation.config);
+  if (meter !== null) {
+    report.charge = charge;
+    if (state.usage.isOn) addUsage(call, meter);
+  }
+  if (quotas === null) return;
+  call.client.quotas = null;
+  state.leases.remove(id);
+  const settling = state.quotas.settle(id, usesOf(quotas, charge, world.wall()));
+  if (settling instanceof Promise) {
+    void settling.catch((error: unknown) => internalError(call, error));
+  }
+}
+
+const NOTHING: Charge = { tokens: 0, nanoUsd: 0 };
+
+function meteredCharge({ report }: Call, meter: Meter, pricing: Pricing): Charge {
+  let tokens = 0;
+  let nanoUsd = 0;
+  for (const use of meter.uses()) {
+    tokens += tokensOf(use);
+    if (use.isEstimated) report.estimated = true;
+    if (use.isFree) continue;
+    nanoUsd += costOf(use, pricing);
+    const isLast = use.provider === report.provider && use.model === report.model;
+    if (use.isEstimated && isLast) report.usage = use.usage;
+  }
+  return { tokens: count(tokens), nanoUsd: count(nanoUsd) };
+}
+
+/**
+ * Adds a call to the usage of its key: its tokens and cost to each model that has used them, the call
+ * itself to the model that served it. Calls without a provider are not counted.
+ */
+function addUsage(call: Call, meter: Meter): void {
+  const { report, state, generation: { calendar, config }, world } = call;
+  const { client: key, provider } = report;
+  if (key === null || provider === null) return;
+  const day = calendar.windowOf("day", world.wall()).name.slice("d:".length);
+  const model = report.model ?? "";
+  const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
+  const uses = meter.uses();
+  const last = uses.at(-1);
+  const isServer = last?.provider === provider && last.model === model;
+  if (!isServer) state.usage.add({ day, key, provider, model, ...own, ...NO_TOKENS });
+  for (const use of uses) {
+    const { usage: { input, output, cached }, provider, model } = use;
+    state.usage.add({
+      day,
+      key,
+      provider,
+      model,
+      ...(isServer && use === last ? own : NO_CALL),
+      input: count(input),
+      output: count(output),
+      cached: count(cached),
+      nanoUsd: use.isFree ? 0 : count(costOf(use, config)),
+    });
+  }
+}
+
+const NO_CALL = { calls: 0, estimated: 0 };
+const NO_TOKENS = { input: 0, output: 0, cached: 0, nanoUsd: 0 };
+
+/** Returns the tokens of an attempt: the provider's own total, if it has reported one. */
+function tokensOf({ usage: { total, input, output } }: MeteredUse): number {
+  return total ?? input + output;
+}
+
+/** Returns the cost of an attempt in nano-dollars; 0 without a price, which no budget in USD permits. */
+function costOf({ usage, provider, model }: MeteredUse, pricing: Pricing): number {
+  return toNanoUsd(computeCost(usage, pricing, provider, model) ?? 0);
+}
+
+/** Returns a whole number that a store can add: figures of providers are untrusted. */
+function count(figure: number): number {
+  if (!(figure > 0)) return 0;
+  return Math.min(Math.round(figure), Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,369 @@
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { assertEquals } from "../support/assert.ts";
+import { answers, COMPLETION } from "../support/chat_call.ts";
+import { keyOf } from "../support/client_keys.ts";
+import { keys, type LimitedGateway, limitedGateway, USAGE } from "../support/limited_gateway.ts";
+
+/** A route to one provider of this type, whose models cost 2 and 1 USD per million tokens. */
+function provider(kind: string, more = ""): string {
+  const [type, target] = kind === "responses"
+    ? ["compat", "provider: up, upstream_request_type: responses"]
+    : [kind, "provider: up"];
+  return `
+providers:
+  up: {type: ${type}, base_url: "http://up"${type === "local" ? "" : ", api_key: sk-secret"}${more}}
+routing: {routes: [{name: main, targets: [{${target}}]}]}
+retry: {enabled: true, max_attempts: 2, initial_delay: 1ms}
+pricing: {"up/*": {input: 2, output: 1}}
+`;
+}
+
+const LIMITS = keys({
+  ada: {
+    tokens_per_minute: 100_000,
+    budgets: [{ per: "day", usd: 1, tokens: 100_000 }],
+  },
+});
+
+function post(path: string, body: JsonObject, signal?: AbortSignal): Request {
+  return new Request(`http://localhost${path}`, {
+    method: "POST",
+    headers: { host: "localhost", ...keyOf("ada") },
+    body: JSON.stringify(body),
+    signal: signal ?? null,
+  });
+}
+
+const CHAT: JsonObject = { model: "m", messages: [{ role: "user", content: "Hi" }] };
+const MESSAGE: JsonObject = { ...CHAT, max_tokens: 50 };
+const RESPONSE: JsonObject = { model: "m", input: "Hi", store: false };
+
+/** An answer of a provider: its body, or the records of a stream that never ends. */
+type Answer = JsonObject | { readonly records: readonly string[] };
+
+function sseOf(...events: readonly JsonObject[]): readonly string[] {
+  return events.map((event) => {
+    const name = typeof event.type === "string" ? `event: ${event.type}\n` : "";
+    return `${name}data: ${JSON.stringify(event)}\n\n`;
+  });
+}
+
+/** A gateway whose provider gives each answer once; a number is the status of an error. */
+function charged(type: string, given: readonly (Answer | number)[], more = "", settings = "") {
+  const waiting = [...given];
+  const sent: string[] = [];
+  const gateway = limitedGateway(LIMITS, {
+    more,
+    providers: provider(type, settings),
+    async fetch(_url, { body, signal }) {
+      sent.push(await new Response(body ?? "").text());
+      const answer = waiting.shift() ?? 500;
+      if (typeof answer === "number") return answers(answer, { error: { message: "no" } });
+      if (!("records" in answer)) return answers(200, answer);
+      const { records } = answer;
+      const stream = new ReadableStream({
+        type: "bytes",
+        start(controller) {
+          signal?.addEventListener("abort", () => controller.error(new TypeError("aborted")));
+          for (const record of records as readonly string[]) {
+            controller.enqueue(new TextEncoder().encode(record));
+          }
+        },
+      });
+      const kind = type === "local" ? "application/x-ndjson" : "text/event-stream";
+      return new Response(stream, { headers: { "content-type": kind } });
+    },
+  });
+  return { ...gateway, sent };
+}
+
+/** Sends a request and reads its response to the end. */
+async function served(gateway: LimitedGateway, request: Request): Promise<number> {
+  const responding = gateway.app(request);
+  // Retries wait for their time.
+  await gateway.world.advance(1_000);
+  const response = await responding;
+  await response.text();
+  return response.status;
+}
+
+/** Reads a stream until this text has come, then leaves. */
+async function leaveAfter(gateway: LimitedGateway, request: Request, text: string): Promise<void> {
+  const response = await gateway.app(request);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let read = "";
+  while (reader !== undefined && !read.includes(text)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the stream ended with ${read}`);
+    read += value;
+  }
+  await reader?.cancel();
+  await gateway.world.advance(0);
+}
+
+/** What the sums of the key say after all calls, and what the last report says. */
+async function sums({ gateway, reports }: LimitedGateway) {
+  const found = await gateway.state.quotas.spent(["key ada"]);
+  const windows = found.ok ? found.value.get("key ada") : undefined;
+  const at = (unit: string) => windows?.get(`${unit} d:2023-11-14`) ?? 0;
+  return {
+    tokens: at("tokens"),
+    nanoUsd: at("usd"),
+    estimated: reports.at(-1)?.estimated,
+  };
+}
+
+const REPORTED = { tokens: 14, nanoUsd: 24_000, estimated: false };
+
+function quarter(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+const TEXT = "delivered ".repeat(20);
+
+/** Charge of a request whose tokens were estimated from its bytes and these delivered ones. */
+function estimated(request: string, delivered: string) {
+  const [input, output] = [quarter(request), quarter(delivered)];
+  return { tokens: input + output, nanoUsd: (2 * input + output) * 1_000, estimated: true };
+}
+
+Deno.test("each client API charges the tokens that the provider reports, and their cost", async () => {
+  const completion = { ...COMPLETION, usage: USAGE };
+  const chat = charged("compat", [completion, completion, completion]);
+  assertEquals(await served(chat, post("/v1/chat/completions", CHAT)), 200);
+  assertEquals(await sums(chat), REPORTED);
+  assertEquals(await served(chat, post("/v1/messages", MESSAGE)), 200);
+  assertEquals(await served(chat, post("/v1/responses", RESPONSE)), 200);
+  assertEquals(await sums(chat), { tokens: 42, nanoUsd: 72_000, estimated: false });
+
+  const vectors = {
+    object: "list",
+    model: "m",
+    data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+    usage: { prompt_tokens: 7, total_tokens: 7 },
+  };
+  const embeddings = charged("compat", [vectors]);
+  assertEquals(await served(embeddings, post("/v1/embeddings", { model: "m", input: "Hi" })), 200);
+  assertEquals(await sums(embeddings), { tokens: 7, nanoUsd: 14_000, estimated: false });
+
+  const message = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text: "Hi" }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 10, output_tokens: 4 },
+  };
+  const relayed = charged("messages", [message]);
+  assertEquals(await served(relayed, post("/v1/messages", MESSAGE)), 200);
+  assertEquals(await sums(relayed), REPORTED);
+});
+
+const COMPACTION = {
+  id: "resp_1",
+  object: "response.compaction",
+  output: [],
+  usage: { input_tokens: 10, output_tokens: 4, total_tokens: 14 },
+};
+
+Deno.test("compaction charges its tokens, and counting tokens charges tokens without a cost", async () => {
+  const settings = ", capabilities: {response_compaction: true, response_input_tokens: true}";
+  const input = { model: "m", input: "Hi" };
+  const compact = charged("compat", [COMPACTION], "", settings);
+  assertEquals(await served(compact, post("/v1/responses/compact", input)), 200);
+  assertEquals(await sums(compact), REPORTED);
+
+  const count = charged(
+    "compat",
+    [{ object: "response.input_tokens", input_tokens: 9 }],
+    "",
+    settings,
+  );
+  assertEquals(await served(count, post("/v1/responses/input_tokens", input)), 200);
+  const { tokens } = estimated(count.sent[0] ?? "", "");
+  assertEquals(await sums(count), { tokens, nanoUsd: 0, estimated: true });
+
+  const messages = charged("messages", [{ input_tokens: 9 }]);
+  assertEquals(await served(messages, post("/v1/messages/count_tokens", CHAT)), 200);
+  const sent = estimated(messages.sent[0] ?? "", "");
+  assertEquals(await sums(messages), { tokens: sent.tokens, nanoUsd: 0, estimated: true });
+  assertEquals(messages.reports[0]?.usage, null);
+});
+
+Deno.test("a whole response without reported tokens is estimated from its request and its text", async () => {
+  const choices = [{
+    index: 0,
+    message: { role: "assistant", content: TEXT },
+    finish_reason: "stop",
+  }];
+  const chat = charged("compat", [{ ...COMPLETION, choices }]);
+  assertEquals(await served(chat, post("/v1/chat/completions", CHAT)), 200);
+  assertEquals(await sums(chat), estimated(chat.sent[0] ?? "", TEXT));
+  const [line = ""] = chat.log;
+  assertEquals(line.includes('"tokens_estimated":true'), true, line);
+  const metrics = await chat.gateway.metrics.scrape();
+  assertEquals(metrics.includes('gateway_usage_estimated_total{provider="up"} 1\n'), true);
+});
+
+const CHUNK = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+const delta = (content: string, more: JsonObject = {}) => ({
+  ...CHUNK,
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  ...more,
+});
+
+const MESSAGE_EVENTS = sseOf(
+  {
+    type: "message_start",
+    message: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 10, output_tokens: 1 },
+    },
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: TEXT } },
+);
+
+const RESPONSE_OBJECT = {
+  id: "resp_1",
+  object: "response",
+  created_at: 1,
+  model: "m",
+  status: "in_progress",
+  output: [],
+};
+const RESPONSE_EVENTS = sseOf(
+  { type: "response.created", sequence_number: 0, response: RESPONSE_OBJECT },
+  {
+    type: "response.output_item.added",
+    sequence_number: 1,
+    output_index: 0,
+    item: { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] },
+  },
+  {
+    type: "response.content_part.added",
+    sequence_number: 2,
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    part: { type: "output_text", text: "", annotations: [] },
+  },
+  {
+    type: "response.output_text.delta",
+    sequence_number: 3,
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    delta: TEXT,
+  },
+);
+
+/** Streams that break off after the text, of each wire, and each client API that reads them. */
+const INTERRUPTED: readonly (readonly [
+  type: string,
+  records: readonly string[],
+  tells: "nothing" | "input" | "all",
+])[] = [
+  ["compat", sseOf(delta(TEXT)), "nothing"],
+  ["compat", sseOf(delta(TEXT, { usage: USAGE })), "all"],
+  ["messages", MESSAGE_EVENTS, "input"],
+  ["responses", RESPONSE_EVENTS, "nothing"],
+  ["local", [`${JSON.stringify({ message: { content: TEXT }, done: false })}\n`], "nothing"],
+];
+
+const STREAMS: readonly (readonly [path: string, body: JsonObject])[] = [
+  ["/v1/chat/completions", { ...CHAT, stream: true }],
+  ["/v1/messages", { ...MESSAGE, stream: true }],
+  ["/v1/responses", { ...RESPONSE, stream: true }],
+];
+
+for (const [type, records, tells] of INTERRUPTED) {
+  for (const [path, body] of STREAMS) {
+    Deno.test(`a stream of ${type} that reports ${tells} and whose client of ${path} leaves is charged`, async () => {
+      const gateway = charged(type, [{ records }]);
+      await leaveAfter(gateway, post(path, body), TEXT);
+      const guess = estimated(gateway.sent[0] ?? "", TEXT);
+      const output = quarter(TEXT);
+      assertEquals(
+        await sums(gateway),
+        tells === "all"
+          ? REPORTED
+          : tells === "input"
+          ? { tokens: 10 + output, nanoUsd: (20 + output) * 1_000, estimated: true }
+          : guess,
+      );
+      assertEquals(gateway.reports.at(-1)?.failure?.kind, "client_cancelled");
+    });
+  }
+}
+
+Deno.test("a client that leaves before the response pays for what was sent to the provider", async () => {
+  const gateway = charged("compat", [{ records: [": waiting\n\n"] }]);
+  const client = new AbortController();
+  const response = gateway.app(
+    post("/v1/chat/completions", { ...CHAT, stream: true }, client.signal),
+  );
+  await gateway.world.advance(0);
+  client.abort();
+  assertEquals((await response).status, 499);
+  assertEquals(await sums(gateway), estimated(gateway.sent[0] ?? "", ""));
+});
+
+Deno.test("attempts that fail without reported tokens cost nothing, also if a retry succeeds", async () => {
+  const failed = charged("compat", [500, 500]);
+  assertEquals(await served(failed, post("/v1/chat/completions", CHAT)), 500);
+  assertEquals(await sums(failed), { tokens: 0, nanoUsd: 0, estimated: false });
+
+  const gateway = charged("compat", [503, { ...COMPLETION, usage: USAGE }]);
+  assertEquals(await served(gateway, post("/v1/chat/completions", CHAT)), 200);
+  assertEquals(await sums(gateway), REPORTED);
+});
+
+Deno.test("a stream that fails before its first content counts what its provider has reported", async () => {
+  const error = { type: "error", error: { type: "overloaded_error", message: "busy" } };
+  const broken = { records: [...MESSAGE_EVENTS.slice(0, 1), ...sseOf(error)] };
+  const gateway = charged("messages", [broken, broken]);
+  const response = gateway.app(post("/v1/messages", { ...MESSAGE, stream: true }));
+  await gateway.world.advance(1_000);
+  await (await response).text();
+  assertEquals(gateway.sent.length, 2);
+  assertEquals(await sums(gateway), { tokens: 22, nanoUsd: 42_000, estimated: false });
+});
+
+Deno.test("a cached response costs nothing but its request", async () => {
+  const more = "caching: {enabled: true}\n";
+  const gateway = charged("compat", [{ ...COMPLETION, usage: USAGE }], more);
+  assertEquals(await served(gateway, post("/v1/chat/completions", CHAT)), 200);
+  assertEquals(await served(gateway, post("/v1/chat/completions", CHAT)), 200);
+  assertEquals(gateway.reports.map(({ cache }) => cache), ["MISS", "HIT"]);
+  assertEquals(await sums(gateway), REPORTED);
+});
+
+Deno.test("a complete stream without reported tokens is estimated", async () => {
+  const end = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const gateway = charged("compat", [
+    { records: [...sseOf(delta(TEXT), delta(TEXT), end), "data: [DONE]\n\n"] },
+  ]);
+  const response = gateway.app(post("/v1/chat/completions", { ...CHAT, stream: true }));
+  await gateway.world.advance(0);
+  const reading = (await response).text();
+  await gateway.world.advance(1_000);
+  await reading;
+  assertEquals(await sums(gateway), estimated(gateway.sent[0] ?? "", TEXT + TEXT));
+});
+
+Deno.test("a provider that reports absurd token counts is charged as a number that can be added", async () => {
+  const usage = { prompt_tokens: 1e300, completion_tokens: 1, total_tokens: 1e300 };
+  const gateway = charged("compat", [{ ...COMPLETION, usage }]);
+  assertEquals(await served(gateway, post("/v1/chat/completions", CHAT)), 200);
+  const { tokens, nanoUsd } = await sums(gateway);
+  assertEquals([tokens, nanoUsd], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+});
