@@ -41,7 +41,7 @@ export interface Buckets {
 const MAX_BUCKETS = 10_000;
 
 /** Tolerance for rounding errors in sums of fractions. */
-const ROUNDING_MS = 1e-6;
+const ROUNDING_MS = 1e-4;
 
 /**
  * Returns buckets that are all full. `now` returns milliseconds that never go back. `maxDebtMs` is

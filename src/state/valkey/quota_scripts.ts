@@ -15,13 +15,19 @@ local ms = math.floor(now / 1000)`;
 /** Tolerance for rounding errors in microseconds: times have this many digits. */
 const MAX_ROUNDING_US = 0.1;
 
+/**
+ * Milliseconds after which a bucket is full and needs no key. Tests whose time is scripted replace this
+ * text, because keys expire in the time of the server.
+ */
+export const BUCKET_TTL = "math.ceil(lacking / 1000) + 1";
+
 /** Buckets as in memory: each is stored as the time at which it will be full. */
 const BUCKETS = `
 local function lacking_of(key, now, most)
   return math.min(math.max(0, tonumber(redis.call('GET', key) or now) - now), most)
 end
 local function store(key, now, lacking)
-  redis.call('SET', key, string.format('%.3f', now + lacking), 'PX', math.ceil(lacking / 1000) + 1)
+  redis.call('SET', key, string.format('%.3f', now + lacking), 'PX', ${BUCKET_TTL})
 end
 local function left_of(whole, lacking, per)
   return math.floor((whole - lacking + ${MAX_ROUNDING_US}) / per)

@@ -129,9 +129,10 @@ export const storeResponse = {
     if (isStored) {
       const digests = missingDigests(context, response);
       if (digests.length > 0) return { kind: "missing", digests };
-      write(context, response);
     }
+    // Bound first: an owner that makes room for it takes the response stored under its ID along.
     const binding = bindOwner(context, bound, isStored ? owner : withoutSnapshot(owner));
+    if (isStored && readBinding(context, bound)?.kind === "bound") write(context, response);
     return { kind: "done", binding };
   },
 };
