@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
 import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA } from "./schema.ts";
@@ -47,7 +48,10 @@ const MAX_LOG_BYTES = 2 * 1024 * 1024;
  * Opens a database file and creates its tables. One connection with an exclusive lock: no other
  * process may use the file, and none of its content is in shared memory.
  */
-export function openDatabase({ path, synchronous, maxPages }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  const { synchronous, maxPages } = options;
+  // SQLite takes a relative path such as `:memory:` or `file:x` for something else than a file.
+  const path = resolve(options.path);
   const file = openFile(path);
   try {
     return withStatements(connect(path, synchronous, maxPages), file);
