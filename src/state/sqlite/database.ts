@@ -17,6 +17,8 @@ export interface Database {
   row(sql: string, ...parameters: readonly SqlValue[]): Row | undefined;
   /** Returns all rows of a query. */
   rows(sql: string, ...parameters: readonly SqlValue[]): readonly Row[];
+  /** Throws if the file was removed: what is written to it then ends with the process. */
+  checkFile(): void;
   /** Writes back what is in the write-ahead log, and releases the file. */
   close(): void;
 }
@@ -30,7 +32,7 @@ export interface DatabaseOptions extends SqliteSettings {
 /** Problem of a file that this process cannot use although it can be read. */
 export class UnusableDatabase extends Error {
   /** `newer`: written by a later version; `foreign`: by another program; `locked`: in use. */
-  readonly reason: "newer" | "foreign" | "locked";
+  readonly reason: "newer" | "foreign" | "locked" | "removed";
 
   constructor(reason: UnusableDatabase["reason"]) {
     super(reason);
@@ -147,6 +149,9 @@ function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
     change: (sql, ...parameters) => Number(statement(sql).run(...parameters).changes),
     row: (sql, ...parameters) => statement(sql).get(...parameters),
     rows: (sql, ...parameters) => statement(sql).all(...parameters),
+    checkFile() {
+      if (file.statSync().nlink === 0) throw new UnusableDatabase("removed");
+    },
     close() {
       database.close();
       file.close();
