@@ -1,13 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureCancel } from "./cancel.ts";
-import { configText } from "./configs.ts";
 import { newSystemRun, runInterleaved, type RunLength } from "./measure.ts";
-import {
-  newServerProcesses,
-  pinSelf,
-  type ServerProcess,
-  type ServerProcesses,
-} from "./processes.ts";
+import { newServerProcesses, pinSelf } from "./processes.ts";
 import {
   cancelLine,
   HEADING,
@@ -18,16 +12,15 @@ import {
   stateLine,
   summaryLine,
 } from "./report.ts";
-import { type Scenario, scenarios, type SystemName } from "./scenarios.ts";
+import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSoak } from "./soak.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
+import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
 
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
-// the ratios are meaningful. Measured servers run on one core; load and upstream run on the other.
-
-const MEASURED_CORE_INDEX = 0, LOAD_CORE_INDEX = 1;
+// the ratios are meaningful.
 
 const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
   --seconds  seconds that one round of one system takes
@@ -74,14 +67,23 @@ async function runBenchmarks({ only, ...length }: Options): Promise<void> {
         ? "measured servers pinned to one core"
         : "servers not pinned to cores: ratios are imprecise"),
   );
+  // The folder is removed when all servers have ended.
+  const folder = await Deno.makeTempDir();
+  await using _folder = {
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
   await using servers = newServerProcesses(canPin);
   const results: ScenarioResult[] = [];
   const selected = scenarios.filter(({ name }) => isSelected(name));
   if (selected.length > 0) {
-    const systems = await startSystems(servers, selected);
+    const systems = await startSystems(servers, selected, folder);
     console.log(HEADING);
     for (const scenario of selected) {
       const result = await compareSystems(scenario, systems, length);
+      if (typeof result === "string") {
+        console.log(`${scenario.name} was skipped: ${result}`);
+        continue;
+      }
       results.push(result);
       console.log(scenarioLines(result));
     }
@@ -110,44 +112,20 @@ async function runBenchmarks({ only, ...length }: Options): Promise<void> {
   console.log(summaryLine(results));
 }
 
-type Systems = ReadonlyMap<SystemName, ServerProcess>;
-
-async function startSystems(
-  servers: ServerProcesses,
-  selected: readonly Scenario[],
-): Promise<Systems> {
-  const { port } = await servers.start("upstream.ts", "", LOAD_CORE_INDEX);
-  const upstream = `http://127.0.0.1:${port}`;
-  const systems = new Map<SystemName, ServerProcess>();
-  for (const name of new Set(selected.flatMap(({ base, measured }) => [base, measured]))) {
-    const [program, argument] = name === "floor"
-      ? ["floor.ts", `${upstream}/v1/chat/completions`] as const
-      : ["gateway.ts", configText(name, upstream)] as const;
-    systems.set(name, await servers.start(program, argument, MEASURED_CORE_INDEX));
-  }
-  return systems;
-}
-
+/** Returns the reason if the scenario cannot be measured on this machine. */
 async function compareSystems(
   scenario: Scenario,
   systems: Systems,
   length: RunLength,
-): Promise<ScenarioResult> {
+): Promise<ScenarioResult | string> {
   const { request, measuredRequest } = scenario;
-  using base = await newSystemRun(scenario, startedSystem(systems, scenario.base), request);
-  using measured = await newSystemRun(
-    scenario,
-    startedSystem(systems, scenario.measured),
-    measuredRequest ?? request,
-  );
-  await runInterleaved([base, measured], length);
-  return { scenario, base: base.result(), measured: measured.result() };
-}
-
-function startedSystem(systems: Systems, name: SystemName): ServerProcess {
-  const served = systems.get(name);
-  if (served === undefined) throw new Error(`The system ${name} was not started.`);
-  return served;
+  const [base, measured] = [systems.get(scenario.base), systems.get(scenario.measured)];
+  if (base.kind === "missing") return base.reason;
+  if (measured.kind === "missing") return measured.reason;
+  using baseRun = await newSystemRun(scenario, base.process, request);
+  using measuredRun = await newSystemRun(scenario, measured.process, measuredRequest ?? request);
+  await runInterleaved([baseRun, measuredRun], length);
+  return { scenario, base: baseRun.result(), measured: measuredRun.result() };
 }
 
 /**

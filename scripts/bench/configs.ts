@@ -5,15 +5,27 @@ export type ConfigName =
   | "hundred-routes"
   | "translate"
   | "soak"
-  | "dashboard";
+  | "dashboard"
+  | "limited";
 
 /**
  * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
+ * `state` has the settings of a state store for the configurations `one` and `limited`.
  */
-export function configText(name: ConfigName, url: string): string {
+export function configText(
+  name: ConfigName,
+  url: string,
+  state: Readonly<Record<string, unknown>> = {},
+): string {
   switch (name) {
     case "one":
-      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])]);
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], { state });
+    case "limited":
+      // Every request takes from a bucket that never becomes empty.
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        state,
+        rate_limiting: { enabled: true, requests_per_minute: 60_000_000, burst_size: 1_000_000 },
+      });
     case "ten-targets": {
       const ids = Array.from({ length: 10 }, (_, at) => `up${at}`);
       return toConfigText(ids.map((id) => newProvider(id, url)), [newRoute("main", ids)]);

@@ -7,6 +7,8 @@ import { newLog } from "../../src/observe/log.ts";
 import { newLogWriter } from "../../src/observe/log_writer.ts";
 import { newOutbound } from "../../src/remote/remote_services.ts";
 import { createApp } from "../../src/server/app.ts";
+import { newAvailableStore } from "../../src/state/availability/available_store.ts";
+import { openStateStore } from "../../src/state/open_store.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
 // The gateway under test, with its access log written to /dev/null. Its argument is the
@@ -18,6 +20,20 @@ if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
 const writer = newLogWriter(await Deno.open("/dev/null", { write: true }));
 const log = newLog({ level: "info", format: "json" }, writer.write);
 const world = newRealWorld();
+const settings = parsed.config.state;
+const opened = await openStateStore(settings, { world, log });
+if (opened?.ok === false) throw new Error(opened.problem);
+// A store that is away would be measured as a fast one.
+const isNeverAway = () => {
+  throw new Error("The state store is away.");
+};
+const store = opened === null ? null : newAvailableStore(opened.store, {
+  world,
+  log,
+  settings,
+  onFailure: isNeverAway,
+  onLoss: isNeverAway,
+});
 const outbound = newOutbound({
   world,
   log,
@@ -27,7 +43,9 @@ const outbound = newOutbound({
 });
 const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log)], {
   newCapture: outbound.newCapture,
+  store,
 });
 const app = createApp(gateway);
 outbound.apply(parsed.config);
+await store?.start();
 serveUntilStdinEnds(app);

@@ -68,7 +68,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
       bodyAt = headEnd();
     }
     const head = decoder.decode(buffer.subarray(0, bodyAt));
-    const declared = /\r\ncontent-length: (\d+)\r\n/.exec(head)?.[1];
+    const declared = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
     isChunked = declared === undefined;
     while (filled === bodyAt) await more();
     const firstByteMs = performance.now() - began;

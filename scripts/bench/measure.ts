@@ -33,19 +33,19 @@ export interface SystemRun extends Disposable {
 export async function newSystemRun(
   scenario: Scenario,
   system: ServerProcess,
-  { path, body }: ScenarioRequest,
+  request: ScenarioRequest,
 ): Promise<SystemRun> {
-  const request = encodePost(path, body);
   const clients: HttpClient[] = [];
   for (let at = 0; at < scenario.connections; at++) clients.push(await newHttpClient(system.port));
-  const first = await checkFirstResponse(scenario, clients, request);
+  const turns = await checkFirstTurns(scenario, clients, request);
   let rates: number[] = [];
   let times: number[] = [];
   let cpu: number | null = 0;
 
   async function load(client: HttpClient, end: number): Promise<void> {
-    while (performance.now() < end) {
-      const response = await client.exchange(request);
+    for (let at = 0; performance.now() < end; at++) {
+      const { encode, first } = at % DIALOGUE_TURN_COUNT === 0 ? turns.opening : turns.following;
+      const response = await client.exchange(encode(client));
       const isSame = response.status === 200 && response.length === first.length &&
         response.ending === first.ending;
       if (!isSame) throw new Error(`${scenario.name}: a response differs from the first one.`);
@@ -82,13 +82,44 @@ export async function newSystemRun(
   };
 }
 
+/** The number of requests after which a client begins a new dialogue. */
+const DIALOGUE_TURN_COUNT = 8;
+
+/** A request of a client, and the first response to it that was checked. */
+interface Turn {
+  /** Returns the request that follows the client's last response. */
+  encode(client: HttpClient): Uint8Array;
+  readonly first: TimedResponse;
+}
+
+/** Returns the first request of a dialogue and those that follow; outside dialogues they are the same. */
+async function checkFirstTurns(
+  scenario: Scenario,
+  [client]: readonly HttpClient[],
+  { path, body, nextTurn }: ScenarioRequest,
+): Promise<{ readonly opening: Turn; readonly following: Turn }> {
+  if (client === undefined) throw new Error("A scenario needs at least one connection.");
+  const request = encodePost(path, body);
+  const opening = {
+    encode: () => request,
+    first: await checkFirstResponse(scenario, client, request),
+  };
+  if (nextTurn === null) return { opening, following: opening };
+  const encode = (last: HttpClient) => encodePost(path, nextTurn(responseId(last.body())));
+  const first = await checkFirstResponse(scenario, client, encode(client));
+  return { opening, following: { encode, first } };
+}
+
+/** Returns the ID at the start of a response; empty if there is none. */
+function responseId(body: string): string {
+  return /"id":"([^"]*)"/.exec(body)?.[1] ?? "";
+}
+
 async function checkFirstResponse(
   scenario: Scenario,
-  clients: readonly HttpClient[],
+  client: HttpClient,
   request: Uint8Array,
 ): Promise<TimedResponse> {
-  const [client] = clients;
-  if (client === undefined) throw new Error("A scenario needs at least one connection.");
   const response = await client.exchange(request);
   const error = response.status === 200
     ? findBodyError(client.body())

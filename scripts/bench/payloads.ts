@@ -33,6 +33,35 @@ export function responsesRequest(size: number): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify({ ...fields, input: prose(size - 200) }));
 }
 
+/** Returns a Responses request that is not stored, with a history of about `size` bytes. */
+export function historyRequest(size: number): Uint8Array<ArrayBuffer> {
+  return encodeTurn({ store: false, input: [...history(size), QUESTION] });
+}
+
+/** Returns a Responses request that is stored and begins a dialogue of about `size` bytes. */
+export function dialogueRequest(size: number): Uint8Array<ArrayBuffer> {
+  return encodeTurn({ store: true, input: [...history(size), QUESTION] });
+}
+
+/** Returns a Responses request that continues a stored response and is stored itself. */
+export function turnRequest(previousId: string): Uint8Array<ArrayBuffer> {
+  return encodeTurn({ store: true, previous_response_id: previousId, input: [QUESTION] });
+}
+
+const QUESTION = { role: "user", content: prose(200) } as const;
+
+function encodeTurn(fields: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify({ model: "json", max_output_tokens: 400, ...fields }));
+}
+
+/** Returns messages of 1 kB. */
+function history(size: number): { readonly role: string; readonly content: string }[] {
+  return Array.from({ length: Math.ceil(size / 1000) }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: prose(960),
+  }));
+}
+
 /** Returns a Messages request of about `size` bytes, with messages of 1 kB. */
 export function messagesRequest(
   behaviour: UpstreamBehaviour,
@@ -57,13 +86,16 @@ export function parseBehaviour(body: Uint8Array): string {
 const COMPLETION_FIELDS = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" } as const;
 const USAGE = { prompt_tokens: 90, completion_tokens: 200, total_tokens: 290 } as const;
 
+/** The text of complete responses. */
+export const COMPLETE_TEXT: string = prose(700);
+
 /** A complete Chat Completions response of about 1 kB. */
 export const completion: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({
   ...COMPLETION_FIELDS,
   object: "chat.completion",
   choices: [{
     index: 0,
-    message: { role: "assistant", content: prose(700), refusal: null },
+    message: { role: "assistant", content: COMPLETE_TEXT, refusal: null },
     logprobs: null,
     finish_reason: "stop",
   }],
@@ -95,7 +127,7 @@ export const message: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({
   type: "message",
   role: "assistant",
   model: "bench",
-  content: [{ type: "text", text: prose(700), citations: null }],
+  content: [{ type: "text", text: COMPLETE_TEXT, citations: null }],
   stop_reason: "end_turn",
   stop_sequence: null,
   usage: { input_tokens: 90, output_tokens: 200 },

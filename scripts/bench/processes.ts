@@ -11,6 +11,13 @@ export interface ServerProcess {
 /** Starts the servers of the benchmark. Disposing it ends them all. */
 export interface ServerProcesses extends AsyncDisposable {
   start(program: string, argument: string, core: number): Promise<ServerProcess>;
+  /** Starts a program of this machine and waits until it listens at `port`. */
+  startInstalled(
+    path: string,
+    args: readonly string[],
+    port: number,
+    core: number,
+  ): Promise<ServerProcess>;
 }
 
 /** Linux reports processor time in units of a hundredth of a second. */
@@ -20,26 +27,68 @@ const CPU_TICK_MS = 10;
 export function newServerProcesses(canPin: boolean): ServerProcesses {
   const children: Deno.ChildProcess[] = [];
 
-  async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
-    const deno = Deno.execPath();
-    const path = new URL(program, import.meta.url).pathname;
-    const args = ["run", "--allow-all", "--no-prompt", path, argument];
+  function spawn(path: string, args: readonly string[], core: number): Deno.ChildProcess {
     const command = canPin
-      ? new Deno.Command("taskset", { args: ["-c", String(core), deno, ...args], ...PIPES })
-      : new Deno.Command(deno, { args, ...PIPES });
+      ? new Deno.Command("taskset", { args: ["-c", String(core), path, ...args], ...PIPES })
+      : new Deno.Command(path, { args: [...args], ...PIPES });
     const child = command.spawn();
     children.push(child);
+    return child;
+  }
+
+  async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
+    const path = new URL(program, import.meta.url).pathname;
+    const args = ["run", "--allow-all", "--no-prompt", path, argument];
+    const child = spawn(Deno.execPath(), args, core);
     return { port: await readPort(child), cpuMs: () => readCpuMs(child.pid) };
   }
 
+  async function startInstalled(
+    path: string,
+    args: readonly string[],
+    port: number,
+    core: number,
+  ): Promise<ServerProcess> {
+    spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core);
+    await waitForListener(path, port);
+    return { port, cpuMs: () => null };
+  }
+
   async function end() {
-    for (const child of children) {
+    // A gateway ends before the store that it uses.
+    for (const child of children.toReversed()) {
       await child.stdin.close();
       await child.status;
     }
   }
 
-  return { start, [Symbol.asyncDispose]: end };
+  return { start, startInstalled, [Symbol.asyncDispose]: end };
+}
+
+/** The shell ends the program with its own input, so that the program cannot outlive the benchmark. */
+const RUN_UNTIL_STDIN_ENDS =
+  '"$0" "$@" </dev/null >/dev/null & server=$!; read -r _; kill $server; wait $server';
+
+/** Time limit for an installed program to listen. */
+const LISTEN_TIMEOUT_MS = 10_000;
+
+async function waitForListener(path: string, port: number): Promise<void> {
+  const end = performance.now() + LISTEN_TIMEOUT_MS;
+  for (;;) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch (error) {
+      if (performance.now() > end) throw new Error(`${path} does not listen.`, { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** Returns a loopback port that no program uses. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
 }
 
 const PIPES = { stdin: "piped", stdout: "piped" } as const;

@@ -14,7 +14,7 @@ export interface ScenarioResult {
 
 const MIB = 1024 * 1024;
 
-const COLUMN_WIDTHS = [15, 15, 9, 9, 9, 9, 7, 10] as const;
+const COLUMN_WIDTHS = [18, 15, 9, 9, 9, 9, 7, 10] as const;
 
 /** The heading of the table. */
 export const HEADING = tableRow([

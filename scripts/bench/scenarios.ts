@@ -1,14 +1,25 @@
 import type { ConfigName } from "./configs.ts";
 import {
   chatRequest,
+  dialogueRequest,
+  historyRequest,
   messagesRequest,
   responsesRequest,
   STREAM_RECORDS,
+  turnRequest,
   type UpstreamBehaviour,
 } from "./payloads.ts";
 
-/** A system under load: the bare proxy, or a gateway with a configuration. */
-export type SystemName = "floor" | ConfigName;
+/** A system under load: the bare proxy, or gateways with a configuration and a state store. */
+export type SystemName =
+  | "floor"
+  | ConfigName
+  | "sqlite"
+  | "valkey"
+  | "limited-valkey"
+  /** Gateways with rate limits over one server, behind nginx. */
+  | "nginx-1"
+  | "nginx-2";
 
 /** The target of a scenario: a minimum ratio of rates, or a maximum of added latency at p50. */
 export type ScenarioTarget =
@@ -20,6 +31,11 @@ export type ScenarioTarget =
 export interface ScenarioRequest {
   readonly path: string;
   readonly body: Uint8Array<ArrayBuffer>;
+  /**
+   * Returns the body of a turn that continues the response with the given ID; null if each request is
+   * the same.
+   */
+  readonly nextTurn: ((previousId: string) => Uint8Array<ArrayBuffer>) | null;
 }
 
 /** A comparison of two systems under the same load. */
@@ -38,30 +54,42 @@ export interface Scenario {
   readonly target: ScenarioTarget | null;
 }
 
+function newRequest(path: string, body: Uint8Array<ArrayBuffer>): ScenarioRequest {
+  return { path, body, nextTurn: null };
+}
+
 const KB = 1000;
 const CHAT = "/v1/chat/completions";
 const MESSAGES = "/v1/messages";
+const RESPONSES = "/v1/responses";
 
 function jsonScenario(size: number, settings: Partial<Scenario>): Scenario {
-  const request = { path: CHAT, body: chatRequest("json", size) };
+  const request = newRequest(CHAT, chatRequest("json", size));
   return { ...DEFAULT_SCENARIO, request, name: `json ${size / KB} kB`, ...settings };
 }
 
 function streamScenario(behaviour: UpstreamBehaviour, settings: Partial<Scenario>): Scenario {
-  const request = { path: CHAT, body: chatRequest(behaviour, KB) };
+  const request = newRequest(CHAT, chatRequest(behaviour, KB));
   return { ...DEFAULT_SCENARIO, request, unitsPerResponse: STREAM_RECORDS, ...settings };
 }
 
 const DEFAULT_SCENARIO: Scenario = {
   name: "",
   connections: 16,
-  request: { path: CHAT, body: new Uint8Array(0) },
+  request: newRequest(CHAT, new Uint8Array(0)),
   measuredRequest: null,
   unitsPerResponse: 1,
   timed: "totalMs",
   base: "floor",
   measured: "one",
   target: null,
+};
+
+/** A dialogue that begins with 20 kB, each turn stored and continuing the previous one. */
+const dialogue: ScenarioRequest = {
+  path: RESPONSES,
+  body: dialogueRequest(20 * KB),
+  nextTurn: turnRequest,
 };
 
 /** All scenarios, in the order in which they run. */
@@ -86,27 +114,27 @@ export const scenarios: readonly Scenario[] = [
   streamScenario("sse-1", {
     name: "responses",
     measured: "translate",
-    measuredRequest: { path: "/v1/responses", body: responsesRequest(KB) },
+    measuredRequest: newRequest(RESPONSES, responsesRequest(KB)),
   }),
   jsonScenario(20 * KB, {
     name: "messages",
     base: "one",
     measured: "translate",
-    measuredRequest: { path: MESSAGES, body: messagesRequest("json", 20 * KB) },
+    measuredRequest: newRequest(MESSAGES, messagesRequest("json", 20 * KB)),
     target: { kind: "min_rate_ratio", ratio: 0.9 },
   }),
   streamScenario("sse-1", {
     name: "messages-sse",
     base: "one",
     measured: "translate",
-    measuredRequest: { path: MESSAGES, body: messagesRequest("sse-1", KB) },
+    measuredRequest: newRequest(MESSAGES, messagesRequest("sse-1", KB)),
     target: { kind: "min_rate_ratio", ratio: 0.9 },
   }),
   streamScenario("sse-1", {
     name: "messages-translate",
-    request: { path: "/v1/responses", body: responsesRequest(KB) },
+    request: newRequest(RESPONSES, responsesRequest(KB)),
     base: "one",
-    measuredRequest: { path: MESSAGES, body: messagesRequest("sse-1", KB) },
+    measuredRequest: newRequest(MESSAGES, messagesRequest("sse-1", KB)),
     target: { kind: "min_rate_ratio", ratio: 1 },
   }),
   jsonScenario(20 * KB, {
@@ -122,4 +150,33 @@ export const scenarios: readonly Scenario[] = [
     measured: "dashboard",
     target: { kind: "min_rate_ratio", ratio: 0.85 },
   }),
+  {
+    ...DEFAULT_SCENARIO,
+    name: "state-turn-memory",
+    base: "one",
+    request: newRequest(RESPONSES, historyRequest(20 * KB)),
+    measuredRequest: dialogue,
+  },
+  {
+    ...DEFAULT_SCENARIO,
+    name: "state-turn-sqlite",
+    base: "one",
+    measured: "sqlite",
+    request: dialogue,
+  },
+  {
+    ...DEFAULT_SCENARIO,
+    name: "state-turn-valkey",
+    base: "one",
+    measured: "valkey",
+    request: dialogue,
+  },
+  jsonScenario(KB, { name: "rate-valkey", base: "limited", measured: "limited-valkey" }),
+  jsonScenario(KB, {
+    name: "rate-valkey-1",
+    connections: 1,
+    base: "limited",
+    measured: "limited-valkey",
+  }),
+  jsonScenario(KB, { name: "replicas", base: "nginx-1", measured: "nginx-2" }),
 ];

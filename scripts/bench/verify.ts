@@ -1,5 +1,11 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { completion, message, SHORT_STREAM_RECORDS, STREAM_RECORDS } from "./payloads.ts";
+import {
+  COMPLETE_TEXT,
+  completion,
+  message,
+  SHORT_STREAM_RECORDS,
+  STREAM_RECORDS,
+} from "./payloads.ts";
 
 const WHOLE: readonly string[] = [completion, message].map((body) =>
   new TextDecoder().decode(body)
@@ -8,6 +14,7 @@ const WHOLE: readonly string[] = [completion, message].map((body) =>
 /** Returns the error in a response body; null if it is a complete response or stream. */
 export function findBodyError(body: string): string | null {
   if (body.startsWith("event:")) return findEventsError(body);
+  if (body.startsWith('{"id":"resp_')) return findResponseError(body);
   if (!body.startsWith("data:")) {
     return WHOLE.includes(body) ? null : `the response differs from the upstream's: ${body}`;
   }
@@ -19,6 +26,14 @@ export function findBodyError(body: string): string | null {
   return count === STREAM_RECORDS || count === SHORT_STREAM_RECORDS
     ? null
     : `the stream has ${count} text records`;
+}
+
+/** Returns the error in a response of the Responses API; null if it is complete. */
+function findResponseError(body: string): string | null {
+  const response = parseJson(body);
+  const isComplete = isObject(response) && response.status === "completed" &&
+    body.includes(JSON.stringify(COMPLETE_TEXT));
+  return isComplete ? null : `the response is not complete: ${body}`;
 }
 
 /** Returns the error in the events of a response or message; null if the stream is complete. */

@@ -185,9 +185,10 @@ function newKeyLabels(names: readonly string[]) {
       : Object.fromEntries(fields.map((field) => [field, reported?.[field] ?? ""]));
 }
 
-function count(to: Instruments, report: Counted, { byKey, ...labels }: Labels): void {
+function count(to: Instruments, report: Counted, allLabels: Labels): void {
   const { endpoint: { path: endpoint }, ms, failure } = report;
-  const { provider } = labels;
+  const { provider, model, byKey } = allLabels;
+  const labels = { provider, model };
   const route = report.route ?? "";
   to.requests.inc({ endpoint, ...labels, route, status: String(report.status), ...byKey });
   to.duration.observe({ endpoint, ...labels }, ms.total / 1000);
@@ -208,11 +209,13 @@ function count(to: Instruments, report: Counted, { byKey, ...labels }: Labels): 
   // or if the gateway refused to store the response.
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
-  countUse(to, report, { byKey, ...labels });
+  countUse(to, report, allLabels);
   countRefusal(to, failure);
 }
 
-function countUse(to: Instruments, { usage, cost }: Counted, { byKey, ...labels }: Labels): void {
+function countUse(to: Instruments, { usage, cost }: Counted, allLabels: Labels): void {
+  const { provider, model, byKey } = allLabels;
+  const labels = { provider, model };
   if (cost !== null) to.cost.inc({ ...labels, ...byKey }, positive(cost));
   if (usage === null) return;
   to.tokens.inc({ ...labels, direction: "input", ...byKey }, positive(usage.input));

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { type BoundType, ownerStore } from "../../src/state/object_store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { testOverStores } from "../support/over_stores.ts";
 import { bindingOf, stored } from "../support/object_store.ts";
 import { keyOf, ROTATED, twoKeys } from "../support/client_keys.ts";
 import {
@@ -78,7 +79,7 @@ for (const type of TYPES) {
   const { path, param, unknown } = KINDS[type];
   const notFound = [404, unknown, param];
 
-  Deno.test(`a ${type} of one key does not exist for another, in any operation`, async () => {
+  testOverStores(`a ${type} of one key does not exist for another, in any operation`, async () => {
     const calls = gateway();
     await create(calls, type, ADA);
     const requests = calls.requests.length;
@@ -94,7 +95,7 @@ for (const type of TYPES) {
     assertEquals((await calls.get(`${path}/x-1`, ADA)).status, 200);
   });
 
-  Deno.test(`a ${type} stays with the name of its key when its value changes`, async () => {
+  testOverStores(`a ${type} stays with the name of its key when its value changes`, async () => {
     const calls = gateway();
     await create(calls, type, ADA);
     calls.reload(ROTATED + PROVIDERS);
@@ -102,32 +103,38 @@ for (const type of TYPES) {
     assertEquals((await calls.get(`${path}/x-1`, rotated)).status, 200);
   });
 
-  Deno.test(`all keys share a ${type} while clients are not isolated, from the next call on`, async () => {
-    const calls = gateway(SHARED);
-    await create(calls, type, ADA);
-    assertEquals((await calls.get(`${path}/x-1`, BOB)).status, 200);
-    calls.reload(twoKeys() + PROVIDERS);
-    assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
-    assertEquals((await calls.get(`${path}/x-1`, ADA)).status, 200);
-    calls.reload(SHARED);
-    assertEquals((await calls.get(`${path}/x-1`, BOB)).status, 200);
-    assertEquals((await calls.delete(`${path}/x-1`, BOB)).status, 200);
-    assertEquals(refusalOf(await calls.get(`${path}/x-1`, ADA)), notFound);
-  });
+  testOverStores(
+    `all keys share a ${type} while clients are not isolated, from the next call on`,
+    async () => {
+      const calls = gateway(SHARED);
+      await create(calls, type, ADA);
+      assertEquals((await calls.get(`${path}/x-1`, BOB)).status, 200);
+      calls.reload(twoKeys() + PROVIDERS);
+      assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
+      assertEquals((await calls.get(`${path}/x-1`, ADA)).status, 200);
+      calls.reload(SHARED);
+      assertEquals((await calls.get(`${path}/x-1`, BOB)).status, 200);
+      assertEquals((await calls.delete(`${path}/x-1`, BOB)).status, 200);
+      assertEquals(refusalOf(await calls.get(`${path}/x-1`, ADA)), notFound);
+    },
+  );
 
-  Deno.test(`without keys everybody shares a ${type}; with keys since, no key has it`, async () => {
-    const calls = gateway(PROVIDERS);
-    await create(calls, type, {});
-    assertEquals((await calls.get(`${path}/x-1`)).status, 200);
-    calls.reload(twoKeys() + PROVIDERS);
-    for (const key of [ADA, BOB]) {
-      assertEquals(refusalOf(await calls.get(`${path}/x-1`, key)), notFound);
-    }
-    calls.reload(PROVIDERS);
-    assertEquals((await calls.get(`${path}/x-1`)).status, 200);
-  });
+  testOverStores(
+    `without keys everybody shares a ${type}; with keys since, no key has it`,
+    async () => {
+      const calls = gateway(PROVIDERS);
+      await create(calls, type, {});
+      assertEquals((await calls.get(`${path}/x-1`)).status, 200);
+      calls.reload(twoKeys() + PROVIDERS);
+      for (const key of [ADA, BOB]) {
+        assertEquals(refusalOf(await calls.get(`${path}/x-1`, key)), notFound);
+      }
+      calls.reload(PROVIDERS);
+      assertEquals((await calls.get(`${path}/x-1`)).status, 200);
+    },
+  );
 
-  Deno.test(`an id that two keys have got for a ${type} is reached by neither`, async () => {
+  testOverStores(`an id that two keys have got for a ${type} is reached by neither`, async () => {
     for (const second of [naming("first"), naming("second")]) {
       const calls = gateway();
       await create(calls, type, ADA);
@@ -144,40 +151,49 @@ for (const type of TYPES) {
     }
   });
 
-  Deno.test(`two accounts of one key that return the same id for a ${type} are a conflict`, async () => {
-    const calls = gateway();
-    await create(calls, type, ADA);
-    await create(calls, type, { ...ADA, ...naming("second") });
-    const conflict = [400, "provider_binding_conflict", param];
-    assertEquals(refusalOf(await calls.get(`${path}/x-1`, ADA)), conflict);
-    assertEquals((await calls.get(`${path}/x-1`, { ...ADA, ...naming("second") })).status, 200);
-    assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
-    const named = await calls.get(`${path}/x-1`, { ...BOB, ...naming("second") });
-    assertEquals(refusalOf(named), notFound);
-  });
+  testOverStores(
+    `two accounts of one key that return the same id for a ${type} are a conflict`,
+    async () => {
+      const calls = gateway();
+      await create(calls, type, ADA);
+      await create(calls, type, { ...ADA, ...naming("second") });
+      const conflict = [400, "provider_binding_conflict", param];
+      assertEquals(refusalOf(await calls.get(`${path}/x-1`, ADA)), conflict);
+      assertEquals((await calls.get(`${path}/x-1`, { ...ADA, ...naming("second") })).status, 200);
+      assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
+      const named = await calls.get(`${path}/x-1`, { ...BOB, ...naming("second") });
+      assertEquals(refusalOf(named), notFound);
+    },
+  );
 
-  Deno.test(`a ${type} that is bound to no key is reached by naming its provider`, async () => {
-    const calls = gateway();
-    assertEquals(refusalOf(await calls.get(`${path}/old`, BOB)), notFound);
-    assertEquals((await calls.get(`${path}/old`, { ...BOB, ...naming("first") })).status, 200);
-  });
+  testOverStores(
+    `a ${type} that is bound to no key is reached by naming its provider`,
+    async () => {
+      const calls = gateway();
+      assertEquals(refusalOf(await calls.get(`${path}/old`, BOB)), notFound);
+      assertEquals((await calls.get(`${path}/old`, { ...BOB, ...naming("first") })).status, 200);
+    },
+  );
 
-  Deno.test(`a delete does not unbind a ${type} that another key has got meanwhile`, async () => {
-    const owner = { provider: "first", origin: null, creator: "key bob" };
-    let account = "";
-    const calls = nativeGateway(twoKeys() + PROVIDERS, async ({ method }) => {
-      if (method !== "DELETE") return { body: KINDS[type].resource("x-1") };
-      await stored(ownerStore(calls.state.objects, type).bind("x-1", { ...owner, account }));
-      return { body: { id: "x-1", object: KINDS[type].deleted, deleted: true } };
-    });
-    await create(calls, type, ADA);
-    const binding = await bindingOf(calls, type, "x-1");
-    assert(binding?.kind === "bound");
-    account = binding.owner.account;
-    assertEquals((await calls.delete(`${path}/x-1`, ADA)).status, 200);
-    assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
-    assert(await bindingOf(calls, type, "x-1") !== null);
-  });
+  testOverStores(
+    `a delete does not unbind a ${type} that another key has got meanwhile`,
+    async () => {
+      const owner = { provider: "first", origin: null, creator: "key bob" };
+      let account = "";
+      const calls = nativeGateway(twoKeys() + PROVIDERS, async ({ method }) => {
+        if (method !== "DELETE") return { body: KINDS[type].resource("x-1") };
+        await stored(ownerStore(calls.state.objects, type).bind("x-1", { ...owner, account }));
+        return { body: { id: "x-1", object: KINDS[type].deleted, deleted: true } };
+      });
+      await create(calls, type, ADA);
+      const binding = await bindingOf(calls, type, "x-1");
+      assert(binding?.kind === "bound");
+      account = binding.owner.account;
+      assertEquals((await calls.delete(`${path}/x-1`, ADA)).status, 200);
+      assertEquals(refusalOf(await calls.get(`${path}/x-1`, BOB)), notFound);
+      assert(await bindingOf(calls, type, "x-1") !== null);
+    },
+  );
 }
 
 /** An object that a request may refer to, and the error when it does not exist for its caller. */
@@ -190,7 +206,7 @@ const REFERENCES: readonly (readonly [JsonObject, readonly unknown[]])[] = [
   [{ conversation: { id: "x-1" } }, [404, "conversation_not_found", "conversation"]],
 ];
 
-Deno.test("no request may continue or join what another key has created", async () => {
+testOverStores("no request may continue or join what another key has created", async () => {
   const calls = gateway();
   await create(calls, "response", ADA);
   await create(calls, "conversation", ADA);

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { fault } from "../../src/core/result.ts";
 import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { CLOCKED_STORES, testOverStores } from "../support/over_stores.ts";
 import { keyOf } from "../support/client_keys.ts";
 import type { NativeGateway } from "../support/native_gateway.ts";
 import { refusalOf, type Reply } from "../support/state_call.ts";
@@ -60,107 +61,126 @@ for (const sealing of SEALING) {
   for (const stream of [false, true]) {
     const how = stream ? "stream" : "whole response";
 
-    Deno.test(`the sealed reasoning of a ${how} over ${sealing} is put back for its calls, with their text and without`, async () => {
-      const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
-      const first = await ask(gateway, [USER], { stream });
-      assertEquals(first.status, 200);
-      for (
-        const reasoning of [REASONED, {}, { reasoning_content: null }, { reasoning_content: "" }]
-      ) {
-        const next = await ask(gateway, [USER, ...called(reasoning)], { stream });
-        assertEquals([next.status, lossyOf(next)], [200, null]);
-        assertEquals(lastSealed(gateway), [blockOf(sealing, HM)]);
-      }
-    });
+    testOverStores(
+      `the sealed reasoning of a ${how} over ${sealing} is put back for its calls, with their text and without`,
+      async () => {
+        const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
+        const first = await ask(gateway, [USER], { stream });
+        assertEquals(first.status, 200);
+        for (
+          const reasoning of [REASONED, {}, { reasoning_content: null }, { reasoning_content: "" }]
+        ) {
+          const next = await ask(gateway, [USER, ...called(reasoning)], { stream });
+          assertEquals([next.status, lossyOf(next)], [200, null]);
+          assertEquals(lastSealed(gateway), [blockOf(sealing, HM)]);
+        }
+      },
+    );
   }
 
-  Deno.test(`all steps of a tool loop over ${sealing} get their reasoning back, also behind the next question`, async () => {
-    const thoughts = ["1", "2", "3"].map((seal) => ({ text: `think ${seal}`, seal }));
-    const ids = ["call_1", "call_2", "call_3"];
-    const gateway = thinkingGateway(thinkingConfig(sealing), sealing, thoughts, ids);
-    const messages: JsonObject[] = [USER];
-    for (const [at, { text }] of thoughts.entries()) {
-      assertEquals((await ask(gateway, messages)).status, 200);
-      const before = thoughts.slice(0, at).map((thought) => blockOf(sealing, thought));
-      assertEquals(lastSealed(gateway), before);
-      messages.push(...called({ reasoning_content: text }, ids[at]));
-    }
-    const last = await ask(gateway, [...messages, { role: "user", content: "Thanks!" }]);
-    assertEquals([last.status, lossyOf(last)], [200, null]);
-    assertEquals(lastSealed(gateway), thoughts.map((thought) => blockOf(sealing, thought)));
-  });
-
-  Deno.test(`reasoning over ${sealing} that is changed, unknown or expired is not put back`, async () => {
-    const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
-    await ask(gateway, [USER]);
-    const others = [
-      called({ reasoning_content: "Hm" }),
-      called(REASONED, "call_2"),
-    ];
-    for (const other of others) {
-      assertForgotten(sealing, gateway, await ask(gateway, [USER, ...other]));
-    }
-    await gateway.world.advance(DEFAULT_RETENTION.ttlMs);
-    assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
-    const silent = await ask(gateway, [USER, ...called({})]);
-    assertEquals([silent.status, lossyOf(silent), lastSealed(gateway)], [200, null, []]);
-  });
-
-  Deno.test(`unknown reasoning over ${sealing} before the last question is left out and named`, async () => {
-    const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
-    const said = { role: "assistant", content: "Sunny.", reasoning_content: "So" };
-    const history = [USER, ...called(REASONED), said, { role: "user", content: "And now?" }];
-    const reply = await ask(gateway, history);
-    assertEquals(reply.status, 200);
-    assertEquals(lossyOf(reply), `${PATH}, messages[3].reasoning_content`);
-    const [{ json } = { json: {} }] = gateway.requests;
-    assertEquals([sealedIn(json), JSON.stringify(json).includes("Hm")], [[], false]);
-  });
-
-  Deno.test(`two clients with the same call ids over ${sealing} each get their own reasoning`, async () => {
-    const mine = { text: "mine", seal: "of ada" };
-    const theirs = { text: "theirs", seal: "of bob" };
-    const gateway = thinkingGateway(keyedConfig(sealing), sealing, [mine, theirs]);
-    await ask(gateway, [USER], {}, keyOf("ada"));
-    await ask(gateway, [USER], {}, keyOf("bob"));
-    for (const [name, thought] of [["ada", mine], ["bob", theirs]] as const) {
-      for (const reasoning of [{}, { reasoning_content: thought.text }]) {
-        const next = await ask(gateway, [USER, ...called(reasoning)], {}, keyOf(name));
-        assertEquals(next.status, 200);
-        assertEquals(lastSealed(gateway), [blockOf(sealing, thought)]);
+  testOverStores(
+    `all steps of a tool loop over ${sealing} get their reasoning back, also behind the next question`,
+    async () => {
+      const thoughts = ["1", "2", "3"].map((seal) => ({ text: `think ${seal}`, seal }));
+      const ids = ["call_1", "call_2", "call_3"];
+      const gateway = thinkingGateway(thinkingConfig(sealing), sealing, thoughts, ids);
+      const messages: JsonObject[] = [USER];
+      for (const [at, { text }] of thoughts.entries()) {
+        assertEquals((await ask(gateway, messages)).status, 200);
+        const before = thoughts.slice(0, at).map((thought) => blockOf(sealing, thought));
+        assertEquals(lastSealed(gateway), before);
+        messages.push(...called({ reasoning_content: text }, ids[at]));
       }
-    }
-  });
+      const last = await ask(gateway, [...messages, { role: "user", content: "Thanks!" }]);
+      assertEquals([last.status, lossyOf(last)], [200, null]);
+      assertEquals(lastSealed(gateway), thoughts.map((thought) => blockOf(sealing, thought)));
+    },
+  );
 
-  Deno.test(`reasoning over ${sealing} is not sent to another account`, async () => {
+  testOverStores(
+    `reasoning over ${sealing} that is changed, unknown or expired is not put back`,
+    async () => {
+      const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
+      await ask(gateway, [USER]);
+      const others = [
+        called({ reasoning_content: "Hm" }),
+        called(REASONED, "call_2"),
+      ];
+      for (const other of others) {
+        assertForgotten(sealing, gateway, await ask(gateway, [USER, ...other]));
+      }
+      await gateway.world.advance(DEFAULT_RETENTION.ttlMs);
+      assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
+      const silent = await ask(gateway, [USER, ...called({})]);
+      assertEquals([silent.status, lossyOf(silent), lastSealed(gateway)], [200, null, []]);
+    },
+    CLOCKED_STORES,
+  );
+
+  testOverStores(
+    `unknown reasoning over ${sealing} before the last question is left out and named`,
+    async () => {
+      const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
+      const said = { role: "assistant", content: "Sunny.", reasoning_content: "So" };
+      const history = [USER, ...called(REASONED), said, { role: "user", content: "And now?" }];
+      const reply = await ask(gateway, history);
+      assertEquals(reply.status, 200);
+      assertEquals(lossyOf(reply), `${PATH}, messages[3].reasoning_content`);
+      const [{ json } = { json: {} }] = gateway.requests;
+      assertEquals([sealedIn(json), JSON.stringify(json).includes("Hm")], [[], false]);
+    },
+  );
+
+  testOverStores(
+    `two clients with the same call ids over ${sealing} each get their own reasoning`,
+    async () => {
+      const mine = { text: "mine", seal: "of ada" };
+      const theirs = { text: "theirs", seal: "of bob" };
+      const gateway = thinkingGateway(keyedConfig(sealing), sealing, [mine, theirs]);
+      await ask(gateway, [USER], {}, keyOf("ada"));
+      await ask(gateway, [USER], {}, keyOf("bob"));
+      for (const [name, thought] of [["ada", mine], ["bob", theirs]] as const) {
+        for (const reasoning of [{}, { reasoning_content: thought.text }]) {
+          const next = await ask(gateway, [USER, ...called(reasoning)], {}, keyOf(name));
+          assertEquals(next.status, 200);
+          assertEquals(lastSealed(gateway), [blockOf(sealing, thought)]);
+        }
+      }
+    },
+  );
+
+  testOverStores(`reasoning over ${sealing} is not sent to another account`, async () => {
     const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
     await ask(gateway, [USER]);
     gateway.reload(thinkingConfig(sealing, { key: "sk-2" }));
     assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
   });
 
-  Deno.test(`a response over ${sealing} is delivered if its reasoning cannot be stored, and the failure is counted`, async () => {
-    for (const stream of [false, true]) {
-      const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
-      const { objects } = gateway.state;
-      const away = () => Promise.resolve(fault("internal_error", "The store is away."));
-      Object.assign(gateway.state, {
-        objects: { ...objects, reasoning: { store: away, find: away } },
-      });
-      const first = await ask(gateway, [USER], { stream });
-      assert(first.status === 200 && first.text.includes("call_1"));
-      assertEquals(first.text.includes("error"), false);
-      assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
-      const metrics = await gateway.scrape();
-      for (const operation of ["reasoning_store", "reasoning_find"]) {
-        const line = `gateway_state_failures_total{operation="${operation}"} 1\n`;
-        assert(metrics.includes(line), `${line} in ${metrics}`);
+  testOverStores(
+    `a response over ${sealing} is delivered if its reasoning cannot be stored, and the failure is counted`,
+    async () => {
+      for (const stream of [false, true]) {
+        const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
+        const { objects } = gateway.state;
+        const away = () => Promise.resolve(fault("internal_error", "The store is away."));
+        Object.assign(gateway.state, {
+          objects: { ...objects, reasoning: { store: away, find: away } },
+        });
+        const first = await ask(gateway, [USER], { stream });
+        assert(first.status === 200 && first.text.includes("call_1"));
+        assertEquals(first.text.includes("error"), false);
+        assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
+        const metrics = await gateway.scrape();
+        for (const operation of ["reasoning_store", "reasoning_find"]) {
+          const line = `gateway_state_failures_total{operation="${operation}"} 1\n`;
+          assert(metrics.includes(line), `${line} in ${metrics}`);
+        }
       }
-    }
-  });
+    },
+  );
 }
 
-Deno.test("requests that cannot need stored reasoning do not ask the store", async () => {
+testOverStores("requests that cannot need stored reasoning do not ask the store", async () => {
   const block = blockOf("messages", HM);
   const requests = [
     [USER],

@@ -1,6 +1,7 @@
 import { toStoredItem } from "../../src/api/stored_item.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { testOverStores } from "../support/over_stores.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { nativeConfig, nativeGateway, responseOf } from "../support/native_gateway.ts";
 import { assertValid } from "../support/schemas.ts";
@@ -42,26 +43,29 @@ function hasNull(value: JsonValue | undefined): boolean {
   return value === null || (isObject(value) && Object.values(value).some(hasNull));
 }
 
-Deno.test("an explicit null in an item is omitted, unless the published schema requires the member", () => {
-  const kept = new Set<string>();
-  let count = 0;
-  for (const { path, request } of requestFields()) {
-    const [, below] = /^input\[0\]\.(.*[^\]])$/.exec(path) ?? [];
-    if (below === undefined) continue;
-    const { input } = request(null);
-    const item = Array.isArray(input) ? input[0] : undefined;
-    assert(isObject(item));
-    // What a required member has anyway is none of this test.
-    const { input: other } = request("x");
-    const without = Array.isArray(other) && isObject(other[0]) ? other[0] : {};
-    if (hasNull(toStoredItem(without, MINT))) continue;
-    count += 1;
-    const { type = "message" } = item;
-    if (!OPEN.test(path) && hasNull(toStoredItem(item, MINT))) kept.add(`${type}.${below}`);
-  }
-  assert(count > 200, String(count));
-  assertEquals([...kept].toSorted(), SAID_BY_NULL);
-});
+testOverStores(
+  "an explicit null in an item is omitted, unless the published schema requires the member",
+  () => {
+    const kept = new Set<string>();
+    let count = 0;
+    for (const { path, request } of requestFields()) {
+      const [, below] = /^input\[0\]\.(.*[^\]])$/.exec(path) ?? [];
+      if (below === undefined) continue;
+      const { input } = request(null);
+      const item = Array.isArray(input) ? input[0] : undefined;
+      assert(isObject(item));
+      // What a required member has anyway is none of this test.
+      const { input: other } = request("x");
+      const without = Array.isArray(other) && isObject(other[0]) ? other[0] : {};
+      if (hasNull(toStoredItem(without, MINT))) continue;
+      count += 1;
+      const { type = "message" } = item;
+      if (!OPEN.test(path) && hasNull(toStoredItem(item, MINT))) kept.add(`${type}.${below}`);
+    }
+    assert(count > 200, String(count));
+    assertEquals([...kept].toSorted(), SAID_BY_NULL);
+  },
+);
 
 const NULLS: JsonObject[] = [
   {
@@ -106,33 +110,39 @@ const NULLS: JsonObject[] = [
   },
 ];
 
-Deno.test("listed input items match the published schema, whatever nulls the client has sent", async () => {
-  const calls = nativeGateway(nativeConfig({ up: {} }), () => ({ body: responseOf("resp_1") }));
-  const opaque = { type: "of_tomorrow", id: "new", status: null, deep: { a: [null], b: null } };
-  await calls.post("/responses", { model: "m", input: [...NULLS, opaque] });
-  // The upstream gets them as they came.
-  assertEquals<unknown>(calls.requests[0]?.json.input, [...NULLS, opaque]);
-  const { json } = await calls.get("/responses/resp_1/input_items?order=asc");
-  const [last, ...known] = objectsAt(json, "data").toReversed();
-  assertEquals(last, opaque);
-  assertEquals([known.length, hasNull([...known])], [NULLS.length, false]);
-  assertValid("ResponseItemList", { ...json, data: known });
-});
+testOverStores(
+  "listed input items match the published schema, whatever nulls the client has sent",
+  async () => {
+    const calls = nativeGateway(nativeConfig({ up: {} }), () => ({ body: responseOf("resp_1") }));
+    const opaque = { type: "of_tomorrow", id: "new", status: null, deep: { a: [null], b: null } };
+    await calls.post("/responses", { model: "m", input: [...NULLS, opaque] });
+    // The upstream gets them as they came.
+    assertEquals<unknown>(calls.requests[0]?.json.input, [...NULLS, opaque]);
+    const { json } = await calls.get("/responses/resp_1/input_items?order=asc");
+    const [last, ...known] = objectsAt(json, "data").toReversed();
+    assertEquals(last, opaque);
+    assertEquals([known.length, hasNull([...known])], [NULLS.length, false]);
+    assertValid("ResponseItemList", { ...json, data: known });
+  },
+);
 
-Deno.test("items of a conversation lose their nulls too, and nulls inside schemas stay", async () => {
-  const calls = stateCalls(testGateway(oneProvider("http://up"), scriptedWorld()).app);
-  const id = textAt((await calls.post("/conversations")).json, "id");
-  const parameters = { type: "object", properties: { a: { enum: [null], default: null } } };
-  const tools = [{ type: "function", name: "f", description: null, parameters, strict: null }];
-  const search = { id: "ts", type: "tool_search_output", call_id: null, status: null, tools };
-  const items = [...NULLS.slice(0, 2), search];
-  const { json } = await calls.post(`/conversations/${id}/items`, { items });
-  const kept = objectsAt(json, "data");
-  assertEquals(hasNull(kept.slice(0, 2)), false);
-  assertEquals<unknown>(kept[2], {
-    id: "ts",
-    type: "tool_search_output",
-    call_id: null,
-    tools: [{ type: "function", name: "f", parameters, strict: null }],
-  });
-});
+testOverStores(
+  "items of a conversation lose their nulls too, and nulls inside schemas stay",
+  async () => {
+    const calls = stateCalls(testGateway(oneProvider("http://up"), scriptedWorld()).app);
+    const id = textAt((await calls.post("/conversations")).json, "id");
+    const parameters = { type: "object", properties: { a: { enum: [null], default: null } } };
+    const tools = [{ type: "function", name: "f", description: null, parameters, strict: null }];
+    const search = { id: "ts", type: "tool_search_output", call_id: null, status: null, tools };
+    const items = [...NULLS.slice(0, 2), search];
+    const { json } = await calls.post(`/conversations/${id}/items`, { items });
+    const kept = objectsAt(json, "data");
+    assertEquals(hasNull(kept.slice(0, 2)), false);
+    assertEquals<unknown>(kept[2], {
+      id: "ts",
+      type: "tool_search_output",
+      call_id: null,
+      tools: [{ type: "function", name: "f", parameters, strict: null }],
+    });
+  },
+);

@@ -22,13 +22,22 @@ export async function taskProblem(
   if (args.length === 0) return null;
   if (name === "compile") return readOptions(args, "linux-x64") === null ? "wrong options" : null;
   const script = /\bscripts\/\S+\.ts\b/.exec(task)?.[0] ?? "";
-  const text = await Deno.readTextFile(new URL(script, ROOT));
-  // What an option is given may be a name that the script knows, or a path.
+  const text = await textOf(script);
+  // What an option is given may be a name that the script knows, a number, or a path.
   const unknown = args.map((arg) => arg.replace(/^--/, ""))
-    .find((word) => !word.includes("/") && !new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text));
+    .filter((word) => !word.includes("/") && !/^\d+$/.test(word))
+    .find((word) => !new RegExp(`(?<![\\w-])${RegExp.escape(word)}(?![\\w-])`).test(text));
   return unknown === undefined ? null : `${script} does not know ${unknown}`;
 }
 
 async function isFile(path: string): Promise<boolean> {
   return await Deno.stat(new URL(path, ROOT)).then(({ isFile }) => isFile, () => false);
+}
+
+/** Returns the text of a script and of the files beside it, which have some of its names. */
+async function textOf(script: string): Promise<string> {
+  const folder = new URL("./", new URL(script, ROOT));
+  const files = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".ts"));
+  return (await Promise.all(files.map(({ name }) => Deno.readTextFile(new URL(name, folder)))))
+    .join("\n");
 }

@@ -1,6 +1,7 @@
 import type OpenAI from "openai";
 import { NotFoundError } from "openai";
 import { assert, assertEquals } from "../support/assert.ts";
+import { testOverStores } from "../support/over_stores.ts";
 import { assertValid } from "../support/schemas.ts";
 import { startSdk, WIRES } from "./sdk.ts";
 
@@ -19,32 +20,35 @@ function textOf(item: OpenAI.Conversations.ConversationItem): string {
 }
 
 for (const wire of WIRES) {
-  Deno.test(`the SDK creates, continues, reads and deletes responses over ${wire}`, async () => {
-    await using sdk = startSdk(wire);
-    const { responses } = sdk.client;
-    const first = await responses.create({ model: "sim-echo", input: "good day" });
-    assertEquals([first.output_text, first.status], ["good day", "completed"]);
-    const runner = responses.stream({
-      model: "sim-echo",
-      input: "and good night",
-      previous_response_id: first.id,
-    });
-    const second = await runner.finalResponse();
-    assertEquals(second.output_text, "and good night");
-    assertEquals(second.previous_response_id, first.id);
-    const kept = await responses.retrieve(second.id);
-    assertEquals(kept.output_text, "and good night");
-    assertEquals(kept.output.map(({ id }) => id), second.output.map(({ id }) => id));
-    const items = await all(responses.inputItems.list(second.id, { limit: 2, order: "asc" }));
-    assertEquals(items.length, 3);
-    assertEquals(new Set(items.map((item) => "id" in item ? item.id : null)).size, 3);
-    await responses.delete(first.id);
-    assert(await isGone(responses.retrieve(first.id)));
-    assert(await isGone(responses.delete(first.id)));
-    assertEquals((await responses.retrieve(second.id)).id, second.id);
-  });
+  testOverStores(
+    `the SDK creates, continues, reads and deletes responses over ${wire}`,
+    async () => {
+      await using sdk = startSdk(wire);
+      const { responses } = sdk.client;
+      const first = await responses.create({ model: "sim-echo", input: "good day" });
+      assertEquals([first.output_text, first.status], ["good day", "completed"]);
+      const runner = responses.stream({
+        model: "sim-echo",
+        input: "and good night",
+        previous_response_id: first.id,
+      });
+      const second = await runner.finalResponse();
+      assertEquals(second.output_text, "and good night");
+      assertEquals(second.previous_response_id, first.id);
+      const kept = await responses.retrieve(second.id);
+      assertEquals(kept.output_text, "and good night");
+      assertEquals(kept.output.map(({ id }) => id), second.output.map(({ id }) => id));
+      const items = await all(responses.inputItems.list(second.id, { limit: 2, order: "asc" }));
+      assertEquals(items.length, 3);
+      assertEquals(new Set(items.map((item) => "id" in item ? item.id : null)).size, 3);
+      await responses.delete(first.id);
+      assert(await isGone(responses.retrieve(first.id)));
+      assert(await isGone(responses.delete(first.id)));
+      assertEquals((await responses.retrieve(second.id)).id, second.id);
+    },
+  );
 
-  Deno.test(`the SDK hands tool results back to a stored response over ${wire}`, async () => {
+  testOverStores(`the SDK hands tool results back to a stored response over ${wire}`, async () => {
     await using sdk = startSdk(wire);
     const { responses } = sdk.client;
     const parameters = { type: "object", properties: { city: { type: "string" } } };
@@ -63,7 +67,7 @@ for (const wire of WIRES) {
     assertEquals(second.output_text, 'The tools said "sunny".');
   });
 
-  Deno.test(`the SDK holds a conversation over ${wire}`, async () => {
+  testOverStores(`the SDK holds a conversation over ${wire}`, async () => {
     await using sdk = startSdk(wire);
     const { responses, conversations } = sdk.client;
     const conversation = await conversations.create({ metadata: { topic: "greetings" } });
@@ -77,7 +81,7 @@ for (const wire of WIRES) {
   });
 }
 
-Deno.test("the SDK leads a conversation through its whole life", async () => {
+testOverStores("the SDK leads a conversation through its whole life", async () => {
   await using sdk = startSdk("compat");
   const { conversations } = sdk.client;
   const empty = await conversations.create();

@@ -10,6 +10,7 @@ import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
+import { storeUnderTest } from "./store_under_test.ts";
 
 /** A gateway under test, without a socket. */
 export interface TestGateway {
@@ -28,7 +29,7 @@ export interface TestGateway {
 export function testGateway(
   config: string,
   world: World,
-  options: GatewayOptions = {},
+  options: GatewayOptions = storeUnderTest(world),
 ): TestGateway {
   const parsed = parseConfig(config, {});
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
@@ -63,7 +64,7 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
 /** Serves a gateway on a free loopback port, with the limits of a default configuration. */
 export function serveGateway(config: string): ServedGateway {
   const world = newRealWorld();
-  const gateway = testGateway(config, world);
+  const gateway = testGateway(config, world, storeUnderTest(null));
   const listening = listen(gateway.app, "127.0.0.1", 0, newIdleLimits(120_000));
   if (!listening.ok) throw new Error(listening.trouble);
 

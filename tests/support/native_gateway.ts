@@ -6,6 +6,7 @@ import type { GatewayState } from "../../src/state/gateway_state.ts";
 import { configOf } from "../config/parse.ts";
 import { answers } from "./chat_call.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";
+import { storeUnderTest } from "./store_under_test.ts";
 import { type ScriptedWorld, scriptedWorld } from "./world.ts";
 
 /** A request that an upstream received. */
@@ -115,7 +116,10 @@ export function nativeGateway(
       return await answers(status, says.body, headers);
     },
   });
-  const gateway = newGateway(compile(configOf(config), 1), world, [], optionsIn(world));
+  const gateway = newGateway(compile(configOf(config), 1), world, [], {
+    ...storeUnderTest(world),
+    ...optionsIn(world),
+  });
   return {
     ...stateCalls(createApp(gateway)),
     world,

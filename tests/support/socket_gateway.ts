@@ -14,6 +14,7 @@ import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
+import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
 
 /** A gateway that listens on its own port and gives the test access to its parts. */
@@ -64,7 +65,7 @@ export function socketGateway(
   const gateway = newGateway(compile(configOf(config), 1), outside, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);
-  }], options);
+  }], { ...storeUnderTest(world ?? null), ...options });
   const app = createApp(gateway);
   const stop = new AbortController();
   const opened = openSockets();

@@ -1,5 +1,5 @@
 import { type RespReply, sendCommand } from "./resp_client.ts";
-import { findValkeyBinary } from "./valkey_binary.ts";
+import { findValkeyBinary } from "../../scripts/tools/valkey_binary.ts";
 
 /** A running Valkey server on loopback that stores nothing on disk. */
 export interface ValkeyServer {

@@ -21,10 +21,12 @@ import { type BindingScripts, FIND_BINDINGS } from "./scripts/owner_scripts.ts";
 /** Bindings of one type on the server. */
 export interface ValkeyBindings {
   readonly owners: OwnerStore;
-  /** Returns the size after the last change by this process. */
+  /** Returns the size of the bindings after the last change by this process. */
   stats(): StoreStats;
-  /** Takes the size from the reply of a script. */
-  setStats(stats: StoreStats): void;
+  /** Returns the size of the responses stored with them. */
+  snapshotStats(): StoreStats;
+  /** Takes the sizes from the reply of a script. */
+  setStats(reply: readonly unknown[]): void;
 }
 
 /** Returns the bindings of one type. */
@@ -36,12 +38,19 @@ export function newValkeyBindings(
   const { retention: { ttlMs, maxObjects }, retention } = records;
   const maxBytes = bindingBounds(retention).bytes;
   let stats: StoreStats = { entries: 0, bytes: 0 };
+  let snapshotStats = stats;
+
+  function setStats([_status, entries, bytes, snapshots, snapshotBytes]: readonly unknown[]) {
+    stats = statsOf(entries, bytes);
+    snapshotStats = statsOf(snapshots, snapshotBytes);
+  }
 
   function attemptOf<T>(reply: Result<unknown>, value: T): Result<Attempt<T>> {
     if (!reply.ok) return reply;
-    const [status, first, second] = listOf(reply.value);
-    if (textOf(status) === "changed") return changedTo(textOf(first));
-    stats = statsOf(first, second);
+    const sizes = listOf(reply.value);
+    const [status, text] = sizes;
+    if (textOf(status) === "changed") return changedTo(textOf(text));
+    setStats(sizes);
     return made(value);
   }
 
@@ -90,6 +99,7 @@ export function newValkeyBindings(
         }),
     },
     stats: () => stats,
-    setStats: (next) => void (stats = next),
+    snapshotStats: () => snapshotStats,
+    setStats,
   };
 }

@@ -48,7 +48,12 @@ export async function openValkeyStore(
   }
   const authority = await readAuthority(valkey);
   if (!authority.ok) return refused(authority.problem);
-  const report = newLinkReport(serverName(valkey), log, () => world.now());
+  // A start that fails has one line, which is its problem.
+  let isSilent = required;
+  const report = newLinkReport(serverName(valkey), {
+    warn: (message) => isSilent || log.warn(message),
+    error: (message) => isSilent || log.error(message),
+  }, () => world.now());
   const forceShutdown = newForceShutdown();
   const connect = (name: string, silenceMs: number) => {
     const random = () => world.random();
@@ -75,6 +80,7 @@ export async function openValkeyStore(
       `state.required: ${report.problem() ?? `${serverName(valkey)} does not answer in time`}`,
     );
   }
+  isSilent = false;
   await warnOfPolicy(values, dependencies);
   return { ok: true, store: newStore(settings, connections, dependencies) };
 }

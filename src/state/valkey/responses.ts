@@ -28,7 +28,7 @@ import { bindingText } from "./binding_text.ts";
 import { newValkeyBindings } from "./bindings.ts";
 import { nameOfItem } from "./item_name.ts";
 import { allValues, decodeObject, type ValkeyRecords } from "./records.ts";
-import { bytesOf, integerOf, listOf, statsOf, textOf } from "./reply.ts";
+import { bytesOf, integerOf, listOf, textOf } from "./reply.ts";
 import {
   FIND_RESPONSE,
   FIND_RESPONSE_ITEMS,
@@ -57,7 +57,6 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
   const maxBindingBytes = bindingBounds(retention).bytes;
   const bindings = newValkeyBindings(records, "response", RESPONSE_BINDING_SCRIPTS);
   const items = newSharedItems(codec, ttlMs);
-  let stats: StoreStats = { entries: 0, bytes: 0 };
 
   /** Returns null if the response is larger than the store. */
   function prepare(id: string, snapshot: Snapshot) {
@@ -100,11 +99,11 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
       const encoded = await items.encode(divided.items, missing);
       const reply = await records.run(STORE_RESPONSE, [...fixed, ...encoded]);
       if (!reply.ok) return reply;
-      const [status, first, second, entries, stored] = listOf(reply.value);
+      const result = listOf(reply.value);
+      const [status, first] = result;
       if (textOf(status) === "changed") return changedTo(textOf(first));
       if (textOf(status) === "ok") {
-        bindings.setStats(statsOf(first, second));
-        stats = statsOf(entries, stored);
+        bindings.setStats(result);
         items.markStored(divided.items);
         return made(next);
       }
@@ -193,7 +192,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
 
   return {
     responses: { ...bindings.owners, find, store, findItems },
-    snapshotStats: () => stats,
+    snapshotStats: bindings.snapshotStats,
     bindingStats: bindings.stats,
   };
 }

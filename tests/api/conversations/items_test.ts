@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
 import { scriptedWorld } from "../../support/world.ts";
@@ -25,7 +26,7 @@ const MESSAGE = { type: "message", role: "user", content: "Hi" } as const;
 const FUNCTION_CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" } as const;
 const OUTPUT = { type: "function_call_output", call_id: "c", output: "4" } as const;
 
-Deno.test("a message becomes a whole one: parts, status and an id", async () => {
+testOverStores("a message becomes a whole one: parts, status and an id", async () => {
   const user = await kept({ role: "user", content: " Hi\n" });
   const { id = null } = user;
   assertEquals(user, {
@@ -43,7 +44,7 @@ Deno.test("a message becomes a whole one: parts, status and an id", async () => 
   );
 });
 
-Deno.test("each type of item gets an id of its kind, unless it brings one", async () => {
+testOverStores("each type of item gets an id of its kind, unless it brings one", async () => {
   const kinds: [JsonObject, RegExp][] = [
     [MESSAGE, /^msg_/],
     [FUNCTION_CALL, /^fc_/],
@@ -56,76 +57,82 @@ Deno.test("each type of item gets an id of its kind, unless it brings one", asyn
   for (const [item, pattern] of kinds) assertMatch(String((await kept(item)).id), pattern);
 });
 
-Deno.test("stored tool calls and their outputs have a status", async () => {
+testOverStores("stored tool calls and their outputs have a status", async () => {
   assertEquals((await kept(FUNCTION_CALL)).status, "completed");
   assertEquals((await kept(OUTPUT)).status, "completed");
   assertEquals((await kept({ ...OUTPUT, status: "incomplete" })).status, "incomplete");
 });
 
-Deno.test("unknown types and members come back as they were sent, numbers by their digits", async () => {
-  const calls = fixture();
-  const path = await itemsPath(calls);
-  const item =
-    '{"type":"x.new","id":"n","size":1.0,"big":12345678901234567890,"deep":{"a":[null]}}';
-  const { text } = await calls.post(path, `{"items":[${item}]}`);
-  assertStringIncludes(text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
-  const shown = await calls.get(`${path}/n`);
-  assertStringIncludes(shown.text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
-});
+testOverStores(
+  "unknown types and members come back as they were sent, numbers by their digits",
+  async () => {
+    const calls = fixture();
+    const path = await itemsPath(calls);
+    const item =
+      '{"type":"x.new","id":"n","size":1.0,"big":12345678901234567890,"deep":{"a":[null]}}';
+    const { text } = await calls.post(path, `{"items":[${item}]}`);
+    assertStringIncludes(text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
+    const shown = await calls.get(`${path}/n`);
+    assertStringIncludes(shown.text, '"size":1.0,"big":12345678901234567890,"deep":{"a":[null]}');
+  },
+);
 
-Deno.test("an item that cannot be stored is refused with the path of the wrong field", async () => {
-  const wrong: [JsonValue, string, string][] = [
-    ["text", "invalid_type", "items[0]"],
-    [{}, "missing_required_parameter", "items[0].type"],
-    [{ type: 1 }, "invalid_type", "items[0].type"],
-    [{ type: "x", id: "" }, "invalid_value", "items[0].id"],
-    [{ type: "x", id: " a" }, "invalid_value", "items[0].id"],
-    [{ type: "x", id: 1 }, "invalid_type", "items[0].id"],
-    [{ type: "item_reference", id: "a" }, "unsupported_feature", "items[0].type"],
-    [{ id: "a" }, "unsupported_feature", "items[0].type"],
-    [{ ...MESSAGE, role: "critic" }, "invalid_value", "items[0].role"],
-    [{ type: "message", content: "x" }, "missing_required_parameter", "items[0].role"],
-    [{ role: "user" }, "missing_required_parameter", "items[0].content"],
-    [{ role: "user", content: 1 }, "invalid_type", "items[0].content"],
-    [{ role: "user", content: ["x"] }, "invalid_type", "items[0].content[0]"],
-    [{ role: "user", content: [{ type: "smell" }] }, "invalid_value", "items[0].content[0].type"],
-    [
-      { role: "user", content: [{ type: "input_text" }] },
-      "missing_required_parameter",
-      "items[0].content[0].text",
-    ],
-    [{ ...FUNCTION_CALL, call_id: " c" }, "invalid_value", "items[0].call_id"],
-    [
-      { type: "function_call", name: "f", arguments: "" },
-      "missing_required_parameter",
-      "items[0].call_id",
-    ],
-    [
-      { type: "function_call_output", output: "" },
-      "missing_required_parameter",
-      "items[0].call_id",
-    ],
-    [
-      { type: "function_call_output", call_id: "c" },
-      "missing_required_parameter",
-      "items[0].output",
-    ],
-    [{ type: "reasoning", summary: [] }, "missing_required_parameter", "items[0].id"],
-    [{ type: "reasoning", id: "r" }, "missing_required_parameter", "items[0].summary"],
-    [{ type: "reasoning", id: "r", summary: "s" }, "invalid_type", "items[0].summary"],
-  ];
-  const calls = fixture();
-  const path = await itemsPath(calls);
-  for (const [item, code, param] of wrong) {
-    const answer = await calls.post(path, { items: [item] });
-    assertEquals(refusalOf(answer), [400, code, param], JSON.stringify(item));
-    const atCreation = await calls.post("/conversations", { items: [item] });
-    assertEquals(refusalOf(atCreation), [400, code, param], JSON.stringify(item));
-  }
-  assertEquals(objectsAt((await calls.get(path)).json, "data"), []);
-});
+testOverStores(
+  "an item that cannot be stored is refused with the path of the wrong field",
+  async () => {
+    const wrong: [JsonValue, string, string][] = [
+      ["text", "invalid_type", "items[0]"],
+      [{}, "missing_required_parameter", "items[0].type"],
+      [{ type: 1 }, "invalid_type", "items[0].type"],
+      [{ type: "x", id: "" }, "invalid_value", "items[0].id"],
+      [{ type: "x", id: " a" }, "invalid_value", "items[0].id"],
+      [{ type: "x", id: 1 }, "invalid_type", "items[0].id"],
+      [{ type: "item_reference", id: "a" }, "unsupported_feature", "items[0].type"],
+      [{ id: "a" }, "unsupported_feature", "items[0].type"],
+      [{ ...MESSAGE, role: "critic" }, "invalid_value", "items[0].role"],
+      [{ type: "message", content: "x" }, "missing_required_parameter", "items[0].role"],
+      [{ role: "user" }, "missing_required_parameter", "items[0].content"],
+      [{ role: "user", content: 1 }, "invalid_type", "items[0].content"],
+      [{ role: "user", content: ["x"] }, "invalid_type", "items[0].content[0]"],
+      [{ role: "user", content: [{ type: "smell" }] }, "invalid_value", "items[0].content[0].type"],
+      [
+        { role: "user", content: [{ type: "input_text" }] },
+        "missing_required_parameter",
+        "items[0].content[0].text",
+      ],
+      [{ ...FUNCTION_CALL, call_id: " c" }, "invalid_value", "items[0].call_id"],
+      [
+        { type: "function_call", name: "f", arguments: "" },
+        "missing_required_parameter",
+        "items[0].call_id",
+      ],
+      [
+        { type: "function_call_output", output: "" },
+        "missing_required_parameter",
+        "items[0].call_id",
+      ],
+      [
+        { type: "function_call_output", call_id: "c" },
+        "missing_required_parameter",
+        "items[0].output",
+      ],
+      [{ type: "reasoning", summary: [] }, "missing_required_parameter", "items[0].id"],
+      [{ type: "reasoning", id: "r" }, "missing_required_parameter", "items[0].summary"],
+      [{ type: "reasoning", id: "r", summary: "s" }, "invalid_type", "items[0].summary"],
+    ];
+    const calls = fixture();
+    const path = await itemsPath(calls);
+    for (const [item, code, param] of wrong) {
+      const answer = await calls.post(path, { items: [item] });
+      assertEquals(refusalOf(answer), [400, code, param], JSON.stringify(item));
+      const atCreation = await calls.post("/conversations", { items: [item] });
+      assertEquals(refusalOf(atCreation), [400, code, param], JSON.stringify(item));
+    }
+    assertEquals(objectsAt((await calls.get(path)).json, "data"), []);
+  },
+);
 
-Deno.test("a batch of items is stored completely or not at all", async () => {
+testOverStores("a batch of items is stored completely or not at all", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const bad = await calls.post(path, { items: [{ ...MESSAGE, id: "a" }, { type: "reasoning" }] });
@@ -139,7 +146,7 @@ Deno.test("a batch of items is stored completely or not at all", async () => {
   assertEquals(objectsAt((await calls.get(path)).json, "data"), [{ type: "x", id: "a" }]);
 });
 
-Deno.test("a batch holds 1 to 20 items", async () => {
+testOverStores("a batch holds 1 to 20 items", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const batch = (count: number) => ({
@@ -156,7 +163,7 @@ Deno.test("a batch holds 1 to 20 items", async () => {
   assertEquals(objectsAt((await calls.get(path)).json, "data").length, 20);
 });
 
-Deno.test("a conversation takes 1000 items and not one more", async () => {
+testOverStores("a conversation takes 1000 items and not one more", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const items = Array.from({ length: 20 }, () => ({ type: "x" }));
@@ -167,7 +174,7 @@ Deno.test("a conversation takes 1000 items and not one more", async () => {
   assertEquals(refusalOf(more), [400, "conversation_item_limit_exceeded", null]);
 });
 
-Deno.test("items that are nested too deeply are refused", async () => {
+testOverStores("items that are nested too deeply are refused", async () => {
   const calls = fixture();
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const answer = await calls.post(await itemsPath(calls), `{"items":[{"type":"x","a":${deep}}]}`);

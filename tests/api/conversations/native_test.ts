@@ -1,4 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { naming } from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
 import { type NativeObject, testOperations, withNativeObject } from "../native_operations.ts";
@@ -82,7 +83,7 @@ testOperations(CONVERSATION, {
   },
 });
 
-Deno.test("identifiers with white space around them never leave the gateway", async () => {
+testOverStores("identifiers with white space around them never leave the gateway", async () => {
   const calls = await withNativeObject(CONVERSATION, () => ({ body: CREATED }));
   const first = naming("first");
   const wrong = { "/conversations/%20a": "conversation_id", [`${PATH}/items/a%20`]: "item_id" };

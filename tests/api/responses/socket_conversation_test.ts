@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { create } from "../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../support/simulated.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
@@ -21,7 +22,7 @@ async function conversation(served: SocketGateway, headers: Record<string, strin
 for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   const isNative = provider === "stored";
 
-  Deno.test(`a conversation is continued over a socket at ${provider}`, async () => {
+  testOverStores(`a conversation is continued over a socket at ${provider}`, async () => {
     const upstream = simulated();
     await using served = socketGateway(isNative ? EVERY_TYPE : LOCAL_ONLY, upstream);
     await using client = await served.open();
@@ -44,45 +45,54 @@ for (const provider of ["compat", "messages", "local", "native", "stored"]) {
   });
 }
 
-Deno.test("a warm-up in a provider's own conversation is refused, and the socket stays open", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const id = await conversation(served, { "x-gateway-provider": "stored" });
-  const model = "stored/sim-echo";
-  const { end, error } = await client.turn(create({ model, conversation: id, generate: false }));
-  assertEquals<unknown>(
-    [end.status, error.code, error.param],
-    [400, "unsupported_feature", "generate"],
-  );
-  assertEquals((await client.turn(create({ model }))).ending, "response.completed");
-});
+testOverStores(
+  "a warm-up in a provider's own conversation is refused, and the socket stays open",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const id = await conversation(served, { "x-gateway-provider": "stored" });
+    const model = "stored/sim-echo";
+    const { end, error } = await client.turn(create({ model, conversation: id, generate: false }));
+    assertEquals<unknown>(
+      [end.status, error.code, error.param],
+      [400, "unsupported_feature", "generate"],
+    );
+    assertEquals((await client.turn(create({ model }))).ending, "response.completed");
+  },
+);
 
-Deno.test("a response in a provider's own conversation is not continued by its ID", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const id = await conversation(served, { "x-gateway-provider": "stored" });
-  const model = "stored/sim-echo";
-  const first = await client.turn(create({ model, conversation: id, store: false }));
-  assertEquals(first.ending, "response.completed");
-  const { error } = await client.turn(create({ model, previous_response_id: first.id }));
-  assertEquals<unknown>(error.code, "previous_response_not_found");
-});
-
-Deno.test("a response that cannot be continued replaces the last response of the socket", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const conv = await conversation(served, { "x-gateway-provider": "stored" });
-  const model = "stored/sim-echo";
-  const first = await client.turn(create({ model }));
-  const second = await client.turn(create({ model, conversation: conv, store: false }));
-  assertEquals(second.ending, "response.completed");
-  for (const { id } of [first, second]) {
-    const { error } = await client.turn(create({ model, previous_response_id: id }));
+testOverStores(
+  "a response in a provider's own conversation is not continued by its ID",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const id = await conversation(served, { "x-gateway-provider": "stored" });
+    const model = "stored/sim-echo";
+    const first = await client.turn(create({ model, conversation: id, store: false }));
+    assertEquals(first.ending, "response.completed");
+    const { error } = await client.turn(create({ model, previous_response_id: first.id }));
     assertEquals<unknown>(error.code, "previous_response_not_found");
-  }
-});
+  },
+);
 
-Deno.test("an unknown conversation is refused as over HTTP", async () => {
+testOverStores(
+  "a response that cannot be continued replaces the last response of the socket",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const conv = await conversation(served, { "x-gateway-provider": "stored" });
+    const model = "stored/sim-echo";
+    const first = await client.turn(create({ model }));
+    const second = await client.turn(create({ model, conversation: conv, store: false }));
+    assertEquals(second.ending, "response.completed");
+    for (const { id } of [first, second]) {
+      const { error } = await client.turn(create({ model, previous_response_id: id }));
+      assertEquals<unknown>(error.code, "previous_response_not_found");
+    }
+  },
+);
+
+testOverStores("an unknown conversation is refused as over HTTP", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   const fields = { model: "compat/sim-echo", conversation: "conv_unknown" };

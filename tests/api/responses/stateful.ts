@@ -14,6 +14,7 @@ import {
   stateCalls,
   textAt,
 } from "../../support/state_call.ts";
+import { storeUnderTest } from "../../support/store_under_test.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
 
 /** A request that an upstream received. */
@@ -91,7 +92,10 @@ export function stateful(
       return answers(200, `${records.join("")}data: [DONE]\n\n`);
     },
   });
-  const gateway = newGateway(compile(parsed(config), 1), world, [], optionsIn(world));
+  const gateway = newGateway(compile(parsed(config), 1), world, [], {
+    ...storeUnderTest(world),
+    ...optionsIn(world),
+  });
   const calls = stateCalls(createApp(gateway));
   return {
     ...calls,

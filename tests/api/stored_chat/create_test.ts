@@ -1,6 +1,7 @@
 import { ConnectionError } from "../../../src/core/connection_error.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { bindingOf } from "../../support/object_store.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import {
@@ -36,17 +37,20 @@ async function boundIn(calls: NativeGateway, id: string): Promise<string | undef
   return (await bindingOf(calls, "chat_completion", id))?.kind;
 }
 
-Deno.test("a stored completion is bound to the account that created it, streamed or not", async () => {
-  const whole = gateway(COMPLETION);
-  assertEquals((await whole.post("/chat/completions", BODY)).json, COMPLETION);
-  assertEquals(await boundIn(whole, "chatcmpl-1"), "bound");
-  const streamed = gateway(chunk("Hi") + FINISH + USAGE + DONE);
-  const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
-  assertEquals(answer.text, chunk("Hi") + FINISH + DONE);
-  assertEquals(await boundIn(streamed, "c_1"), "bound");
-});
+testOverStores(
+  "a stored completion is bound to the account that created it, streamed or not",
+  async () => {
+    const whole = gateway(COMPLETION);
+    assertEquals((await whole.post("/chat/completions", BODY)).json, COMPLETION);
+    assertEquals(await boundIn(whole, "chatcmpl-1"), "bound");
+    const streamed = gateway(chunk("Hi") + FINISH + USAGE + DONE);
+    const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
+    assertEquals(answer.text, chunk("Hi") + FINISH + DONE);
+    assertEquals(await boundIn(streamed, "c_1"), "bound");
+  },
+);
 
-Deno.test("a completion that its provider does not store is bound to no owner", async () => {
+testOverStores("a completion that its provider does not store is bound to no owner", async () => {
   for (const store of [false, null, undefined]) {
     const calls = gateway(COMPLETION);
     await calls.post("/chat/completions", { model: "m", ...MESSAGES, store });
@@ -57,16 +61,19 @@ Deno.test("a completion that its provider does not store is bound to no owner", 
   assertEquals(plain.state.objects.stats().chat_completion_bindings.entries, 0);
 });
 
-Deno.test("a stored completion with a second id in the same text is a 502 and not bound", async () => {
-  const twice = (text: string) => text.replace("{", '{"id":"other",');
-  const whole = gateway(twice(JSON.stringify(COMPLETION)));
-  const streamed = gateway(twice(chunk("Hi")) + FINISH + DONE);
-  for (const [calls, stream] of [[whole, false], [streamed, true]] as const) {
-    const answer = await calls.post("/chat/completions", { ...BODY, stream });
-    assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
-    assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
-  }
-});
+testOverStores(
+  "a stored completion with a second id in the same text is a 502 and not bound",
+  async () => {
+    const twice = (text: string) => text.replace("{", '{"id":"other",');
+    const whole = gateway(twice(JSON.stringify(COMPLETION)));
+    const streamed = gateway(twice(chunk("Hi")) + FINISH + DONE);
+    for (const [calls, stream] of [[whole, false], [streamed, true]] as const) {
+      const answer = await calls.post("/chat/completions", { ...BODY, stream });
+      assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
+      assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
+    }
+  },
+);
 
 /** What a whole completion or each chunk has that makes it no stored one. */
 const WRONG: Readonly<Record<string, JsonObject>> = {
@@ -81,35 +88,41 @@ const WRONG: Readonly<Record<string, JsonObject>> = {
 };
 
 for (const [what, members] of Object.entries(WRONG)) {
-  Deno.test(`a completion with ${what} is a 502 and not bound, where it is to be stored`, async () => {
-    const body = { ...COMPLETION, ...members };
-    const calls = gateway(body);
-    const answer = await calls.post("/chat/completions", BODY);
-    assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
-    assertEquals(
-      [calls.state.objects.stats().chat_completion_bindings.entries, calls.requests.length],
-      [0, 1],
-    );
-  });
+  testOverStores(
+    `a completion with ${what} is a 502 and not bound, where it is to be stored`,
+    async () => {
+      const body = { ...COMPLETION, ...members };
+      const calls = gateway(body);
+      const answer = await calls.post("/chat/completions", BODY);
+      assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
+      assertEquals(
+        [calls.state.objects.stats().chat_completion_bindings.entries, calls.requests.length],
+        [0, 1],
+      );
+    },
+  );
 
-  Deno.test(`a first chunk with ${what} is a 502, a later one ends the stream in an error`, async () => {
-    const first = gateway(chunk("Hi", members) + FINISH + DONE);
-    const refused = await first.post("/chat/completions", { ...BODY, stream: true });
-    assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"]);
-    for (const late of [chunk("!", members) + FINISH, FINISH.replace("c_1", "c_2")]) {
-      const calls = gateway(chunk("Hi") + late + DONE);
-      const { status, text } = await calls.post("/chat/completions", { ...BODY, stream: true });
-      assertEquals(status, 200);
-      assert(text.startsWith(chunk("Hi")), text);
-      const [error, done, ...more] = text.slice(chunk("Hi").length).split("\n\n");
-      assert(error?.includes('"upstream_stream_error"'), text);
-      assertEquals([done, more], ["data: [DONE]", [""]]);
-      assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
-    }
-  });
+  testOverStores(
+    `a first chunk with ${what} is a 502, a later one ends the stream in an error`,
+    async () => {
+      const first = gateway(chunk("Hi", members) + FINISH + DONE);
+      const refused = await first.post("/chat/completions", { ...BODY, stream: true });
+      assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"]);
+      for (const late of [chunk("!", members) + FINISH, FINISH.replace("c_1", "c_2")]) {
+        const calls = gateway(chunk("Hi") + late + DONE);
+        const { status, text } = await calls.post("/chat/completions", { ...BODY, stream: true });
+        assertEquals(status, 200);
+        assert(text.startsWith(chunk("Hi")), text);
+        const [error, done, ...more] = text.slice(chunk("Hi").length).split("\n\n");
+        assert(error?.includes('"upstream_stream_error"'), text);
+        assertEquals([done, more], ["data: [DONE]", [""]]);
+        assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, 0);
+      }
+    },
+  );
 }
 
-Deno.test("with store, records that are no chunks need no ID", async () => {
+testOverStores("with store, records that are no chunks need no ID", async () => {
   const nothing = 'data: {}\n\ndata: {"choices":null}\n\ndata: {"type":"ping"}\n\ndata: \n\n';
   const streamed = gateway(chunk("Hi") + nothing + FINISH + "data:  [DONE]\n\n");
   const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
@@ -117,7 +130,7 @@ Deno.test("with store, records that are no chunks need no ID", async () => {
   assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
-Deno.test("without store a missing ID or object member is filled in", async () => {
+testOverStores("without store a missing ID or object member is filled in", async () => {
   for (const store of [false, undefined]) {
     const body = { model: "m", ...MESSAGES, store };
     const { id: _id, object: _object, ...bare } = COMPLETION;
@@ -130,7 +143,7 @@ Deno.test("without store a missing ID or object member is filled in", async () =
   }
 });
 
-Deno.test("a stored stream that breaks off is not bound", async () => {
+testOverStores("a stored stream that breaks off is not bound", async () => {
   for (const ends of ["", "data: {\n\n", 'data: {"error":{"message":"x"}}\n\n']) {
     const calls = gateway(chunk("Hi") + ends);
     const { text } = await calls.post("/chat/completions", { ...BODY, stream: true });
@@ -139,32 +152,35 @@ Deno.test("a stored stream that breaks off is not bound", async () => {
   }
 });
 
-Deno.test("a completion with store is retried only if the upstream certainly did not process it", async () => {
-  const accounts = { first: ABLE, second: ABLE };
-  const failures: readonly (readonly [ScriptedResponse | Error, boolean])[] = [
-    [{ status: 429, body: "" }, true],
-    [{ status: 503, body: "" }, true],
-    [{ status: 529, body: "" }, true],
-    [new ConnectionError("refused", "nothing listens"), true],
-    [{ status: 500, body: "" }, false],
-    [new ConnectionError("reset", "reset", { mayHaveRun: true, isAnswered: false }), false],
-    [{ body: { ...COMPLETION, id: "" } }, false],
-  ];
-  for (const [says, again] of failures) {
-    const calls = nativeGateway(
-      nativeConfig(accounts),
-      ({ host }) => host === "first" ? says : { body: COMPLETION },
-    );
-    const sent = calls.post("/chat/completions", BODY);
-    await calls.world.advance(1000);
-    assertEquals((await sent).status === 200, again);
-    const hosts = calls.requests.map(({ host }) => host);
-    assertEquals(hosts, again ? ["first", "first", "second"] : ["first"]);
-    assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, again ? 1 : 0);
-  }
-});
+testOverStores(
+  "a completion with store is retried only if the upstream certainly did not process it",
+  async () => {
+    const accounts = { first: ABLE, second: ABLE };
+    const failures: readonly (readonly [ScriptedResponse | Error, boolean])[] = [
+      [{ status: 429, body: "" }, true],
+      [{ status: 503, body: "" }, true],
+      [{ status: 529, body: "" }, true],
+      [new ConnectionError("refused", "nothing listens"), true],
+      [{ status: 500, body: "" }, false],
+      [new ConnectionError("reset", "reset", { mayHaveRun: true, isAnswered: false }), false],
+      [{ body: { ...COMPLETION, id: "" } }, false],
+    ];
+    for (const [says, again] of failures) {
+      const calls = nativeGateway(
+        nativeConfig(accounts),
+        ({ host }) => host === "first" ? says : { body: COMPLETION },
+      );
+      const sent = calls.post("/chat/completions", BODY);
+      await calls.world.advance(1000);
+      assertEquals((await sent).status === 200, again);
+      const hosts = calls.requests.map(({ host }) => host);
+      assertEquals(hosts, again ? ["first", "first", "second"] : ["first"]);
+      assertEquals(calls.state.objects.stats().chat_completion_bindings.entries, again ? 1 : 0);
+    }
+  },
+);
 
-Deno.test("an id of two accounts is a conflict", async () => {
+testOverStores("an id of two accounts is a conflict", async () => {
   const calls = nativeGateway(
     nativeConfig({ first: ABLE, second: ABLE }),
     () => ({ body: COMPLETION }),

@@ -1,4 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import { naming, nativeConfig, nativeGateway } from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
@@ -60,7 +61,7 @@ testOperations(STORED, {
   },
 });
 
-Deno.test("a list request goes to the only capable provider, with its query", async () => {
+testOverStores("a list request goes to the only capable provider, with its query", async () => {
   const list = '{"object":"list" ,"data":[]}';
   const calls = nativeGateway(ONE, () => ({ body: list }));
   const answer = await calls.get(`${ALL}?limit=2&metadata[a]=b%20c&model=m`, { accept: "a/b" });
@@ -69,25 +70,31 @@ Deno.test("a list request goes to the only capable provider, with its query", as
   assertEquals(calls.requests[0]?.headers.get("accept"), "a/b");
 });
 
-Deno.test("a list request with several capable providers requires a provider name", async () => {
-  const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
-  const refused = await calls.get(ALL);
-  assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
-  assertEquals(calls.requests.length, 0);
-  assertEquals((await calls.get(ALL, naming("second"))).status, 200);
-  assertEquals(calls.requests[0]?.host, "second");
-});
+testOverStores(
+  "a list request with several capable providers requires a provider name",
+  async () => {
+    const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
+    const refused = await calls.get(ALL);
+    assertEquals(refusalOf(refused), [400, "ambiguous_provider", "provider"]);
+    assertEquals(calls.requests.length, 0);
+    assertEquals((await calls.get(ALL, naming("second"))).status, 200);
+    assertEquals(calls.requests[0]?.host, "second");
+  },
+);
 
-Deno.test("a list without a capable provider is refused, and a wrong one is a 502", async () => {
-  const none = nativeGateway(nativeConfig({ first: {} }), () => ({ body: "" }));
-  assertEquals(refusalOf(await none.get(ALL)), UNABLE);
-  assertEquals(refusalOf(await none.get(ALL, naming("first"))), UNABLE);
-  assertEquals(none.requests.length, 0);
-  const wrong = nativeGateway(ONE, () => ({ body: COMPLETION }));
-  assertEquals((await wrong.get(ALL)).status, 502);
-});
+testOverStores(
+  "a list without a capable provider is refused, and a wrong one is a 502",
+  async () => {
+    const none = nativeGateway(nativeConfig({ first: {} }), () => ({ body: "" }));
+    assertEquals(refusalOf(await none.get(ALL)), UNABLE);
+    assertEquals(refusalOf(await none.get(ALL, naming("first"))), UNABLE);
+    assertEquals(none.requests.length, 0);
+    const wrong = nativeGateway(ONE, () => ({ body: COMPLETION }));
+    assertEquals((await wrong.get(ALL)).status, 502);
+  },
+);
 
-Deno.test("identifiers with white space around them never leave the gateway", async () => {
+testOverStores("identifiers with white space around them never leave the gateway", async () => {
   const calls = await withNativeObject(STORED, () => ({ body: RIGHT }));
   const expected = [400, "invalid_value", "completion_id"];
   for (const path of [`${ALL}/%20x`, `${ALL}/x%0A`]) {

@@ -1,9 +1,9 @@
-import { DEFAULT_RETENTION } from "../../../src/state/retention.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { startValkeyServer, valkeyTest } from "../../support/valkey_server.ts";
 import { scriptedWorld } from "../../support/world.ts";
+import { PATIENT_TIMEOUT_MS } from "../../state/valkey/connections.ts";
 import { openTestStore } from "../../state/valkey/stores.ts";
 
 const RATE = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 5}\n";
@@ -11,8 +11,8 @@ const RATE = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size:
 valkeyTest("two gateways over one server admit a burst once between them", async () => {
   const server = await startValkeyServer();
   const stores = [
-    await openTestStore(server.url, { retention: DEFAULT_RETENTION }),
-    await openTestStore(server.url, { retention: DEFAULT_RETENTION }),
+    await openTestStore(server.url, { valkey: { timeout: PATIENT_TIMEOUT_MS } }),
+    await openTestStore(server.url, { valkey: { timeout: PATIENT_TIMEOUT_MS } }),
   ];
   const apps = stores.map(({ store }) => {
     const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });

@@ -11,6 +11,7 @@ import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
+import { PATIENT_TIMEOUT_MS } from "./connections.ts";
 import { newPrefix, type OpenedTestStore, openTestStore } from "./stores.ts";
 
 const server = await sharedValkeyServer();
@@ -21,7 +22,11 @@ function valkey(name: string, codec: RecordCodec, numRuns: number): StoreUnderTe
     clock: "own",
     numRuns,
     async open(retention) {
-      const options = { retention, codec, valkey: { prefix: newPrefix() } };
+      const options = {
+        retention,
+        codec,
+        valkey: { prefix: newPrefix(), timeout: PATIENT_TIMEOUT_MS },
+      };
       const others: OpenedTestStore[] = [];
       let first = await openTestStore(server.url, options);
       return {

@@ -7,6 +7,9 @@ import {
 import type { ValkeySettings } from "../../../src/state/settings.ts";
 import type { StoreLog } from "../../../src/state/store_dependencies.ts";
 
+/** Silence of a server, in milliseconds, that also a busy machine does not reach. */
+export const PATIENT_TIMEOUT_MS = 20_000;
+
 /** Settings of a store at this URL, with the defaults of the configuration. */
 export function valkeySettings(url: string, changes: Partial<ValkeySettings> = {}): ValkeySettings {
   return { url, prefix: "switchyard", sentinels: [], cluster: false, timeout: 500, ...changes };

@@ -6,7 +6,7 @@ import { HAS_SERVER, sharedValkeyServer, valkeyTest } from "../../support/valkey
 import { scriptedWorld } from "../../support/world.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
 import { type Quotas, testQuotas } from "../conformance/quotas.ts";
-import { newTestConnection, valkeySettings } from "./connections.ts";
+import { newTestConnection, PATIENT_TIMEOUT_MS, valkeySettings } from "./connections.ts";
 import { withScriptedTime } from "./scripted_time.ts";
 
 const server = await sharedValkeyServer();
@@ -23,7 +23,7 @@ const valkey: StoreUnderTest<Quotas> = {
     const fallbacks: string[] = [];
 
     async function replica(): Promise<Quotas> {
-      const settings = valkeySettings(server.url);
+      const settings = valkeySettings(server.url, { timeout: PATIENT_TIMEOUT_MS });
       const { connection } = await newTestConnection(settings);
       assert(await connection.open(5_000));
       const scripted = withScriptedTime(connection, world.now);

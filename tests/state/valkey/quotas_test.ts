@@ -6,7 +6,7 @@ import { newValkeyQuotas } from "../../../src/state/valkey/quotas.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { sharedValkeyServer, valkeyTest } from "../../support/valkey_server.ts";
 import { use } from "../conformance/quotas.ts";
-import { newTestConnection, valkeySettings } from "./connections.ts";
+import { newTestConnection, PATIENT_TIMEOUT_MS, valkeySettings } from "./connections.ts";
 import { withScriptedTime } from "./scripted_time.ts";
 
 const server = await sharedValkeyServer();
@@ -23,7 +23,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Connects to the empty server for the time of a test. */
 async function withConnection(run: (connection: ValkeyConnection) => Promise<void>) {
   await server.command("FLUSHALL");
-  const { connection } = await newTestConnection(valkeySettings(server.url));
+  const { connection } = await newTestConnection(
+    valkeySettings(server.url, { timeout: PATIENT_TIMEOUT_MS }),
+  );
   assert(await connection.open(5_000));
   try {
     await run(connection);

@@ -39,13 +39,15 @@ local function set_binding(type, id, text, ttl, entries, bytes)
   expire_in(ttl, texts, index)
 end
 
-local function size_of(type)
+-- Also those of the stored responses, which a change of a binding may have removed.
+local function sizes_of(type)
   local texts, index = keys_of(type)
-  return redis.call('ZCARD', index), sum_of(texts)
+  return {'ok', redis.call('ZCARD', index), sum_of(texts), snapshot_sizes()}
 end
 `;
 
 /** For types of objects that are not stored themselves. */
 export const NO_SNAPSHOTS = String.raw`
 local function drop_snapshot(id) end
+local function snapshot_sizes() return 0, 0 end
 `;

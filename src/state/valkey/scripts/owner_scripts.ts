@@ -21,7 +21,7 @@ return found
 /**
  * Replaces the binding that is expected by the next one. Arguments: type, ID, expected text (empty
  * for none), next text, `conflict` or empty, lifetime, maximum entries and bytes. Returns the
- * current text if it is another one, else entries and bytes.
+ * current text if it is another one, else entries and bytes of the bindings and of stored responses.
  */
 const REPLACE_BINDING = String.raw`
 local type, id, expected, text, kind, ttl = unpack(ARGV, 1, 6)
@@ -31,19 +31,19 @@ require_memory((keys_of(type)))
 if current == '' then drop_binding(type, id) end
 set_binding(type, id, text, ttl, tonumber(ARGV[7]), tonumber(ARGV[8]))
 if kind == 'conflict' then drop_snapshot(id) end
-return {'ok', size_of(type)}
+return sizes_of(type)
 `;
 
 /**
  * Removes the binding that is expected. Arguments: type, ID, expected text, lifetime. Returns the
- * current text if it is another one, else entries and bytes.
+ * current text if it is another one, else entries and bytes of the bindings and of stored responses.
  */
 const REMOVE_BINDING = String.raw`
 local type, id, expected, ttl = unpack(ARGV)
 local current = binding_of(type, id, ttl)
 if current ~= expected then return {'changed', current} end
 drop_binding(type, id)
-return {'ok', size_of(type)}
+return sizes_of(type)
 `;
 
 /** Scripts that change the bindings of one type. */
@@ -108,8 +108,7 @@ if text ~= '' then
   set_binding('response', id, text, ttl, tonumber(entries), tonumber(binding_bytes))
 end
 set_snapshot(id, score, resource, size, inputs, list, ttl, tonumber(entries), tonumber(bytes))
-local bound, bound_bytes = size_of('response')
-return {'ok', bound, bound_bytes, redis.call('ZCARD', ages), sum_of(facts)}
+return sizes_of('response')
 `,
 );
 

@@ -37,6 +37,8 @@ local function drop_snapshot(id)
   if list and score then release(list, whole(tonumber(score))) end
 end
 
+local function snapshot_sizes() return redis.call('ZCARD', ages), sum_of(facts) end
+
 -- Items are groups of four from ARGV[at] on: digest, bytes, name, record. Records that are stored
 -- already may be empty.
 local function missing_items(at)

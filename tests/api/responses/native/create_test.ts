@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import {
   type Account,
   nativeConfig,
@@ -28,7 +29,7 @@ function gateway(body = ANSWER, account: Account = {}, type = "application/json"
   return nativeGateway(nativeConfig({ up: account }), () => ({ headers, body }));
 }
 
-Deno.test("a native target gets the client's own document with the bare model", async () => {
+testOverStores("a native target gets the client's own document with the bare model", async () => {
   const calls = gateway();
   assertEquals((await calls.post("/responses", ODD)).status, 200);
   assertEquals(calls.lastRequest(), "up POST /responses");
@@ -37,7 +38,7 @@ Deno.test("a native target gets the client's own document with the bare model", 
   assertEquals(calls.requests[1]?.body, ODD.replace("up/m-1", "m-2"));
 });
 
-Deno.test("sampling defaults are added where the client has set none", async () => {
+testOverStores("sampling defaults are added where the client has set none", async () => {
   const calls = gateway(ANSWER, { more: ["temperature: 0.5", "top_p: 0.25"] });
   const cases = {
     '{"model":"m","input":"x"}': '{"temperature":0.5,"top_p":0.25,"model":"m","input":"x"}',
@@ -51,7 +52,7 @@ Deno.test("sampling defaults are added where the client has set none", async () 
   }
 });
 
-Deno.test("an unstreamed native response keeps its bytes and its headers", async () => {
+testOverStores("an unstreamed native response keeps its bytes and its headers", async () => {
   const answer = await gateway().post("/responses", ODD);
   assertEquals([answer.status, answer.text], [200, ANSWER]);
   const shown = ["openai-processing-ms", "set-cookie", "etag"];
@@ -62,7 +63,7 @@ Deno.test("an unstreamed native response keeps its bytes and its headers", async
   assertEquals(own.map((name) => answer.headers.get(name)), ["up", "m-1", "main"]);
 });
 
-Deno.test("a native stream keeps its bytes and its headers", async () => {
+testOverStores("a native stream keeps its bytes and its headers", async () => {
   const stream = `: hello\r\n\r\n${streamOf("resp_1", { x: 1 }).replaceAll("\n", "\r\n")}`;
   const calls = gateway(`${stream}data: [DONE]\n\n`, {}, "text/event-stream; charset=utf-8");
   const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
@@ -74,7 +75,7 @@ Deno.test("a native stream keeps its bytes and its headers", async () => {
   assertEquals(answer.headers.get("content-type")?.startsWith("text/event-stream"), true);
 });
 
-Deno.test("only status 200 is a native success, streamed or not", async () => {
+testOverStores("only status 200 is a native success, streamed or not", async () => {
   for (const stream of [false, true]) {
     for (const status of [201, 202, 302]) {
       const body = stream ? streamOf("resp_1") : ANSWER;
@@ -89,7 +90,7 @@ Deno.test("only status 200 is a native success, streamed or not", async () => {
   }
 });
 
-Deno.test("a stream with an error status is the provider's error, not a stream", async () => {
+testOverStores("a stream with an error status is the provider's error, not a stream", async () => {
   for (const status of [400, 500]) {
     const calls = nativeGateway(
       nativeConfig({ up: {} }),
@@ -102,7 +103,7 @@ Deno.test("a stream with an error status is the provider's error, not a stream",
   }
 });
 
-Deno.test("a body that is no valid Response object is a 502 and stores no owner", async () => {
+testOverStores("a body that is no valid Response object is a 502 and stores no owner", async () => {
   const wrong = [
     "",
     "[]",
@@ -119,7 +120,7 @@ Deno.test("a body that is no valid Response object is a 502 and stores no owner"
   }
 });
 
-Deno.test("a native response has at most 16 MiB", async () => {
+testOverStores("a native response has at most 16 MiB", async () => {
   const room = 16 * 1024 * 1024 - ANSWER.length;
   const fits = await gateway(`${ANSWER}${" ".repeat(room)}`).post("/responses", ODD);
   assertEquals(fits.status, 200);
@@ -127,15 +128,20 @@ Deno.test("a native response has at most 16 MiB", async () => {
   assertEquals([large.status, large.error.code], [502, "upstream_response_too_large"]);
 });
 
-Deno.test("a native stream with an invalid first event is a 502, and one with an invalid later event ends with a failure", async () => {
-  const [created = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
-  for (const [stream, status] of [["data: {\n\n", 502], [`${created}data: {\n\n`, 200]] as const) {
-    const calls = gateway(stream, {}, "text/event-stream");
-    const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
-    assertEquals(answer.status, status);
-    if (status === 502) assertEquals(answer.error.code, "invalid_upstream_response");
-    else assertEquals<unknown>(failureIn(answer.text.slice(created.length), 1).id, "resp_1");
-    assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
-    assertEquals(calls.state.objects.stats().responses.entries, 0);
-  }
-});
+testOverStores(
+  "a native stream with an invalid first event is a 502, and one with an invalid later event ends with a failure",
+  async () => {
+    const [created = ""] = streamOf("resp_1").split(/(?<=\n\n)/);
+    for (
+      const [stream, status] of [["data: {\n\n", 502], [`${created}data: {\n\n`, 200]] as const
+    ) {
+      const calls = gateway(stream, {}, "text/event-stream");
+      const answer = await calls.post("/responses", { model: "m", input: "x", stream: true });
+      assertEquals(answer.status, status);
+      if (status === 502) assertEquals(answer.error.code, "invalid_upstream_response");
+      else assertEquals<unknown>(failureIn(answer.text.slice(created.length), 1).id, "resp_1");
+      assertEquals(calls.state.objects.stats().response_bindings.entries, 0);
+      assertEquals(calls.state.objects.stats().responses.entries, 0);
+    }
+  },
+);

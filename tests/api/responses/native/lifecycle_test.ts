@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { bindingOf } from "../../../support/object_store.ts";
 import {
   naming,
@@ -71,52 +72,61 @@ function gateway(script: (request: SentRequest) => ScriptedResponse) {
   return withNativeObject(RESPONSE, script);
 }
 
-Deno.test("a deleted response is unknown, and both notations of the deletion's type are accepted", async () => {
-  for (const object of ["response", "response.deleted"]) {
-    const calls = await gateway(() => ({ body: { id: ID, object, deleted: true } }));
-    assertEquals((await calls.delete(`/responses/${ID}`)).status, 200);
-    const again = await calls.delete(`/responses/${ID}`);
-    assertEquals(refusalOf(again), [404, "response_not_found", "response_id"]);
-    assertEquals(calls.requests.length, 2);
-  }
-});
+testOverStores(
+  "a deleted response is unknown, and both notations of the deletion's type are accepted",
+  async () => {
+    for (const object of ["response", "response.deleted"]) {
+      const calls = await gateway(() => ({ body: { id: ID, object, deleted: true } }));
+      assertEquals((await calls.delete(`/responses/${ID}`)).status, 200);
+      const again = await calls.delete(`/responses/${ID}`);
+      assertEquals(refusalOf(again), [404, "response_not_found", "response_id"]);
+      assertEquals(calls.requests.length, 2);
+    }
+  },
+);
 
-Deno.test("the provider's own error is returned unchanged", async () => {
+testOverStores("the provider's own error is returned unchanged", async () => {
   const body = '{"error" : {"message":"No such thing.","code":"x"}}';
   const calls = await gateway(() => ({ status: 404, body }));
   const answer = await calls.get(`/responses/${ID}`);
   assertEquals([answer.status, answer.text], [404, body]);
 });
 
-Deno.test("a response is retrieved as a stream, which must have the requested ID", async () => {
-  const stream = streamOf(ID);
-  const calls = await gateway(() => ({ body: `${stream}data: [DONE]\n\n` }));
-  const path = `/responses/${ID}?stream=true&starting_after=4`;
-  const answer = await calls.get(path, { accept: "text/event-stream" });
-  assertEquals([answer.status, answer.text], [200, stream]);
-  assertEquals(calls.lastRequest(), `first GET ${path}`);
-  assertEquals(calls.requests[1]?.headers.get("accept"), "text/event-stream");
-  const other = await gateway(() => ({ body: streamOf("resp_2") }));
-  const refused = await other.get(path);
-  assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"]);
-  const broken = await gateway(() => ({ body: `${stream.split("\n\n")[0]}\n\n` }));
-  assert((await broken.get(path)).text.includes("event: response.failed"));
-  assertEquals((await bindingOf(broken, "response", ID))?.kind, "bound");
-});
+testOverStores(
+  "a response is retrieved as a stream, which must have the requested ID",
+  async () => {
+    const stream = streamOf(ID);
+    const calls = await gateway(() => ({ body: `${stream}data: [DONE]\n\n` }));
+    const path = `/responses/${ID}?stream=true&starting_after=4`;
+    const answer = await calls.get(path, { accept: "text/event-stream" });
+    assertEquals([answer.status, answer.text], [200, stream]);
+    assertEquals(calls.lastRequest(), `first GET ${path}`);
+    assertEquals(calls.requests[1]?.headers.get("accept"), "text/event-stream");
+    const other = await gateway(() => ({ body: streamOf("resp_2") }));
+    const refused = await other.get(path);
+    assertEquals([refused.status, refused.error.code], [502, "invalid_upstream_response"]);
+    const broken = await gateway(() => ({ body: `${stream.split("\n\n")[0]}\n\n` }));
+    assert((await broken.get(path)).text.includes("event: response.failed"));
+    assertEquals((await bindingOf(broken, "response", ID))?.kind, "bound");
+  },
+);
 
-Deno.test("an ID with white space, slashes and punctuation inside is sent to the owner as one path segment", async () => {
-  const id = "resp 1/ä?#%2F&";
-  const calls = nativeGateway(
-    nativeConfig({ up: { can: RESPONSE.can } }),
-    () => ({ body: responseOf(id) }),
-  );
-  await calls.post("/responses", { model: "m", input: "x" });
-  const answer = await calls.get(`/responses/${encodeURIComponent(id)}`);
-  assertEquals(answer.json.id, id);
-  assertEquals(calls.lastRequest(), `up GET /responses/${encodeURIComponent(id)}`);
-});
+testOverStores(
+  "an ID with white space, slashes and punctuation inside is sent to the owner as one path segment",
+  async () => {
+    const id = "resp 1/ä?#%2F&";
+    const calls = nativeGateway(
+      nativeConfig({ up: { can: RESPONSE.can } }),
+      () => ({ body: responseOf(id) }),
+    );
+    await calls.post("/responses", { model: "m", input: "x" });
+    const answer = await calls.get(`/responses/${encodeURIComponent(id)}`);
+    assertEquals(answer.json.id, id);
+    assertEquals(calls.lastRequest(), `up GET /responses/${encodeURIComponent(id)}`);
+  },
+);
 
-Deno.test("an ID with leading or trailing white space is never sent upstream", async () => {
+testOverStores("an ID with leading or trailing white space is never sent upstream", async () => {
   const calls = await gateway(() => ({ body: responseOf(".") }));
   for (const id of ["%20x", "x%20", "%09"]) {
     const answer = await calls.get(`/responses/${id}`, naming("first"));

@@ -1,10 +1,11 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { CLOCKED_STORES, testOverStores } from "../../../support/over_stores.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 import { idOf, messagesOf, stateful, TWO } from "../stateful.ts";
 
 const MINUTE_MS = 60_000;
 
-Deno.test("a continuation sends all earlier items, oldest first", async () => {
+testOverStores("a continuation sends all earlier items, oldest first", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one" });
   const second = await calls.created({ input: "two", previous_response_id: idOf(first) });
@@ -19,14 +20,14 @@ Deno.test("a continuation sends all earlier items, oldest first", async () => {
   ]);
 });
 
-Deno.test("a streamed response is continued like any other", async () => {
+testOverStores("a streamed response is continued like any other", async () => {
   const calls = stateful();
   const first = await calls.created({ input: "one", stream: true });
   await calls.created({ input: "two", previous_response_id: idOf(first) });
   assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
 });
 
-Deno.test("instructions and tools are not carried over", async () => {
+testOverStores("instructions and tools are not carried over", async () => {
   const calls = stateful();
   const tools = [{ type: "function", name: "f", parameters: { type: "object" } }];
   const first = await calls.created({ input: "one", instructions: "Be brief.", tools });
@@ -36,7 +37,7 @@ Deno.test("instructions and tools are not carried over", async () => {
   assertEquals(calls.requests[1]?.body.tools, undefined);
 });
 
-Deno.test("the result of a tool call is sent with the next request", async () => {
+testOverStores("the result of a tool call is sent with the next request", async () => {
   const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
   const calls = stateful(
     TWO,
@@ -55,22 +56,25 @@ Deno.test("the result of a tool call is sent with the next request", async () =>
   assertEquals(messages[2]?.tool_call_id, "call_1");
 });
 
-Deno.test("an incomplete response is stored, but its truncated item cannot be sent", async () => {
-  const calls = stateful(TWO, () => ({ finish: "length" }));
-  const first = await calls.created({ input: "one" });
-  assertEquals(first.status, "incomplete");
-  assertEquals((await calls.get(`/responses/${idOf(first)}`)).json, first);
-  const answer = await calls.post("/responses", {
-    model: "m",
-    input: "two",
-    previous_response_id: idOf(first),
-  });
-  const path = "previous_response_id.items[1].status";
-  assertEquals(refusalOf(answer), [400, "unsupported_feature", path]);
-  assertEquals(calls.requests.length, 1);
-});
+testOverStores(
+  "an incomplete response is stored, but its truncated item cannot be sent",
+  async () => {
+    const calls = stateful(TWO, () => ({ finish: "length" }));
+    const first = await calls.created({ input: "one" });
+    assertEquals(first.status, "incomplete");
+    assertEquals((await calls.get(`/responses/${idOf(first)}`)).json, first);
+    const answer = await calls.post("/responses", {
+      model: "m",
+      input: "two",
+      previous_response_id: idOf(first),
+    });
+    const path = "previous_response_id.items[1].status";
+    assertEquals(refusalOf(answer), [400, "unsupported_feature", path]);
+    assertEquals(calls.requests.length, 1);
+  },
+);
 
-Deno.test("an unknown, deleted or unstored response cannot be continued", async () => {
+testOverStores("an unknown, deleted or unstored response cannot be continued", async () => {
   const calls = stateful();
   const expected = [400, "previous_response_not_found", "previous_response_id"];
   const unstored = idOf(await calls.created({ input: "one", store: false }));
@@ -84,7 +88,7 @@ Deno.test("an unknown, deleted or unstored response cannot be continued", async 
   assertEquals(calls.requests.length, requests);
 });
 
-Deno.test("a padded or empty previous response is refused by name", async () => {
+testOverStores("a padded or empty previous response is refused by name", async () => {
   const calls = stateful();
   for (const previous of ["", " resp_1", "resp_1\n"]) {
     const body = { model: "m", input: "two", previous_response_id: previous };
@@ -93,7 +97,7 @@ Deno.test("a padded or empty previous response is refused by name", async () => 
   }
 });
 
-Deno.test("a response can be continued for 30 minutes from its creation", async () => {
+testOverStores("a response can be continued for 30 minutes from its creation", async () => {
   const calls = stateful();
   const first = idOf(await calls.created({ input: "one" }));
   await calls.world.advance(30 * MINUTE_MS - 1);
@@ -101,17 +105,20 @@ Deno.test("a response can be continued for 30 minutes from its creation", async 
   await calls.world.advance(1);
   assertEquals((await calls.get(`/responses/${first}`)).status, 404);
   assertEquals((await calls.get(`/responses/${second}`)).status, 200);
-});
+}, CLOCKED_STORES);
 
-Deno.test("a stored response can be continued twice, each time with the same history", async () => {
-  const calls = stateful();
-  const first = idOf(await calls.created({ input: "one" }));
-  await calls.created({ input: "left", previous_response_id: first });
-  await calls.created({ input: "right", previous_response_id: first });
-  assertEquals(messagesOf(calls, 3), ["user: one", "assistant: answer 1", "user: right"]);
-});
+testOverStores(
+  "a stored response can be continued twice, each time with the same history",
+  async () => {
+    const calls = stateful();
+    const first = idOf(await calls.created({ input: "one" }));
+    await calls.created({ input: "left", previous_response_id: first });
+    await calls.created({ input: "right", previous_response_id: first });
+    assertEquals(messagesOf(calls, 3), ["user: one", "assistant: answer 1", "user: right"]);
+  },
+);
 
-Deno.test("a failed or interrupted create stores nothing", async () => {
+testOverStores("a failed or interrupted create stores nothing", async () => {
   const calls = stateful(
     "providers: {up: {type: compat, base_url: 'http://up'}}\n" +
       "routing: {routes: [{name: main, targets: [{provider: up}]}]}\nretry: {enabled: false}\n",

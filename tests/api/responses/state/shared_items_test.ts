@@ -3,6 +3,7 @@ import type { GatewayState } from "../../../../src/state/gateway_state.ts";
 import { DEFAULT_RETENTION, heldBytes } from "../../../../src/state/retention.ts";
 import { outputOf } from "../../../../src/state/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { testOverStores } from "../../../support/over_stores.ts";
 import { stored } from "../../../support/object_store.ts";
 import { create } from "../../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../../support/simulated.ts";
@@ -43,30 +44,36 @@ async function assertShared(state: GatewayState, ids: readonly string[]): Promis
   }
 }
 
-Deno.test("a dialogue of 100 turns stores each item once, continued by the earlier response", async () => {
-  const calls = gateway();
-  const ids: string[] = [];
-  for (let turn = 0; turn < TURN_COUNT; turn++) {
-    const previous = ids.at(-1);
-    const body = { input: inputOf(turn), ...previous && { previous_response_id: previous } };
-    ids.push(idOf(await calls.created(body)));
-  }
-  await assertShared(calls.state, ids);
-  for (const id of ids) assertEquals((await calls.delete(`/responses/${id}`)).status, 204);
-  assertEquals(calls.state.objects.stats().responses, { entries: 0, bytes: 0 });
-});
+testOverStores(
+  "a dialogue of 100 turns stores each item once, continued by the earlier response",
+  async () => {
+    const calls = gateway();
+    const ids: string[] = [];
+    for (let turn = 0; turn < TURN_COUNT; turn++) {
+      const previous = ids.at(-1);
+      const body = { input: inputOf(turn), ...previous && { previous_response_id: previous } };
+      ids.push(idOf(await calls.created(body)));
+    }
+    await assertShared(calls.state, ids);
+    for (const id of ids) assertEquals((await calls.delete(`/responses/${id}`)).status, 204);
+    assertEquals(calls.state.objects.stats().responses, { entries: 0, bytes: 0 });
+  },
+);
 
-Deno.test("a dialogue of 100 turns stores each item once, continued in a conversation", async () => {
-  const calls = gateway();
-  const conversation = idOf((await calls.post("/conversations", {})).json);
-  const ids: string[] = [];
-  for (let turn = 0; turn < TURN_COUNT; turn++) {
-    ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
-  }
-  await assertShared(calls.state, ids);
-});
+testOverStores(
+  "a dialogue of 100 turns stores each item once, continued in a conversation",
+  async () => {
+    const calls = gateway();
+    const conversation = idOf((await calls.post("/conversations", {})).json);
+    const ids: string[] = [];
+    for (let turn = 0; turn < TURN_COUNT; turn++) {
+      ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
+    }
+    await assertShared(calls.state, ids);
+  },
+);
 
-Deno.test("items that a client sends by reference are stored once in all turns", async () => {
+testOverStores("items that a client sends by reference are stored once in all turns", async () => {
   const calls = gateway();
   const first = await calls.created({ input: inputOf(0) });
   const ids = [idOf(first)];
@@ -87,30 +94,33 @@ Deno.test("items that a client sends by reference are stored once in all turns",
   assertEquals(last?.snapshot?.input.length, 63);
 });
 
-Deno.test("the turns of a socket store each item once, with the IDs that are listed", async () => {
-  await using served = socketGateway(EVERY_TYPE, simulated());
-  await using client = await served.open();
-  const ids: string[] = [];
-  for (let turn = 0; turn < 20; turn++) {
-    const previous = ids.at(-1);
-    const { response } = await client.turn(create({
-      model: "compat/sim-echo",
-      input: inputOf(turn),
-      store: true,
-      ...previous && { previous_response_id: previous },
-    }));
-    ids.push(textAt(response, "id"));
-  }
-  const { objects } = served.gateway.state;
-  const snapshots = await Promise.all(
-    ids.map(async (id) => (await stored(objects.responses.find(id)))?.snapshot),
-  );
-  const items = snapshots.flatMap((snapshot) =>
-    snapshot ? [...snapshot.input, ...outputOf(snapshot)] : []
-  );
-  const distinct = new Set(items);
-  assertEquals(distinct.size, 80);
-  assertEquals(new Set([...distinct].map(({ id }) => id)).size, 80);
-  const largest = Math.max(...[...distinct].map(heldBytes));
-  assert(objects.stats().responses.bytes < 2 * 80 * largest);
-});
+testOverStores(
+  "the turns of a socket store each item once, with the IDs that are listed",
+  async () => {
+    await using served = socketGateway(EVERY_TYPE, simulated());
+    await using client = await served.open();
+    const ids: string[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const previous = ids.at(-1);
+      const { response } = await client.turn(create({
+        model: "compat/sim-echo",
+        input: inputOf(turn),
+        store: true,
+        ...previous && { previous_response_id: previous },
+      }));
+      ids.push(textAt(response, "id"));
+    }
+    const { objects } = served.gateway.state;
+    const snapshots = await Promise.all(
+      ids.map(async (id) => (await stored(objects.responses.find(id)))?.snapshot),
+    );
+    const items = snapshots.flatMap((snapshot) =>
+      snapshot ? [...snapshot.input, ...outputOf(snapshot)] : []
+    );
+    const distinct = new Set(items);
+    assertEquals(distinct.size, 80);
+    assertEquals(new Set([...distinct].map(({ id }) => id)).size, 80);
+    const largest = Math.max(...[...distinct].map(heldBytes));
+    assert(objects.stats().responses.bytes < 2 * 80 * largest);
+  },
+);

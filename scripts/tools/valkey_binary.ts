@@ -1,4 +1,4 @@
-/** The server that the tests start: its path, or the reason why there is none. */
+/** The server that tests and the benchmark start: its path, or the reason why there is none. */
 export type ValkeyBinary =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly reason: string };
@@ -32,7 +32,8 @@ function missing(reason: string): ValkeyBinary {
   return { kind: "missing", reason: `${reason}; name one with VALKEY_SERVER` };
 }
 
-function findInPath(names: readonly string[]): string | null {
+/** Returns the path of the first program that is in the PATH; null if none is. */
+export function findInPath(names: readonly string[]): string | null {
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
   const paths = names.flatMap((name) => folders.map((folder) => `${folder}/${name}`));
   return paths.find(exists) ?? null;

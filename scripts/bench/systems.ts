@@ -1,0 +1,142 @@
+import { findInPath, findValkeyBinary } from "../tools/valkey_binary.ts";
+import { type ConfigName, configText } from "./configs.ts";
+import { nginxConfigText } from "./nginx.ts";
+import { freePort, type ServerProcess, type ServerProcesses } from "./processes.ts";
+import type { Scenario, SystemName } from "./scenarios.ts";
+
+/** The core of measured servers, and that of load, upstream and stores. */
+export const MEASURED_CORE_INDEX = 0, LOAD_CORE_INDEX = 1;
+
+/** Further cores for a second gateway and for nginx, where the machine has them. */
+const REPLICA_CORE_INDEX = navigator.hardwareConcurrency > 2 ? 2 : MEASURED_CORE_INDEX;
+const PROXY_CORE_INDEX = navigator.hardwareConcurrency > 3 ? 3 : LOAD_CORE_INDEX;
+
+/** A system under load, or the reason why this machine cannot start it. */
+export type System =
+  | { readonly kind: "started"; readonly process: ServerProcess }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** The systems of the selected scenarios. */
+export interface Systems {
+  /** Returns a system; fails if no selected scenario uses it. */
+  get(name: SystemName): System;
+}
+
+/** How a system is started. */
+interface Recipe {
+  readonly config: ConfigName;
+  readonly store: "memory" | "sqlite" | "valkey";
+  /** The number of gateways behind nginx; null for one gateway without nginx. */
+  readonly replicas: number | null;
+}
+
+function recipeOf(name: Exclude<SystemName, "floor">): Recipe {
+  switch (name) {
+    case "sqlite":
+    case "valkey":
+      return { config: "one", store: name, replicas: null };
+    case "limited-valkey":
+      return { config: "limited", store: "valkey", replicas: null };
+    case "nginx-1":
+      return { config: "limited", store: "valkey", replicas: 1 };
+    case "nginx-2":
+      return { config: "limited", store: "valkey", replicas: 2 };
+    default:
+      return { config: name, store: "memory", replicas: null };
+  }
+}
+
+/** Starts the upstream and all systems that the scenarios compare. Their files are in `folder`. */
+export async function startSystems(
+  servers: ServerProcesses,
+  selected: readonly Scenario[],
+  folder: string,
+): Promise<Systems> {
+  const { port } = await servers.start("upstream.ts", "", LOAD_CORE_INDEX);
+  const upstream = `http://127.0.0.1:${port}`;
+  const stateServer = await startStateServer(servers, selected);
+  const systems = new Map<SystemName, System>();
+
+  async function startSystem(name: SystemName): Promise<System> {
+    if (name === "floor") {
+      const argument = `${upstream}/v1/chat/completions`;
+      return started(await servers.start("floor.ts", argument, MEASURED_CORE_INDEX));
+    }
+    const { config, store, replicas } = recipeOf(name);
+    if (store === "valkey" && stateServer.kind === "missing") return stateServer;
+    const text = configText(config, upstream, {
+      store,
+      sqlite: { path: `${folder}/${name}.db` },
+      valkey: {
+        prefix: name,
+        ...stateServer.kind === "started" ? { url: urlOf(stateServer) } : {},
+      },
+    });
+    return replicas === null
+      ? started(await servers.start("gateway.ts", text, MEASURED_CORE_INDEX))
+      : await startBehindNginx(servers, text, { replicas, folder: `${folder}/${name}` });
+  }
+
+  for (const name of new Set(selected.flatMap(({ base, measured }) => [base, measured]))) {
+    systems.set(name, await startSystem(name));
+  }
+  return {
+    get(name) {
+      const system = systems.get(name);
+      if (system === undefined) throw new Error(`The system ${name} was not started.`);
+      return system;
+    },
+  };
+}
+
+function started(process: ServerProcess): System {
+  return { kind: "started", process };
+}
+
+function urlOf({ process }: Extract<System, { kind: "started" }>): string {
+  return `valkey://127.0.0.1:${process.port}/0`;
+}
+
+/** Starts one Valkey server for all systems that use one; none if no scenario needs it. */
+async function startStateServer(
+  servers: ServerProcesses,
+  selected: readonly Scenario[],
+): Promise<System> {
+  const isNeeded = selected.flatMap(({ base, measured }) => [base, measured])
+    .some((name) => name !== "floor" && recipeOf(name).store === "valkey");
+  if (!isNeeded) return { kind: "missing", reason: "no scenario needs a Valkey server" };
+  const binary = await findValkeyBinary();
+  if (binary.kind === "missing") return binary;
+  const port = freePort();
+  const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+  return started(await servers.startInstalled(binary.path, args, port, LOAD_CORE_INDEX));
+}
+
+/** Starts gateways with the same configuration, and nginx in front of them. */
+async function startBehindNginx(
+  servers: ServerProcesses,
+  config: string,
+  { replicas, folder }: { readonly replicas: number; readonly folder: string },
+): Promise<System> {
+  const nginx = findInPath(["nginx"]);
+  if (nginx === null) return { kind: "missing", reason: "there is no nginx in the path" };
+  const gateways: ServerProcess[] = [];
+  for (let at = 0; at < replicas; at++) {
+    const core = at === 0 ? MEASURED_CORE_INDEX : REPLICA_CORE_INDEX;
+    gateways.push(await servers.start("gateway.ts", config, core));
+  }
+  const port = freePort();
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(
+    `${folder}/nginx.conf`,
+    nginxConfigText(port, gateways.map((gateway) => gateway.port), folder),
+  );
+  const args = ["-c", `${folder}/nginx.conf`, "-p", folder];
+  await servers.startInstalled(nginx, args, port, PROXY_CORE_INDEX);
+  return started({ port, cpuMs: () => sumOf(gateways.map((gateway) => gateway.cpuMs())) });
+}
+
+/** Returns the sum; null if one part is not known. */
+function sumOf(parts: readonly (number | null)[]): number | null {
+  return parts.reduce((sum, part) => sum === null || part === null ? null : sum + part, 0);
+}
