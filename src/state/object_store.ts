@@ -71,7 +71,10 @@ export interface ResponseStore extends OwnerStore {
    * is then bound without it. Returns the binding; null if it was not bound.
    */
   store(id: string, response: NewResponse, caller: Caller): Stored<Binding | null>;
-  /** Returns the items with these IDs in stored responses, oldest first. */
+  /**
+   * Returns the items with these IDs in stored responses, oldest first. Of an item that very many
+   * responses have, only its uses in the youngest ones; see `usesPerItem`.
+   */
   findItems(ids: ReadonlySet<string>): Stored<readonly ResponseItem[]>;
 }
 
@@ -119,7 +122,8 @@ export interface ConversationStore {
   delete(id: string): Stored<boolean>;
   /**
    * Returns the items with these IDs, ordered by the last change of their conversation, oldest
-   * first.
+   * first. Of an ID in very many conversations, only the items that were added last; see
+   * `usesPerItem`.
    */
   findItems(ids: ReadonlySet<string>): Stored<readonly ConversationItem[]>;
 }

@@ -10,6 +10,7 @@ import {
   unknownItem,
 } from "../conversations.ts";
 import type { ConversationItem, ConversationStore, StoreStats } from "../object_store.ts";
+import { newUseCount, usesPerItem } from "../item_uses.ts";
 import { heldBytes, type Retention } from "../retention.ts";
 
 /** Conversations in memory, with their size. */
@@ -74,8 +75,11 @@ export function newMemoryConversations(
       }),
     delete: (id) => Promise.resolve(success(store.delete(id))),
     findItems(ids) {
-      const found = store.values().flatMap((conversation) => itemsOf(conversation, ids));
-      return Promise.resolve(success(found));
+      const isExamined = newUseCount(usesPerItem(ids.size));
+      const found = store.values().toReversed().flatMap((conversation) =>
+        itemsOf(conversation, ids).filter(({ id }) => isExamined(id)).toReversed()
+      );
+      return Promise.resolve(success(found.toReversed()));
     },
   };
   return { conversations, stats: () => ({ entries: store.entries, bytes: store.bytes }) };

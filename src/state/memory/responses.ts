@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { success } from "../../core/result.ts";
+import { newUseCount, usesPerItem } from "../item_uses.ts";
 import { type Binding, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
 import type { ResponseItem, ResponseStore, StoreStats } from "../object_store.ts";
 import type { Retention } from "../retention.ts";
@@ -51,11 +52,14 @@ export function newMemoryResponses(now: () => number, retention: Retention): Mem
     },
     findItems(ids) {
       const found: ResponseItem[] = [];
-      for (const { id, snapshot } of snapshots.values()) {
+      const isExamined = newUseCount(usesPerItem(ids.size));
+      for (const { id, snapshot } of snapshots.values().toReversed()) {
         const binding = bindings.get(id);
-        if (binding !== null) pushAll(found, itemsOf(snapshot, binding, ids));
+        if (binding === null) continue;
+        const items = itemsOf(snapshot, binding, ids).filter(({ id }) => isExamined(id));
+        pushAll(found, items.toReversed());
       }
-      return Promise.resolve(success(found));
+      return Promise.resolve(success(found.toReversed()));
     },
   };
   return {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
 import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA } from "./schema.ts";
@@ -16,6 +17,8 @@ export interface Database {
   row(sql: string, ...parameters: readonly SqlValue[]): Row | undefined;
   /** Returns all rows of a query. */
   rows(sql: string, ...parameters: readonly SqlValue[]): readonly Row[];
+  /** Throws if the file was removed: what is written to it then ends with the process. */
+  checkFile(): void;
   /** Writes back what is in the write-ahead log, and releases the file. */
   close(): void;
 }
@@ -29,7 +32,7 @@ export interface DatabaseOptions extends SqliteSettings {
 /** Problem of a file that this process cannot use although it can be read. */
 export class UnusableDatabase extends Error {
   /** `newer`: written by a later version; `foreign`: by another program; `locked`: in use. */
-  readonly reason: "newer" | "foreign" | "locked";
+  readonly reason: "newer" | "foreign" | "locked" | "removed";
 
   constructor(reason: UnusableDatabase["reason"]) {
     super(reason);
@@ -47,7 +50,10 @@ const MAX_LOG_BYTES = 2 * 1024 * 1024;
  * Opens a database file and creates its tables. One connection with an exclusive lock: no other
  * process may use the file, and none of its content is in shared memory.
  */
-export function openDatabase({ path, synchronous, maxPages }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  const { synchronous, maxPages } = options;
+  // SQLite takes a relative path such as `:memory:` or `file:x` for something else than a file.
+  const path = resolve(options.path);
   const file = openFile(path);
   try {
     return withStatements(connect(path, synchronous, maxPages), file);
@@ -143,6 +149,9 @@ function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
     change: (sql, ...parameters) => Number(statement(sql).run(...parameters).changes),
     row: (sql, ...parameters) => statement(sql).get(...parameters),
     rows: (sql, ...parameters) => statement(sql).all(...parameters),
+    checkFile() {
+      if (file.statSync().nlink === 0) throw new UnusableDatabase("removed");
+    },
     close() {
       database.close();
       file.close();

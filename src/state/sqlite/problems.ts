@@ -8,6 +8,7 @@ export type Problem =
   | "not_permitted_by_runtime"
   | "read_only"
   | "locked"
+  | "removed"
   | "not_a_database"
   | "foreign"
   | "newer"
@@ -37,6 +38,8 @@ export function openingProblem(problem: Problem, path: string): string {
     case "locked":
       return `${file} is in use by another process; stop that process or set another path: ` +
         "each gateway needs a file of its own.";
+    case "removed":
+      return `${file} was removed while it was opened; start the gateway again.`;
     case "not_a_database":
       return `${file} is not a database; move the file away or set another path.`;
     case "foreign":
@@ -73,6 +76,8 @@ export function operationProblem(problem: Problem, path: string): string {
     case "worker":
       return `${file} cannot be used, because its thread has stopped or does not respond; ` +
         "it is opened again.";
+    case "removed":
+      return `${file} was removed while it is in use; restart the gateway, which creates a new one.`;
     case "locked":
       return `${file} cannot be opened again, because it is in use; stop other processes that use it.`;
     case "not_permitted_by_runtime":

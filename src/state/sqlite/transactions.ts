@@ -104,6 +104,7 @@ function runOperation(
 ): unknown {
   const operation = operations[name];
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
+  if (operation.kind !== "read") database.checkFile();
   const context: OperationContext = { database, now, horizon: now - retention.ttlMs, retention };
   return operation.run(context, parameters);
 }

@@ -6,6 +6,7 @@ import type { LinkReport } from "./link_report.ts";
 import {
   CLOSED,
   errorCode,
+  isRefusedUser,
   isServerError,
   isWrongDatabase,
   isWrongType,
@@ -54,7 +55,7 @@ export async function newValkeyConnection(
 ): Promise<ValkeyConnection> {
   const client = await newClient(settings);
   const listeners: (() => void)[] = [];
-  let hasWrongDatabase = false;
+  let isUnusable = false;
   let isClosed = false;
   let reason: string | null = null;
   let sentinelFailedAt = Number.NEGATIVE_INFINITY;
@@ -63,9 +64,9 @@ export async function newValkeyConnection(
   client.on("node error", failedWith);
   client.on("sentinelError", () => void (sentinelFailedAt = performance.now()));
   client.on("connecting", () => void (reason = null));
-  client.on("connect", () => void (hasWrongDatabase = false));
+  client.on("connect", () => void (isUnusable = false));
   client.on("ready", () => {
-    if (hasWrongDatabase) return;
+    if (isUnusable) return;
     reason = null;
     report.connected(name);
     for (const listener of listeners) listener();
@@ -78,13 +79,13 @@ export async function newValkeyConnection(
     const known = reasonOf(error);
     if (isClosed || known === null) return;
     reason = known;
-    // The library would go on with database 0.
-    if (isWrongDatabase(error)) hasWrongDatabase = true;
-    if (client.status !== "ready" || hasWrongDatabase) report.failed(name, reason);
+    // The library would go on with database 0, or as the user of connections without a password.
+    if (isWrongDatabase(error) || isRefusedUser(error)) isUnusable = true;
+    if (client.status !== "ready" || isUnusable) report.failed(name, reason);
   }
 
   async function send(command: string, args: readonly Argument[]): Promise<Reply> {
-    if (hasWrongDatabase || isClosed) return AWAY;
+    if (isUnusable || isClosed) return AWAY;
     try {
       return { kind: "reply", value: await client.callBuffer(command, args.map(toBuffer)) };
     } catch (error) {
@@ -103,7 +104,7 @@ export async function newValkeyConnection(
       const attempt = client.connect().catch(() => {});
       await Promise.race([attempt, wait]);
       clearTimeout(timer);
-      return client.status === "ready" && !hasWrongDatabase;
+      return client.status === "ready" && !isUnusable;
     },
     send,
     // A node of a cluster answers for its own slots only, and a ping would go to any node.

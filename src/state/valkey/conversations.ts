@@ -9,6 +9,7 @@ import {
   unknownConversation,
   unknownItem,
 } from "../conversations.ts";
+import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type { ConversationItem, ConversationStore, Stored, StoreStats } from "../object_store.ts";
 import { heldBytes } from "../retention.ts";
@@ -105,7 +106,11 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
       async findItems(ids) {
         if (ids.size === 0) return success([]);
         const names = new Map([...ids].map((id) => [nameOfItem(id), id]));
-        const reply = await records.run(FIND_CONVERSATION_ITEMS, [ttlMs, ...names.keys()]);
+        const reply = await records.run(FIND_CONVERSATION_ITEMS, [
+          ttlMs,
+          usesPerItem(names.size),
+          ...names.keys(),
+        ]);
         if (!reply.ok) return reply;
         const matches = listOf(reply.value).map(listOf);
         const found = allValues(

@@ -72,6 +72,11 @@ export function isWrongDatabase(error: unknown): boolean {
   return error instanceof Error && /DB index|SELECT is not allowed/.test(error.message);
 }
 
+/** True if the server refuses the configured user or password. */
+export function isRefusedUser(error: unknown): boolean {
+  return error instanceof Error && /^WRONGPASS|invalid password/.test(error.message);
+}
+
 /** True if the server itself has sent this error. */
 export function isServerError(error: unknown): boolean {
   return error instanceof Error && error.name === "ReplyError";

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Result, success } from "../../core/result.ts";
 import { type Binding, type Caller, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
+import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type {
   FoundResponse,
@@ -159,7 +160,11 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
   async function findItems(ids: ReadonlySet<string>): Stored<readonly ResponseItem[]> {
     if (ids.size === 0) return success([]);
     const names = new Map([...ids].map((id) => [nameOfItem(id), id]));
-    const reply = await records.run(FIND_RESPONSE_ITEMS, [ttlMs, ...names.keys()]);
+    const reply = await records.run(FIND_RESPONSE_ITEMS, [
+      ttlMs,
+      usesPerItem(names.size),
+      ...names.keys(),
+    ]);
     if (!reply.ok) return reply;
     const [matches, digests, list] = listOf(reply.value).map(listOf);
     const known = (digests ?? []).map((digest) => textOf(digest) ?? "");

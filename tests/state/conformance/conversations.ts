@@ -184,6 +184,19 @@ export function testConversations(under: StoreUnderTest<Objects>): void {
     },
   );
 
+  testStore(
+    under,
+    "of an ID in very many conversations, a lookup of many IDs finds the items that were added last",
+    BOUNDS,
+    async ({ pick }) => {
+      const store = pick(false).objects.conversations;
+      for (const id of ["one", "two", "three"]) await put(store, id, [{ id: "a", type: id }]);
+      const wanted = new Set(["a", ...Array.from({ length: 9_999 }, (_id, at) => `unknown ${at}`)]);
+      const found = await stored(store.findItems(wanted));
+      assertEquals(found.map(({ item }) => item.type), ["two", "three"]);
+    },
+  );
+
   Deno.test(`${under.name}: conversations return items and metadata exactly as they were stored`, async () => {
     const metadata = fc.dictionary(
       fc.string({ unit: "grapheme" }),

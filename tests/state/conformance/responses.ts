@@ -134,6 +134,27 @@ export function testResponses(under: StoreUnderTest<Objects>): void {
 
   testStore(
     under,
+    "of items that very many responses have, a lookup of many IDs finds those of the youngest responses",
+    BOUNDS,
+    async ({ pick }) => {
+      const { responses } = pick(false).objects;
+      const items = Array.from({ length: 10_000 }, (_id, at) => ({ id: `i${at}` }));
+      for (const id of ["a", "b", "c"]) {
+        const snapshot = { resource: { id, output: [] }, input: items.slice(0, 2) };
+        await stored(responses.store(id, { ...responseOf(id, id), snapshot }, SHARING));
+      }
+      const ids = new Set(items.map(({ id }) => id));
+      const found = await stored(responses.findItems(ids));
+      const uses = found.map(({ id, binding }) =>
+        `${id} of ${binding.kind === "bound" ? binding.owner.account : "?"}`
+      );
+      assertEquals(uses.slice(0, 2).toSorted(), ["i0 of b", "i1 of b"]);
+      assertEquals(uses.slice(2).toSorted(), ["i0 of c", "i1 of c"]);
+    },
+  );
+
+  testStore(
+    under,
     "at most max_entries responses are stored, and the oldest makes room",
     BOUNDS,
     async ({ pick }) => {

@@ -37,6 +37,19 @@ Deno.test("a new database is readable by its user only, with its write-ahead log
   });
 });
 
+Deno.test("a path that SQLite would take for memory or for an address is a file like any other", async () => {
+  for (const path of [":memory:", "file:state.db?mode=memory"]) {
+    await withFile(async ({ folder }) => {
+      const lines = await linesOf(startProcess(["open", path], ["--allow-all"], { cwd: folder }));
+      assertEquals(lines, ["open"]);
+      assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), [path]);
+      const { size, mode } = Deno.statSync(`${folder}/${path}`);
+      assert(size > 0, path);
+      assertEquals((mode ?? 0) & 0o777, 0o600);
+    });
+  }
+});
+
 Deno.test("a start names the folder of the database that does not exist", async () => {
   await withFile(async ({ folder }) => {
     const file = newTestFile(`${folder}/none`);

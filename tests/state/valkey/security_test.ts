@@ -90,6 +90,26 @@ valkeyTest("a wrong or missing password is one line in the log, without the pass
   }
 });
 
+valkeyTest(
+  "a user that a server without passwords refuses is one line in the log, and no command is sent as another user",
+  async () => {
+    const open = await startValkeyServer();
+    const proxy = startFaultProxy(open.port);
+    const { store, log, close } = await openTestStore(`valkey://127.0.0.1:${proxy.port}`, {
+      valkey: { username: "unknown", password: "secret" },
+    });
+    await until(() => proxy.accepted >= 6);
+    assertEquals(await outcomeOf(store.ping()), "state_unavailable");
+    assertEquals(log.lines, [
+      `error: The state store at 127.0.0.1:${proxy.port} is not available: ` +
+      "it refuses the user name or password.",
+    ]);
+    await close();
+    await proxy.close();
+    await open.close();
+  },
+);
+
 valkeyTest("a required store that refuses the password is not opened", async () => {
   const problem = await problemOf(server.url, {
     valkey: { username: "nobody", password: "secret" },

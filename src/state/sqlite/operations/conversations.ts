@@ -6,6 +6,7 @@ import {
   unknownConversation,
   unknownItem,
 } from "../../conversations.ts";
+import { usesPerItem } from "../../item_uses.ts";
 import { integerOf, recordOf, type Row, textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import type {
@@ -137,7 +138,7 @@ export const deleteConversation = {
     database.change("delete from conversation where id = ? and changed > ?", id, horizon) > 0,
 };
 
-/** Returns the items with these IDs, ordered by the last change of their conversation. */
+/** Returns the items with these IDs, as `ConversationStore.findItems` describes. */
 export const findConversationItems = {
   kind: "read" as const,
   run(
@@ -147,12 +148,14 @@ export const findConversationItems = {
     return database.rows(
       `select conversation.id as conversation, conversation.creator as creator,
          conversation_item.item_id as item_id, conversation_item.body as body
-       from conversation_item
+       from (select value as id from json_each(?)) as wanted
+         cross join conversation_item on conversation_item.key in
+           (select key from conversation_item where item_id = wanted.id order by key desc limit ?)
          cross join conversation on conversation.key = conversation_item.conversation
-       where conversation_item.item_id in (select value from json_each(?))
-         and conversation.changed > ?
+       where conversation.changed > ?
        order by conversation.seq, conversation_item.position`,
       JSON.stringify(ids),
+      usesPerItem(ids.length),
       horizon,
     ).map((row) => ({
       conversation: textOf(row, "conversation"),

@@ -7,6 +7,7 @@ import {
   withoutSnapshot,
 } from "../../bindings.ts";
 import { integerOf, recordOf, textOf } from "../database.ts";
+import { usesPerItem } from "../../item_uses.ts";
 import type { OperationContext } from "../operation.ts";
 import { bindingOf, bindOwner, type BoundId, readBinding } from "./bindings.ts";
 import { readNumber, removeOldest } from "./table.ts";
@@ -136,42 +137,67 @@ export const storeResponse = {
   },
 };
 
-/** Returns the items with these IDs in stored responses, oldest first. */
+/** Returns the items with these IDs in stored responses, as `ResponseStore.findItems` describes. */
 export const findResponseItems = {
   kind: "read" as const,
-  run({ database, horizon }: OperationContext, ids: readonly string[]): FoundItems {
-    // A cross join keeps this order; without it SQLite reads all responses first.
-    const rows = database.rows(
-      `select response.key as response, binding.body as body, item.key as item, item.item_id as id
-       from item
-         cross join response_item on response_item.item = item.key
-         cross join response on response.key = response_item.response
-         cross join binding on binding.type = 'response' and binding.id = response.id
-       where item.item_id in (select value from json_each(?))
-         and response.changed > ? and binding.changed > ?
-       order by response.key, response_item.position`,
-      JSON.stringify(ids),
-      horizon,
-      horizon,
+  run(context: OperationContext, ids: readonly string[]): FoundItems {
+    const most = usesPerItem(ids.length);
+    const rows = ids.flatMap((id) => youngestUses(context, id, most)).toSorted((one, other) =>
+      one.response - other.response || one.position - other.position
     );
     const places = new Map<number, number>();
     // Of two items of a response with the same ID the later one counts, at the place of the first.
     const uses = new Map<string, FoundItems["uses"][number]>();
-    for (const row of rows) {
-      const key = integerOf(row, "item");
-      const place = places.get(key) ?? places.size;
-      places.set(key, place);
-      const itemId = textOf(row, "id");
-      const use = { itemId, item: place, binding: bindingOf(row) };
-      uses.set(`${integerOf(row, "response")} ${itemId}`, use);
+    for (const { response, item, itemId, binding } of rows) {
+      const place = places.get(item) ?? places.size;
+      places.set(item, place);
+      uses.set(`${response} ${itemId}`, { itemId, item: place, binding });
     }
     const items = [...places.keys()].flatMap((key) => {
-      const row = database.row("select digest, bytes, body from item where key = ?", key);
+      const row = context.database.row("select digest, bytes, body from item where key = ?", key);
       return row === undefined ? [] : [itemRecordOf(row)];
     });
     return { items, uses: [...uses.values()] };
   },
 };
+
+interface ItemUse {
+  readonly response: number;
+  readonly position: number;
+  readonly item: number;
+  readonly itemId: string;
+  readonly binding: Binding;
+}
+
+/** Returns at most `most` uses of an ID, but one of each different item; the youngest of each item. */
+function youngestUses(
+  { database, horizon }: OperationContext,
+  itemId: string,
+  most: number,
+): readonly ItemUse[] {
+  const uses: ItemUse[] = [];
+  for (const row of database.rows("select key from item where item_id = ?", itemId)) {
+    const item = integerOf(row, "key");
+    // Joined only after the limit. A cross join keeps this order.
+    const found = database.rows(
+      `select youngest.response as response, youngest.position as position, binding.body as body
+       from (select response, position from response_item where item = ?
+             order by response desc, position desc limit ?) as youngest
+         cross join response on response.key = youngest.response
+         cross join binding on binding.type = 'response' and binding.id = response.id
+       where response.changed > ? and binding.changed > ?`,
+      item,
+      Math.max(1, most - uses.length),
+      horizon,
+      horizon,
+    );
+    for (const use of found) {
+      const [response, position] = [integerOf(use, "response"), integerOf(use, "position")];
+      uses.push({ response, position, item, itemId, binding: bindingOf(use) });
+    }
+  }
+  return uses;
+}
 
 const REMOVE_BINDING = "delete from binding where type = 'response' and id = ?";
 

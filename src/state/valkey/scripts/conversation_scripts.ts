@@ -179,14 +179,14 @@ return {was_there and 1 or 0, redis.call('ZCARD', ages), sum_of(sums)}
 );
 
 /**
- * Arguments: lifetime, names of items. Returns for each item that is found a list: name, ID of its
+ * Arguments: lifetime, youngest uses to examine of each item, names of items. Returns for each item that is found a list: name, ID of its
  * conversation, head, record, time of the last change, number of the item.
  */
 export const FIND_CONVERSATION_ITEMS = newScript(
   CONVERSATIONS + String.raw`
 local found = {}
-for at = 2, #ARGV do
-  for _, id in ipairs(redis.call('ZRANGE', pointers_of(ARGV[at]), 0, -1)) do
+for at = 3, #ARGV do
+  for _, id in ipairs(redis.call('ZRANGE', pointers_of(ARGV[at]), -ARGV[2], -1)) do
     local number = is_there(id, ARGV[1]) and redis.call('HGET', key_of(id), ARGV[at])
     if number then
       local head, record = unpack(redis.call('HMGET', key_of(id), 'h', 'v' .. number))

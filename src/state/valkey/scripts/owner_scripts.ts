@@ -113,7 +113,8 @@ return sizes_of('response')
 );
 
 /**
- * Arguments: lifetime, IDs of items. Returns the matches by the age of their response (item ID,
+ * Arguments: lifetime, uses to examine of each item (but one of each different record), IDs of items.
+ * Returns the matches by the age of their response (item ID,
  * digest, text of the binding, one after the other), the digests of their items and the records of
  * these.
  */
@@ -144,10 +145,12 @@ local function response_at(score)
   return by_score[score]
 end
 
-for at = 2, #ARGV do
-  local item = ARGV[at]
+for at = 3, #ARGV do
+  local item, rest = ARGV[at], tonumber(ARGV[2])
   for _, digest in ipairs(redis.call('SMEMBERS', start .. 'n:' .. item)) do
-    for _, score in ipairs(redis.call('SMEMBERS', start .. 'u:' .. digest)) do
+    local most = math.max(1, rest)
+    for _, score in ipairs(redis.call('SORT', start .. 'u:' .. digest, 'LIMIT', 0, most, 'DESC')) do
+      rest = rest - 1
       local response = response_at(score)
       local earlier = response and response.items[item]
       if response and not earlier then response.items[item] = digest end
@@ -161,17 +164,14 @@ end
 table.sort(responses, function(one, other) return one.score < other.score end)
 local matches, digests, keys, known = {}, {}, {}, {}
 for _, response in ipairs(responses) do
-  for at = 2, #ARGV do
-    local digest = response.items[ARGV[at]]
-    if digest then
-      matches[#matches + 1] = ARGV[at]
-      matches[#matches + 1] = digest
-      matches[#matches + 1] = response.binding
-      if not known[digest] then
-        known[digest] = true
-        digests[#digests + 1] = digest
-        keys[#keys + 1] = start .. 'i:' .. digest
-      end
+  for item, digest in pairs(response.items) do
+    matches[#matches + 1] = item
+    matches[#matches + 1] = digest
+    matches[#matches + 1] = response.binding
+    if not known[digest] then
+      known[digest] = true
+      digests[#digests + 1] = digest
+      keys[#keys + 1] = start .. 'i:' .. digest
     end
   end
 end
