@@ -77,6 +77,11 @@ export interface QuotaUse {
   readonly spends: readonly Spend[];
 }
 
+/** True if a call has used something of the caller's limits, or holds one of its concurrent calls. */
+export function isUse({ tokensPerMinute, tokens, holdsSlot, spends }: QuotaUse): boolean {
+  return holdsSlot || spends.length > 0 || (tokensPerMinute !== null && tokens > 0);
+}
+
 /** An amount for one sum. */
 export interface Spend {
   readonly window: string;
@@ -95,7 +100,10 @@ export interface QuotaStore {
     scopes: readonly QuotaScope[],
     call: string,
   ): QuotaDecision | Promise<QuotaDecision>;
-  /** Counts what a finished call has used, once, however often it is called for the call. */
+  /**
+   * Counts what a finished call has used, once, however often it is called for the call. Uses of nothing
+   * are no settlement: a later one of the same call counts.
+   */
   settle(call: string, uses: readonly QuotaUse[]): void | Promise<void>;
   /** Extends the concurrent calls of the running calls by `LEASE_MS`. */
   renew(running: Iterable<readonly [caller: string, call: string]>): void | Promise<void>;

@@ -102,6 +102,7 @@ Deno.test("everything but providers and routes has a default", () => {
       max_bytes: 67_108_864,
       on_outage: "serve",
       required: false,
+      usage_days: 35,
       encryption_keys: [],
       sqlite: { path: "switchyard.db", synchronous: "full" },
       valkey: {

@@ -1,12 +1,13 @@
 import { success } from "../../core/result.ts";
 import { type Buckets, type BucketSettings, newBuckets } from "../buckets.ts";
-import type {
-  QuotaDecision,
-  QuotaReason,
-  QuotaRest,
-  QuotaScope,
-  QuotaStore,
-  QuotaUse,
+import {
+  isUse,
+  type QuotaDecision,
+  type QuotaReason,
+  type QuotaRest,
+  type QuotaScope,
+  type QuotaStore,
+  type QuotaUse,
 } from "../quota_store.ts";
 import { type Leases, newLeases } from "./leases.ts";
 import { newSettledCalls, type SettledCalls } from "./settled_calls.ts";
@@ -140,7 +141,7 @@ function refusalOf(
 }
 
 /**
- * Counts what a call has used. Returns the changed sums; null if the call was counted before. Its
+ * Counts what a call has used. Returns the changed sums; null if it used nothing or was counted before. Its
  * concurrent calls end in any case.
  */
 export function settleIn(
@@ -148,6 +149,7 @@ export function settleIn(
   call: string,
   uses: readonly QuotaUse[],
 ): readonly Sum[] | null {
+  if (!uses.some(isUse)) return null;
   for (const { caller, holdsSlot } of uses) if (holdsSlot) leases.remove(caller, call);
   if (!settled.add(call)) return null;
   return uses.flatMap(({ caller, tokensPerMinute, tokens: used, spends }) => {

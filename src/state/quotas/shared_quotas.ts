@@ -2,7 +2,14 @@ import type { FallbackOperation } from "../../core/state_operation.ts";
 import type { World } from "../../core/world.ts";
 import { newMemoryQuotas, tokenSettings } from "../memory/quotas.ts";
 import { SETTLED_TTL_MS } from "../memory/settled_calls.ts";
-import type { QuotaDecision, QuotaRest, QuotaScope, QuotaStore, QuotaUse } from "../quota_store.ts";
+import {
+  isUse,
+  type QuotaDecision,
+  type QuotaRest,
+  type QuotaScope,
+  type QuotaStore,
+  type QuotaUse,
+} from "../quota_store.ts";
 import type { StateSettings } from "../settings.ts";
 import { storeUnavailable } from "../store_failure.ts";
 import { newPendingUses } from "./pending_uses.ts";
@@ -175,8 +182,4 @@ function hasLimit({ limits }: QuotaScope): boolean {
   const { requests, tokensPerMinute, maxConcurrent, budgets } = limits;
   return requests !== null || tokensPerMinute !== null || maxConcurrent !== null ||
     budgets.length > 0;
-}
-
-function isUse({ tokensPerMinute, tokens, holdsSlot, spends }: QuotaUse): boolean {
-  return holdsSlot || spends.length > 0 || (tokensPerMinute !== null && tokens > 0);
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import {
+  isUse,
   LEASE_MS,
   type QuotaLimits,
   type QuotaReason,
@@ -120,16 +121,15 @@ async function settle(model: RatesModel, { quotas }: Quotas, at: number, used: n
   const ended = model.admitted[at % Math.max(1, model.admitted.length)];
   if (ended === undefined) return;
   const { call, scopes } = ended;
-  await quotas.settle(
-    call,
-    scopes.map(({ caller, limits }) => ({
-      caller,
-      tokensPerMinute: limits.tokensPerMinute,
-      holdsSlot: limits.maxConcurrent !== null,
-      tokens: used,
-      spends: [],
-    })),
-  );
+  const uses = scopes.map(({ caller, limits }) => ({
+    caller,
+    tokensPerMinute: limits.tokensPerMinute,
+    holdsSlot: limits.maxConcurrent !== null,
+    tokens: used,
+    spends: [],
+  }));
+  await quotas.settle(call, uses);
+  if (!uses.some(isUse)) return;
   const isFirst = !model.settled.has(call);
   model.settled.add(call);
   for (const { caller, limits } of scopes) {
