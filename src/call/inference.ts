@@ -3,6 +3,7 @@ import type { RequestType } from "../core/endpoint.ts";
 import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
+import type { Billing } from "./meter.ts";
 import type { RequiredTarget } from "./ownership.ts";
 
 /** A client request as input of routing, cache and attempts. */
@@ -48,11 +49,8 @@ export interface Candidate {
    * is known to be away. `optional`: the client may send `store: false` instead. Absent otherwise.
    */
   readonly storage?: "optional" | "required";
-  /**
-   * What the client is charged for: nothing, for an operation without a model, or tokens without a cost,
-   * for one that providers do not bill. Absent for tokens with their cost.
-   */
-  readonly billing?: "none" | "tokens";
+  /** What the client is charged for; absent for tokens with their cost. */
+  readonly billing?: Billing;
   /**
    * Paths of the client's request fields that the upstream receives only in part, for the header
    * `X-Gateway-Lossy`; absent for none.

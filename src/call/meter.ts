@@ -1,8 +1,22 @@
 import { Buffer } from "node:buffer";
 import type { Usage } from "../core/events.ts";
 import type { StreamRecord } from "../core/reply.ts";
-import type { Candidate } from "./inference.ts";
+import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { deltaTextBytes, wholeTextBytes } from "./delivered_text.ts";
+
+/**
+ * What the client is charged for: nothing, for an operation without a model, or tokens without a cost,
+ * for one that providers do not bill.
+ */
+export type Billing = "none" | "tokens";
+
+/** An upstream request whose use is metered. */
+export interface MeteredRequest {
+  readonly target: Target;
+  readonly request: UpstreamRequest;
+  /** Absent for tokens with their cost. */
+  readonly billing?: Billing;
+}
 
 /** Tokens of one model that a call has used. */
 export interface MeteredUse {
@@ -20,7 +34,7 @@ const TOKEN_BYTES = 4;
 
 /** An attempt whose use is not known yet. */
 interface OpenAttempt {
-  readonly candidate: Candidate;
+  readonly candidate: MeteredRequest;
   /** Returns the last counts that the stream of the provider has reported. */
   told: () => Usage | null;
   /** Bytes of text that the client has received. */
@@ -38,7 +52,7 @@ export class Meter {
   #attempt: OpenAttempt | null = null;
 
   /** Begins an attempt, just before its request is sent. */
-  begin(candidate: Candidate): void {
+  begin(candidate: MeteredRequest): void {
     this.#attempt = candidate.billing === "none"
       ? null
       : { candidate, told: unknown, textBytes: 0 };

@@ -7,10 +7,9 @@ import { type CallQuotas, type CallScope, limitedCallers, scopesNow } from "../.
 import type { BucketSettings } from "../../state/buckets.ts";
 import type { QuotaDecision } from "../../state/quota_store.ts";
 import { storeUnavailable } from "../../state/store_failure.ts";
-import { setBudgetHeader, setTokenHeaders } from "./limit_headers.ts";
+import { setBudgetHeader, setRateHeaders, setTokenHeaders } from "./limit_headers.ts";
 import { refuseByLimit } from "./limit_refusals.ts";
 import { admitToQuotas } from "./quota_admission.ts";
-import { setRateHeaders } from "./rate_limit.ts";
 
 /**
  * Admits a call of a client key to all limits of the key and its groups at once, in the order budgets,

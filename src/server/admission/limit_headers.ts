@@ -5,6 +5,16 @@ import type { QuotaRest } from "../../state/quota_store.ts";
 
 type ResponseHeaders = Call["responseHeaders"];
 
+/** Sets the rate of requests and the requests that may be sent immediately. */
+export function setRateHeaders(
+  responseHeaders: ResponseHeaders,
+  limit: number,
+  remaining: number,
+): void {
+  responseHeaders["x-ratelimit-limit"] = String(limit);
+  responseHeaders["x-ratelimit-remaining"] = String(remaining);
+}
+
 /**
  * Sets the rate of tokens and the tokens that may be used immediately: of the client key or the group
  * with the fewest remaining tokens.

@@ -6,6 +6,7 @@ import type { ClientKey } from "../../call/client_key.ts";
 import type { WindowBudget } from "../../state/quota_store.ts";
 import { storeUnavailable } from "../../state/store_failure.ts";
 import { admitClient } from "./client_limits.ts";
+import { setRateHeaders } from "./limit_headers.ts";
 import { admitToQuotas } from "./quota_admission.ts";
 
 /** Client name of calls from the dashboard. */
@@ -69,14 +70,4 @@ function takeFrom(
     responseHeaders["retry-after"] = String(seconds);
     return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
   });
-}
-
-/** Sets the rate of requests and the requests that may be sent immediately. */
-export function setRateHeaders(
-  responseHeaders: Call["responseHeaders"],
-  limit: number,
-  remaining: number,
-): void {
-  responseHeaders["x-ratelimit-limit"] = String(limit);
-  responseHeaders["x-ratelimit-remaining"] = String(remaining);
 }
