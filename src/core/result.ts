@@ -48,3 +48,13 @@ export function fault(
     ...details,
   });
 }
+
+/** Returns the values of all results, or the first failure. */
+export function allOf<T>(results: readonly Result<T>[]): Result<readonly T[]> {
+  const values: T[] = [];
+  for (const result of results) {
+    if (!result.ok) return result;
+    values.push(result.value);
+  }
+  return success(values);
+}

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import type { Creator } from "../bindings.ts";
 import {
   type Conversation,
@@ -11,7 +11,7 @@ import type { ConversationStore } from "../object_store.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
-import { allOf, decodeObject, encodeJson } from "./json_records.ts";
+import { decodeObject, encodeJson } from "../records/json_records.ts";
 import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type {

@@ -1,11 +1,11 @@
 import { isObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { OwnedReasoning, ReasoningBlock } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import type { ReasoningKey, ReasoningStore } from "../object_store.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { reasoningBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
-import { allOf, decodeJson, encodeJson } from "./json_records.ts";
+import { decodeJson, encodeJson } from "../records/json_records.ts";
 import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type { ReasoningRecord } from "./operations/reasoning.ts";

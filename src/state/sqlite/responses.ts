@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import type { Binding, Caller } from "../bindings.ts";
 import type { NewResponse, ResponseStore, Stored } from "../object_store.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { type ItemDigest, type ItemDigests, newItemDigests } from "./item_digests.ts";
-import { allOf, decodeObject, encodeJson } from "./json_records.ts";
+import { decodeObject, encodeJson } from "../records/json_records.ts";
 import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type {

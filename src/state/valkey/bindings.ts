@@ -1,4 +1,4 @@
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import { type Binding, creatorOf, isVisibleTo } from "../bindings.ts";
 import { keyText } from "../key_text.ts";
 import type { BoundType, OwnerStore, Stored, StoreStats } from "../object_store.ts";
@@ -14,7 +14,7 @@ import {
   readBinding,
 } from "./binding_change.ts";
 import { bindingText } from "./binding_text.ts";
-import { allValues, type ValkeyRecords } from "./records.ts";
+import type { ValkeyRecords } from "./records.ts";
 import { listOf, statsOf, textOf } from "./reply.ts";
 import { type BindingScripts, FIND_BINDINGS } from "./scripts/owner_scripts.ts";
 
@@ -58,7 +58,7 @@ export function newValkeyBindings(
     if (ids.length === 0) return success(new Map());
     const reply = await records.run(FIND_BINDINGS, [type, ttlMs, ...ids.map(keyText)]);
     if (!reply.ok) return reply;
-    const bindings = allValues(listOf(reply.value).map((text) => readBinding(textOf(text))));
+    const bindings = allOf(listOf(reply.value).map((text) => readBinding(textOf(text))));
     if (!bindings.ok) return bindings;
     const found = new Map<string, Binding>();
     for (const [index, id] of ids.entries()) {

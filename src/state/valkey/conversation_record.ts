@@ -1,6 +1,7 @@
+import { decodeObject, parseObject } from "../records/json_records.ts";
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import type { Creator } from "../bindings.ts";
 import type { Conversation, Metadata, NewConversation } from "../conversations.ts";
 import { keyText } from "../key_text.ts";
@@ -9,7 +10,6 @@ import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { Argument } from "./connection.ts";
 import { itemName } from "./item_name.ts";
-import { allValues, decodeObject, parseObject } from "./records.ts";
 import { bytesOf, textOf } from "./reply.ts";
 
 /** What is stored of a conversation besides metadata and items. */
@@ -81,7 +81,7 @@ export async function decodeConversation(
   const metadata = await decodeMetadata(codec, key, bytesOf(values.get("m")));
   if (!metadata.ok) return metadata;
   const ordered = numbers.toSorted((one, other) => one - other);
-  const items = allValues(
+  const items = allOf(
     await Promise.all(
       ordered.map((number) =>
         decodeItem(codec, key, names.get(`${number}`) ?? "", bytesOf(values.get(`v${number}`)))

@@ -1,4 +1,4 @@
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import {
   type Conversation,
   duplicateItem,
@@ -23,7 +23,7 @@ import {
   parseHead,
 } from "./conversation_record.ts";
 import { nameOfItem } from "./item_name.ts";
-import { allValues, type ValkeyRecords } from "./records.ts";
+import type { ValkeyRecords } from "./records.ts";
 import { bytesOf, integerOf, listOf, statsOf, textOf } from "./reply.ts";
 import type { Script } from "./script.ts";
 import {
@@ -113,7 +113,7 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
         ]);
         if (!reply.ok) return reply;
         const matches = listOf(reply.value).map(listOf);
-        const found = allValues(
+        const found = allOf(
           await Promise.all(matches.map((match) => decodeMatch(match, names))),
         );
         if (!found.ok) return found;

@@ -1,11 +1,12 @@
+import { decodeObject } from "../records/json_records.ts";
 import { Buffer } from "node:buffer";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import type { OwnedReasoning, ReasoningBlock } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import type { ReasoningKey, ReasoningStore, StoreStats } from "../object_store.ts";
 import { heldBytes, reasoningBounds } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
-import { allValues, decodeObject, type ValkeyRecords } from "./records.ts";
+import type { ValkeyRecords } from "./records.ts";
 import { bytesOf, listOf, statsOf, textOf } from "./reply.ts";
 import { FIND_REASONING, STORE_REASONING } from "./scripts/reasoning_scripts.ts";
 
@@ -36,7 +37,7 @@ export function newValkeyReasoning(records: ValkeyRecords): ValkeyReasoning {
         const reply = await records.run(FIND_REASONING, [ttlMs, ...args]);
         if (!reply.ok) return reply;
         const found = listOf(reply.value).map(listOf);
-        return allValues(await Promise.all(keys.map((_key, index) => decode(found[index] ?? []))));
+        return allOf(await Promise.all(keys.map((_key, index) => decode(found[index] ?? []))));
       },
       async store(key, { account, blocks }) {
         const name = `${groupOf(key)} ${encodeText(key.text)}`;

@@ -1,5 +1,6 @@
+import { decodeObject } from "../records/json_records.ts";
 import { Buffer } from "node:buffer";
-import { type Result, success } from "../../core/result.ts";
+import { allOf, type Result, success } from "../../core/result.ts";
 import { type Binding, type Caller, creatorOf, isVisibleTo, withoutSnapshot } from "../bindings.ts";
 import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
@@ -27,7 +28,7 @@ import {
 import { bindingText } from "./binding_text.ts";
 import { newValkeyBindings } from "./bindings.ts";
 import { nameOfItem } from "./item_name.ts";
-import { allValues, decodeObject, type ValkeyRecords } from "./records.ts";
+import type { ValkeyRecords } from "./records.ts";
 import { bytesOf, integerOf, listOf, textOf } from "./reply.ts";
 import {
   FIND_RESPONSE,
@@ -154,7 +155,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
     const decoded = list.map((record, index) =>
       record === null ? recordUnreadable() : items.decode(textOf(digests[index]) ?? "", record)
     );
-    return allValues(await Promise.all(decoded));
+    return allOf(await Promise.all(decoded));
   }
 
   async function findItems(ids: ReadonlySet<string>): Stored<readonly ResponseItem[]> {
@@ -172,7 +173,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
       const record = bytesOf(list?.[index]);
       return record === null ? [] : [{ digest, record }];
     });
-    const decoded = allValues(
+    const decoded = allOf(
       await Promise.all(present.map(({ digest, record }) => items.decode(digest, record))),
     );
     if (!decoded.ok) return decoded;
@@ -187,7 +188,7 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
         found.push(success({ id: names.get(name ?? "") ?? "", item, binding: binding.value }));
       }
     }
-    return allValues(found);
+    return allOf(found);
   }
 
   return {

@@ -1,10 +1,10 @@
+import { parseObject } from "../records/json_records.ts";
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import { itemName } from "./item_name.ts";
-import { parseObject } from "./records.ts";
 import type { Argument } from "./connection.ts";
 
 /** An item of stored responses, which is stored once under its digest. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { RecordCodec, RecordKind } from "../records/record_codec.ts";
+import type { RecordCodec, RecordKind } from "./record_codec.ts";
 import { recordUnreadable } from "../store_failure.ts";
 
 /** Returns the record of a JSON value; numbers that were received as text are written as received. */
@@ -26,24 +26,19 @@ export async function decodeJson(
   return value === undefined ? recordUnreadable() : success(value);
 }
 
-/** As `decodeJson`, for a record that is a JSON object. */
+/** Returns the JSON object in a record; `state_unreadable` if it is not one. */
 export async function decodeObject(
   codec: RecordCodec,
   kind: RecordKind,
   id: string,
   record: Uint8Array,
 ): Promise<Result<JsonObject>> {
-  const value = await decodeJson(codec, kind, id, record);
-  if (!value.ok) return value;
-  return isObject(value.value) ? success(value.value) : recordUnreadable();
+  const text = await codec.decode(kind, id, record);
+  return text.ok ? parseObject(text.value) : text;
 }
 
-/** Returns the values of all results, or the first failure. */
-export function allOf<T>(results: readonly Result<T>[]): Result<readonly T[]> {
-  const values: T[] = [];
-  for (const result of results) {
-    if (!result.ok) return result;
-    values.push(result.value);
-  }
-  return success(values);
+/** Returns the JSON object with this text; `state_unreadable` if it is not one. */
+export function parseObject(text: string): Result<JsonObject> {
+  const value = parseExact(text);
+  return isObject(value) ? success(value) : recordUnreadable();
 }
