@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Usage } from "../core/events.ts";
+import type { BilledUnits } from "../core/billed_units.ts";
+import type { Outcome } from "../core/stream.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import type { Candidate } from "./inference.ts";
 import { deltaTextBytes, wholeTextBytes } from "./delivered_text.ts";
@@ -9,11 +11,16 @@ export interface MeteredUse {
   readonly provider: string;
   readonly model: string;
   readonly usage: Usage;
+  /** What is billed instead of tokens, if the provider has reported none; null otherwise. */
+  readonly units: BilledUnits | null;
   /** True if a count is an estimate, because the provider has reported none. */
   readonly isEstimated: boolean;
   /** True if the provider charges nothing for the operation, such as counting tokens. */
   readonly isFree: boolean;
 }
+
+/** What a complete response has used, as its outcome has it. */
+type BilledOutcome = Pick<Outcome, "usage" | "units">;
 
 /** Bytes of a text that count as one token where a provider reports no tokens. */
 const TOKEN_BYTES = 4;
@@ -56,10 +63,13 @@ export class Meter {
   }
 
   /** Ends an attempt with a complete response. `body` is that of a whole response, for an estimate. */
-  complete(usage: Usage | null, body: Uint8Array | null = null): void {
+  complete({ usage, units }: BilledOutcome, body: Uint8Array | null = null): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
+    if (attempt.candidate.billing === "reported") {
+      return this.#addReported(attempt, usage, units ?? null);
+    }
     if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
     if (body !== null) attempt.textBytes = wholeTextBytes(body);
     this.#add(attempt, estimate(attempt, usage), true);
@@ -77,8 +87,14 @@ export class Meter {
       if (usage !== null) this.#add(attempt, usage, false);
       return;
     }
+    const { billing, requestUnits = null } = attempt.candidate;
+    if (billing === "reported") return this.#addReported(attempt, usage, requestUnits);
     const used = estimate(attempt, usage);
     this.#add(attempt, used, used !== usage);
+  }
+
+  #addReported(attempt: OpenAttempt, usage: Usage | null, units: BilledUnits | null): void {
+    this.#add(attempt, usage ?? NO_USAGE, false, usage === null ? units ?? {} : null);
   }
 
   /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
@@ -87,8 +103,14 @@ export class Meter {
     return this.#uses;
   }
 
-  #add({ candidate: { target, billing } }: OpenAttempt, usage: Usage, isEstimated: boolean): void {
+  #add(
+    { candidate: { target, billing } }: OpenAttempt,
+    usage: Usage,
+    isEstimated: boolean,
+    units: BilledUnits | null = null,
+  ): void {
     this.#uses.push({
+      units,
       provider: target.provider.id,
       model: target.model,
       usage,
@@ -97,6 +119,8 @@ export class Meter {
     });
   }
 }
+
+const NO_USAGE: Usage = { input: 0, output: 0, total: 0, cached: 0, cacheWrite: 0, reasoning: 0 };
 
 function unknown(): null {
   return null;

@@ -6,7 +6,8 @@ import type { Transport } from "./transport.ts";
 export interface Outgoing {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: HeaderFields;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /** A list of pieces is sent as one body, without a copy. */
+  readonly body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[] | null;
   /** Connection policy of the server; the default one when absent. */
   readonly transport?: Transport;
   /**

@@ -84,7 +84,7 @@ export interface UpstreamRequest {
   readonly payload: Payload | null;
   /** Additional headers. The headers of the wire and of the configuration replace them. */
   readonly headers?: HeaderFields;
-  /** Headers that replace those of the wire: they state for which API version the body is written. */
+  /** Headers that replace those of the wire: they state for which API version or in which type the body is written. */
   readonly versionHeaders?: HeaderFields;
   /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
   readonly lossy?: readonly string[];
