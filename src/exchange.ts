@@ -39,9 +39,16 @@ export async function exchangeOnce(call: Call, inference: Inference): Promise<Re
   return await runCandidates({ ...call, controls }, [first, ...alike]);
 }
 
-/** Sends a call to the provider that owns the object it names. No routing, cache, retry or fallback. */
-export async function forward(call: Call, candidate: Candidate): Promise<Result<Reply>> {
-  return await runOnce(call, candidate);
+/**
+ * Sends a call to the provider that owns the object it names. No routing, cache or fallback, and retries
+ * only if `isRetried`: of a candidate with side effects, only an attempt that was certainly not processed.
+ */
+export async function forward(
+  call: Call,
+  candidate: Candidate,
+  isRetried = false,
+): Promise<Result<Reply>> {
+  return isRetried ? await runCandidates(call, [candidate]) : await runOnce(call, candidate);
 }
 
 /** Returns the requested provider and bare model; null for each that the request leaves open. */

@@ -3,6 +3,7 @@ import type { ErrorFormat } from "../core/error_format.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply, StreamReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
+import type { MultipartBody } from "../formats/multipart.ts";
 import type { Call } from "../call/call.ts";
 
 /** Path parameters, query and body of a request, as an endpoint receives them beside the call. */
@@ -11,6 +12,8 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** The request body; an empty object if the endpoint takes no body. */
   readonly document: JsonDocument;
+  /** The request body of an endpoint with multipart bodies; absent at other endpoints. */
+  readonly form?: MultipartBody;
 }
 
 /** Handles the requests of one endpoint and returns the response. */
@@ -22,8 +25,11 @@ export interface Endpoint {
   readonly path: `/${string}`;
   /** One sentence for the list of endpoints. */
   readonly about: string;
-  /** Whether a request has a JSON body; an optional one may be empty. */
-  readonly body: boolean | "optional";
+  /**
+   * Whether a request has a JSON body; an optional one may be empty. A multipart one may have
+   * `server.max_upload` bytes.
+   */
+  readonly body: boolean | "optional" | "multipart";
   /** Maximum size of a request body in bytes; 10 MiB if absent. */
   readonly maxBodyBytes?: number;
   /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */

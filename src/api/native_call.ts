@@ -4,12 +4,13 @@ import type { HttpResponse, Reply, UpstreamResponse } from "../core/reply.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
 import { forward } from "../exchange.ts";
 import { hasKeyTwice } from "../formats/document.ts";
+import type { MultipartBody } from "../formats/multipart.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import { prepareForAccounts } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
 import type { ResponseHandler } from "../call/inference.ts";
 import type { Place } from "../call/ownership.ts";
-import { newPayload } from "../wires/payload.ts";
+import { newPayload, type Payload } from "../wires/payload.ts";
 import type { Sender, Target, UpstreamRequest } from "../wires/wire.ts";
 import { parseResponseDocument } from "./response_document.ts";
 
@@ -24,6 +25,10 @@ export interface NativeCall extends Place {
   readonly query?: URLSearchParams;
   /** JSON text of the request body; null if none is sent. */
   readonly body?: string | null;
+  /** A multipart body, instead of `body`. */
+  readonly form?: MultipartBody;
+  /** True for a call that is retried as `forward` says; absent for one that is sent once. */
+  readonly isRetried?: true;
   /** The requested bare model; null without one. */
   readonly model?: string | null;
   /** True if a resource is the requested one. Any other resource is a fault, and nothing is stored. */
@@ -50,12 +55,18 @@ export interface NativeCall extends Place {
   readonly reader?: ResponseHandler;
 }
 
+/** Returns the body of a native call; null if none is sent. */
+function payloadOf({ body = null, form }: NativeCall): Payload | null {
+  if (form !== undefined) return { text: () => "", bytes: () => form.pieces };
+  return body === null ? null : newPayload(() => body);
+}
+
 /**
  * Sends a call to the only upstream that can serve it, and returns the response byte for byte. The
  * request is never retried. A response without the requested resource is `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
-  const { provider, account, method, body = null, model = null } = native;
+  const { provider, account, method, form, model = null, isRetried = false } = native;
   const accept = call.headers.get("accept");
   const received: Received = { document: null };
   const open = { provider, wire: provider.wire, model: model ?? "" };
@@ -65,10 +76,12 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       request: {
         method,
         path: pathOf(native),
-        payload: body === null ? null : newPayload(() => body),
+        payload: payloadOf(native),
         headers: accept === null ? {} : { accept },
+        ...form !== undefined && { versionHeaders: { "content-type": form.contentType } },
       },
-      hasSideEffects: true,
+      // A read that is retried finds the same object.
+      hasSideEffects: !isRetried || method !== "GET",
       ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
       ...native.isCreation === true && { storage: "required" },
       responseHandler: () => native.reader ?? newResponseHandler(native, received),
@@ -79,7 +92,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
     return refuse("model_not_found", "No key of the provider serves the requested model.", "model");
   }
   if (!candidate.ok) return candidate;
-  const reply = await forward(call, candidate.value);
+  const reply = await forward(call, candidate.value, isRetried);
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }
 

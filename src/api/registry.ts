@@ -6,6 +6,7 @@ import { embeddings } from "./embeddings/embeddings.ts";
 import { messages } from "./messages/messages.ts";
 import { models } from "./models/models.ts";
 import { ops } from "./ops/ops.ts";
+import { relayedApis } from "./relay/relay.ts";
 import { responses } from "./responses/responses.ts";
 import { storedChat } from "./stored_chat/stored_chat.ts";
 
@@ -17,6 +18,7 @@ export const clientApis: readonly ClientApi[] = [
   messages,
   models,
   ops,
+  ...relayedApis,
   responses,
   storedChat,
 ];

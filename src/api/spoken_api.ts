@@ -7,12 +7,23 @@ const MESSAGES = "/v1/messages";
 /** The paths that the Messages API shares with another API. */
 const MODELS = "/v1/models";
 
+/** The path of files in both APIs, which only one of them is served at. */
+const FILES = "/v1/files";
+
 /** Clients of the Messages API send their protocol version with every request. */
 const VERSION = "anthropic-version";
 
 /** True if a request for models is one of the Messages API. */
 export function wantsMessagesShape(headers: Headers): boolean {
   return headers.has(VERSION);
+}
+
+/**
+ * True for a request of the Messages API for its files, which are not offered: they are none of the files
+ * that providers of type compat store.
+ */
+export function isForeignFile(path: string, headers: Headers): boolean {
+  return isAtOrBelow(path, FILES) && wantsMessagesShape(headers);
 }
 
 /**
@@ -24,7 +35,7 @@ export function factsFor(
   known: EndpointFacts,
   { path, headers }: { readonly path: string; readonly headers: Headers },
 ): EndpointFacts {
-  const isMeant = isAtOrBelow(path, MESSAGES) ||
+  const isMeant = isAtOrBelow(path, MESSAGES) || isForeignFile(path, headers) ||
     ((known === UNKNOWN_ENDPOINT || isAtOrBelow(path, MODELS)) && wantsMessagesShape(headers));
   return isMeant && known.errors !== messagesErrors ? { ...known, errors: messagesErrors } : known;
 }

@@ -6,7 +6,7 @@ import { extractFromEvents, newExtractingDecoder } from "../core/reasoning_tags.
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import type { ResponseHandler } from "../call/inference.ts";
+import type { StreamHandler, WholeHandler } from "../call/inference.ts";
 import type { ResponsePromise } from "../wires/verified/response_promise.ts";
 import type { Stage } from "../wires/verified/stage.ts";
 import { newVerifier, newVerifyingDecoder, verifyEvents } from "../wires/verified/verifier.ts";
@@ -49,7 +49,7 @@ export interface TranslatedCall {
 export function newTranslatedHandler(
   translated: TranslatedCall,
   { newEncoder, encodeWhole, callIdPrefix }: ResponseEncoding,
-): ResponseHandler {
+): StreamHandler | WholeHandler {
   const { target: { wire, provider }, call: { world } } = translated;
   const idSource: IdSource = callIdPrefix === undefined
     ? world

@@ -67,7 +67,8 @@ interface CandidateResult {
 async function runCandidate(call: Call, candidate: Candidate): Promise<CandidateResult> {
   const { report, generation, controls } = call;
   report.provider = candidate.target.provider.id;
-  report.model = candidate.target.model;
+  // A request without a model has none in its report.
+  report.model = candidate.target.model || null;
   setCarriage(call.report, candidate);
   for (let attempts = 1;; attempts++) {
     const reply = await sendOnce(call, candidate, attempts);
@@ -134,7 +135,7 @@ async function sendHolding(
   let isStream = false;
   try {
     const reply = await sendAttempt(call, candidate, { number, held });
-    isStream = reply.ok && reply.value.kind === "stream";
+    isStream = reply.ok && reply.value.kind !== "whole";
     return reply;
   } finally {
     if (!isStream) held.release();
@@ -195,7 +196,7 @@ async function sendUnlessOpen(
       recordTime(call, candidate, { reply, firstByteMs: firstByteAt && firstByteAt - began });
     }
     if (!reply.ok) permit.end(verdictOf(reply.failure));
-    else if (reply.value.kind === "stream") permit.committed();
+    else if (reply.value.kind !== "whole") permit.committed();
     else permit.end("success");
     const failure = reply.ok ? null : reply.failure;
     recordAttempt(call, candidate, { number, began, isRotated, failure });

@@ -1,6 +1,7 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { decodeHeaderText } from "../core/decode_header_text.ts";
-import type { HeaderFields, Reply } from "../core/reply.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
+import type { Reply } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";

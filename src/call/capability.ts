@@ -1,4 +1,6 @@
-import { refuse, type Result, success } from "../core/result.ts";
+import { RELAY_FAMILIES, type RelayFamily } from "../core/endpoint.ts";
+import type { Refusal } from "../core/failure.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import type { Provider } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 import { refuseProvider } from "./permissions.ts";
@@ -10,14 +12,42 @@ export type NativeCapability =
   | "conversations"
   | "response_cancellation"
   | "response_compaction"
-  | "response_input_tokens";
+  | "response_input_tokens"
+  | RelayFamily;
 
 /** True if a provider declares the capability in the configuration of the call. */
 export function hasCapability(
   { settings: { type, capabilities } }: Provider,
   capability: NativeCapability,
 ): boolean {
-  return type === "compat" && capabilities[capability];
+  if (type !== "compat") return false;
+  return isRelayed(capability) ? capabilities.relay.includes(capability) : capabilities[capability];
+}
+
+function isRelayed(capability: NativeCapability): capability is RelayFamily {
+  return RELAY_FAMILIES.some((family) => family === capability);
+}
+
+/** Returns the key of the configuration that declares a capability, and what to write there. */
+function keyOf(capability: NativeCapability): string {
+  return isRelayed(capability)
+    ? `capabilities.relay: [${capability}]`
+    : `capabilities.${capability}`;
+}
+
+/** Returns the refusal of a provider that does not declare the capability; null if it does. */
+export function refuseIncapable(
+  provider: Provider,
+  capability: NativeCapability,
+): Failed<Refusal> | null {
+  if (hasCapability(provider, capability)) return null;
+  return refuse(
+    "unsupported_feature",
+    `The provider does not offer this; if its upstream does, set providers.${provider.id}.${
+      keyOf(capability)
+    }.`,
+    "provider",
+  );
 }
 
 /** Returns the provider; refused as `unsupported_feature` if it does not declare the capability. */
@@ -25,12 +55,7 @@ export function requireCapability(
   provider: Provider,
   capability: NativeCapability,
 ): Result<Provider> {
-  if (hasCapability(provider, capability)) return success(provider);
-  return refuse(
-    "unsupported_feature",
-    `The provider does not offer this; if its upstream does, set providers.${provider.id}.capabilities.${capability}.`,
-    "provider",
-  );
+  return refuseIncapable(provider, capability) ?? success(provider);
 }
 
 /**
@@ -49,7 +74,7 @@ export function requireNativeProvider(
   const refused = able === undefined ? null : refuseProvider(call.client.key, able.id);
   return refused ?? refuse(
     "unsupported_feature",
-    `No provider offers this; set providers.NAME.capabilities.${capability} of one whose upstream does.`,
+    `No provider offers this; set providers.NAME.${keyOf(capability)} of one whose upstream does.`,
     "provider",
   );
 }

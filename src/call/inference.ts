@@ -1,3 +1,4 @@
+import type { BilledUnits } from "../core/billed_units.ts";
 import type { Outcome, StreamTranslation } from "../core/stream.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
@@ -15,6 +16,8 @@ export interface Inference {
   readonly matchesAs: readonly [RequestType, ...RequestType[]];
   /** Requested model; "" or "auto" leaves the choice to the route. */
   readonly model: string;
+  /** True if an upstream can serve the request without a model; absent if it needs one. */
+  readonly isModelOptional?: true;
   readonly stream: boolean;
   /**
    * Required target of a call that continues stored state, which has no routing and no fallback;
@@ -51,6 +54,8 @@ export interface Candidate {
   readonly storage?: "optional" | "required";
   /** What the client is charged for; absent for tokens with their cost. */
   readonly billing?: Billing;
+  /** What the request uses beside tokens, also if the client leaves early; absent if it is not known. */
+  readonly requestUnits?: BilledUnits;
   /**
    * Paths of the client's request fields that the upstream receives only in part, for the header
    * `X-Gateway-Lossy`; absent for none.
@@ -82,21 +87,42 @@ export interface Candidate {
 /** The chosen candidate, then the fallbacks in order. */
 export type Candidates = readonly [Candidate, ...Candidate[]];
 
-/** Translation of the upstream's response to the client's response. */
+/**
+ * Translation of the upstream's response to the client's response. `by_type` chooses the handler when
+ * the content type of a response with status 200 has arrived, in lower case without parameters.
+ */
 export type ResponseHandler =
-  | {
-    readonly kind: "whole";
-    /** Maximum bytes of the response body; the general limit if absent. */
-    readonly limit?: number;
-    /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
-    readonly takesAnySuccess?: boolean;
-    read(
-      response: UpstreamResponse,
-    ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }>;
-  }
-  | {
-    readonly kind: "stream";
-    readonly translation: StreamTranslation;
-    /** True if the upstream's headers are forwarded to the client. */
-    readonly copiesHeaders?: boolean;
-  };
+  | FixedResponseHandler
+  | { readonly kind: "by_type"; choose(contentType: string): FixedResponseHandler };
+
+/** A response handler that does not depend on the content type of the response. */
+export type FixedResponseHandler = WholeHandler | StreamHandler | BytesHandler;
+
+/** Reads a whole response. */
+export interface WholeHandler {
+  readonly kind: "whole";
+  /** Maximum bytes of the response body; the general limit if absent. */
+  readonly limit?: number;
+  /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
+  readonly takesAnySuccess?: boolean;
+  read(
+    response: UpstreamResponse,
+  ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }>;
+}
+
+/** Translates a stream of records. */
+export interface StreamHandler {
+  readonly kind: "stream";
+  readonly translation: StreamTranslation;
+  /** Maximum bytes of one record; the general limit if absent. */
+  readonly maxRecordBytes?: number;
+  /** True if the upstream's headers are forwarded to the client. */
+  readonly copiesHeaders?: boolean;
+}
+
+/** Passes the bytes of a response on as they arrive. */
+export interface BytesHandler {
+  readonly kind: "bytes";
+  /** The outcome of a response of which all bytes have arrived. */
+  readonly outcome: Outcome;
+}

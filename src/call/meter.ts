@@ -1,14 +1,17 @@
 import { Buffer } from "node:buffer";
 import type { Usage } from "../core/events.ts";
+import type { BilledUnits } from "../core/billed_units.ts";
+import type { Outcome } from "../core/stream.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { deltaTextBytes, wholeTextBytes } from "./delivered_text.ts";
 
 /**
  * What the client is charged for: nothing, for an operation without a model, or tokens without a cost,
- * for one that providers do not bill.
+ * for one that providers do not bill. `reported`: tokens and units with their cost, without an estimate,
+ * because the bytes of media say nothing of their tokens.
  */
-export type Billing = "none" | "tokens";
+export type Billing = "none" | "tokens" | "reported";
 
 /** An upstream request whose use is metered. */
 export interface MeteredRequest {
@@ -16,6 +19,8 @@ export interface MeteredRequest {
   readonly request: UpstreamRequest;
   /** Absent for tokens with their cost. */
   readonly billing?: Billing;
+  /** What the request uses beside tokens, also if the client leaves early; absent if it is not known. */
+  readonly requestUnits?: BilledUnits;
 }
 
 /** Tokens of one model that a call has used. */
@@ -23,11 +28,16 @@ export interface MeteredUse {
   readonly provider: string;
   readonly model: string;
   readonly usage: Usage;
+  /** What is billed instead of tokens, if the provider has reported none; null otherwise. */
+  readonly units: BilledUnits | null;
   /** True if a count is an estimate, because the provider has reported none. */
   readonly isEstimated: boolean;
   /** True if the provider charges nothing for the operation, such as counting tokens. */
   readonly isFree: boolean;
 }
+
+/** What a complete response has used, as its outcome has it. */
+type BilledOutcome = Pick<Outcome, "usage" | "units">;
 
 /** Bytes of a text that count as one token where a provider reports no tokens. */
 const TOKEN_BYTES = 4;
@@ -70,10 +80,13 @@ export class Meter {
   }
 
   /** Ends an attempt with a complete response. `body` is that of a whole response, for an estimate. */
-  complete(usage: Usage | null, body: Uint8Array | null = null): void {
+  complete({ usage, units }: BilledOutcome, body: Uint8Array | null = null): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
+    if (attempt.candidate.billing === "reported") {
+      return this.#addReported(attempt, usage, units ?? null);
+    }
     if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
     if (body !== null) attempt.textBytes = wholeTextBytes(body);
     this.#add(attempt, estimate(attempt, usage), true);
@@ -91,8 +104,14 @@ export class Meter {
       if (usage !== null) this.#add(attempt, usage, false);
       return;
     }
+    const { billing, requestUnits = null } = attempt.candidate;
+    if (billing === "reported") return this.#addReported(attempt, usage, requestUnits);
     const used = estimate(attempt, usage);
     this.#add(attempt, used, used !== usage);
+  }
+
+  #addReported(attempt: OpenAttempt, usage: Usage | null, units: BilledUnits | null): void {
+    this.#add(attempt, usage ?? NO_USAGE, false, usage === null ? units ?? {} : null);
   }
 
   /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
@@ -101,8 +120,14 @@ export class Meter {
     return this.#uses;
   }
 
-  #add({ candidate: { target, billing } }: OpenAttempt, usage: Usage, isEstimated: boolean): void {
+  #add(
+    { candidate: { target, billing } }: OpenAttempt,
+    usage: Usage,
+    isEstimated: boolean,
+    units: BilledUnits | null = null,
+  ): void {
     this.#uses.push({
+      units,
       provider: target.provider.id,
       model: target.model,
       usage,
@@ -111,6 +136,8 @@ export class Meter {
     });
   }
 }
+
+const NO_USAGE: Usage = { input: 0, output: 0, total: 0, cached: 0, cacheWrite: 0, reasoning: 0 };
 
 function unknown(): null {
   return null;

@@ -92,6 +92,10 @@ export interface Reference {
     | "previous_response_id"
     | "completion_id"
     | "conversation_id"
+    | "file_id"
+    | "batch_id"
+    | "upload_id"
+    | "input_file_id"
     | "conversation";
   /** The provider that the client names; null if there is none. */
   readonly provider: string | null;

@@ -1,10 +1,11 @@
 import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { newSimulator } from "../simulator/simulator.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
-import { chatCurl, responsesCurl } from "./first_call.ts";
+import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
 import { KNOWN_HOSTS } from "./known_hosts.ts";
@@ -34,6 +35,7 @@ const NATIVE = {
   response_input_tokens: true,
   embeddings_base64: true,
   hosted_tools: ["web_search"],
+  relay: RELAY_FAMILIES,
 };
 
 /** Capabilities of the simulated providers, by type. */
@@ -215,6 +217,14 @@ function moreCalls(url: string, response: string | null): string {
     "# embeddings, and the list of models",
     `curl ${url}/v1/embeddings -d '{"model":"local/sim-embed","input":"Say hello."}'`,
     `curl ${url}/v1/models`,
+    "",
+    "# speech, a tone as WAV; and an image, a PNG in base64",
+    otherCurl(url, "/v1/audio/speech", {
+      model: `${NATIVE_ID}/sim-echo`,
+      voice: "alloy",
+      input: "Say hello.",
+    }) + " -o speech.wav",
+    otherCurl(url, "/v1/images/generations", { model: `${NATIVE_ID}/sim-echo`, prompt: "a dot" }),
     "",
     "Ctrl-C ends the demonstration.",
     "",

@@ -3,8 +3,10 @@ import type { RequestType } from "../core/endpoint.ts";
 import { findApi, findRequestTypes } from "../api/registry.ts";
 import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
+import { findRouted } from "../api/relay/table.ts";
 import { newDocument } from "../formats/document.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
+import { refuseIncapable } from "../call/capability.ts";
 import { refuseEndpoint } from "../call/permissions.ts";
 import { stickyKey } from "../routing/choose.ts";
 import { pickRendezvous } from "../state/rendezvous.ts";
@@ -21,7 +23,7 @@ import {
 } from "../routing/eligible.ts";
 import { encodeChatRequest } from "../wires/encode_chat_request.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
-import { refuse, type Result } from "../core/result.ts";
+import { refuse, type Result, success } from "../core/result.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "../routing/match.ts";
 import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
 import {
@@ -67,7 +69,8 @@ export function explanation(call: RouteInput, model: string): Explanation {
       continue;
     }
     serving = route;
-    const explained = routeExplanation(route, type, requested.value, call);
+    const isOptional = findRouted(type)?.model === "optional";
+    const explained = routeExplanation(route, type, { ...requested.value, isOptional }, call);
     lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
     isServed = explained.isServed;
   }
@@ -102,8 +105,7 @@ function routeExplanation(
   input: RouteInput,
 ): Explanation {
   const { controls: { noFallback, session }, client } = input;
-  const plain = type === "embeddings" ? preparePlainInput : preparePlainQuestion;
-  const prepare = withPermission(input, plain);
+  const prepare = withPermission(input, plainRequest(type));
   const evaluated = evaluateTargets(route.targets, requested, prepare);
   const able = filterEligible(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {
@@ -176,6 +178,15 @@ function reasonText(reason: SkipReason): string {
         ? "neither the request nor the file names a model"
         : reason.refusal.message;
   }
+}
+
+/** Returns the function that prepares the simplest request of a type for a target. */
+function plainRequest(type: RequestType): (target: Target) => Result<unknown> {
+  const relayed = findRouted(type);
+  if (relayed === null) {
+    return type === "embeddings" ? preparePlainInput : preparePlainQuestion;
+  }
+  return ({ provider }) => refuseIncapable(provider, relayed.family) ?? success(null);
 }
 
 /** Translates the simplest chat request for a target; refused if not even that can be carried. */

@@ -48,6 +48,15 @@ export function responsesCurl(url: string, fields: Readonly<Record<string, unkno
   return formatCurl(`${url}${RESPONSES_PATH}`, fields, "");
 }
 
+/** Returns a curl command for another endpoint, quoted for a shell. */
+export function otherCurl(
+  url: string,
+  path: string,
+  fields: Readonly<Record<string, unknown>>,
+): string {
+  return formatCurl(`${url}${path}`, fields, "");
+}
+
 function formatCurl(
   address: string,
   fields: Readonly<Record<string, unknown>>,

@@ -9,6 +9,7 @@ import responses from "../../docs/guide/responses.md" with { type: "text" };
 import nativeState from "../../docs/guide/native-state.md" with { type: "text" };
 import websocket from "../../docs/guide/websocket.md" with { type: "text" };
 import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
+import relay from "../../docs/guide/relay.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
 import teams from "../../docs/guide/teams.md" with { type: "text" };
@@ -63,6 +64,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "native-state", text: nativeState },
   { topic: "websocket", text: websocket },
   { topic: "embeddings-models", text: embeddingsModels },
+  { topic: "relay", text: relay },
   { topic: "caching", text: caching },
   { topic: "security", text: security },
   { topic: "teams", text: teams },

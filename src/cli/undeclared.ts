@@ -17,6 +17,7 @@ const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, s
   structured_outputs: "response_format json_schema",
   reasoning_effort: "reasoning_effort",
   adaptive_thinking: "thinking of type adaptive",
+  relay: "completions, moderations, images, audio, files, batches, rerank",
   hosted_tools: "tools that the provider runs, such as web_search",
 };
 

@@ -1,3 +1,4 @@
+import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
@@ -13,6 +14,9 @@ const BUILT_IN: ReadonlyMap<string, { readonly type: ProviderType; readonly url:
   ]);
 
 const MESSAGES_URL = "https://api.anthropic.com";
+
+/** The relayed endpoints of the provider openai with its built-in address. */
+const ALL_RELAYED = [...RELAY_FAMILIES];
 
 /** API versions of type messages whose behaviour is known. */
 const KNOWN_VERSIONS: readonly unknown[] = ["2023-06-01", "2026-10-21"];
@@ -191,14 +195,16 @@ export function completeProvider(
   written: WrittenProvider,
   outside: Outside = NOTHING_OUTSIDE,
 ): ProviderConfig | null {
-  const { api_key, api_keys, organization, api_version = "", tls, ...rest } = written;
+  const { api_key, api_keys, organization, api_version = "", tls, capabilities, ...rest } = written;
   const type = typeOf(id, written);
   const base_url = type === null ? undefined : written.base_url ?? knownUrl(id, type);
   if (type === null || typeof base_url !== "string") return null;
+  const isHosted = id === "openai" && base_url === knownUrl(id, "compat");
   return {
     ...rest,
     type,
     base_url,
+    capabilities: { ...capabilities, relay: capabilities.relay ?? (isHosted ? ALL_RELAYED : []) },
     api_keys: api_keys ?? (api_key ? [{ name: "default", value: api_key, weight: 1 }] : []),
     ...(tls === undefined ? {} : { tls: completeTls(tls, outside) }),
     ...(organization ? { organization } : {}),

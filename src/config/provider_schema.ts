@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import {
   decimal,
   duration,
@@ -85,6 +86,11 @@ const capabilities = section({
     .describe("The upstream accepts thinking.type adaptive (type messages)."),
   embeddings_base64: flag().prefault(false)
     .describe("The upstream can return embeddings in base64 (type compat)."),
+  relay: z.array(z.enum(RELAY_FAMILIES)).optional()
+    .describe(
+      "Endpoints that are relayed to the upstream (type compat); none by default, all for the ID " +
+        "openai with its built-in address.",
+    ),
   hosted_tools: words.prefault([])
     .describe("Hosted tool types that native Responses may use, such as web_search (type compat)."),
 });

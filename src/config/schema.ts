@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RelayFamily } from "../core/endpoint.ts";
 import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
@@ -8,6 +9,9 @@ import { stateSchema } from "./state_schema.ts";
 
 /** Maximum number of `observability.key_labels`: each one multiplies the series of the metrics. */
 const MAX_REPORTED_LABELS = 8;
+
+/** The default of `server.max_upload`. */
+const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
 
 /** The default of `server.max_body_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -41,6 +45,10 @@ const server = section({
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
       "Maximum number of bytes of request bodies in memory; beyond it 503 with Retry-After.",
+    ),
+  max_upload: integer(1).prefault(MAX_UPLOAD_BYTES)
+    .describe(
+      "Maximum number of bytes of a multipart request, such as a file or audio; more is 413.",
     ),
   allowed_hosts: z.array(hostName).default([])
     .describe(
@@ -121,13 +129,40 @@ const caching = section({
 });
 
 const price = section({
-  input: decimal(0).describe("Input tokens, without cached ones."),
-  output: decimal(0).describe("Output tokens, including reasoning tokens."),
+  input: decimal(0).optional().describe("Input tokens, without cached ones."),
+  output: decimal(0).optional().describe("Output tokens, including reasoning tokens."),
   cached_input: decimal(0).optional()
     .describe("Input tokens read from the provider's cache; default: the input price."),
   cache_write: decimal(0).optional()
     .describe("Input tokens written to the provider's cache; default: the input price."),
+  per_image: decimal(0).optional()
+    .describe("USD for one image of a response that reports no tokens."),
+  per_minute: decimal(0).optional()
+    .describe("USD for one minute of audio, if the response reports its length but no tokens."),
+  per_million_characters: decimal(0).optional()
+    .describe(
+      "USD for a million characters of text for speech, if the response reports no tokens.",
+    ),
+}).superRefine((written, context) => {
+  const problem = priceProblem(written);
+  if (problem !== null) context.addIssue({ code: "custom", ...problem });
 });
+
+/**
+ * Returns the problem of a price: both prices of tokens belong together, and a price without them needs
+ * one by image, minute or character. Null if it is valid.
+ */
+function priceProblem(
+  written: Readonly<Record<string, unknown>>,
+): { readonly message: string; readonly path: string[] } | null {
+  const has = (key: string) => written[key] !== undefined;
+  const isOther = ["per_image", "per_minute", "per_million_characters"].some(has);
+  const message = "is required";
+  for (const [key, other] of [["input", "output"], ["output", "input"]] as const) {
+    if (!has(key) && (has(other) || !isOther)) return { message, path: [key] };
+  }
+  return null;
+}
 
 /** Pattern of a provider ID, a slash and any model name. */
 const PRICED_MODEL = /^[A-Za-z0-9][A-Za-z0-9._-]*\/./;
@@ -172,7 +207,7 @@ export const configSchema = section({
     .describe("Storage of responses, conversations, owners and quotas. Applied at start."),
   pricing: pricing.prefault({})
     .describe(
-      "Prices in USD per million tokens by <provider>/<model>; they override the built-in prices.",
+      "Prices in USD by <provider>/<model>, of tokens per million; they override the built-in prices.",
     ),
   telemetry: telemetry.prefault({})
     .describe("OpenTelemetry spans; exported if OTEL_EXPORTER_OTLP_ENDPOINT is set."),
@@ -214,7 +249,13 @@ export type ProviderType = (typeof PROVIDER_TYPES)[number];
 export type ProviderConfig = Frozen<
   Omit<
     WrittenProvider,
-    "type" | "base_url" | "api_key" | "api_keys" | "normalize_developer_role" | "tls"
+    | "type"
+    | "base_url"
+    | "api_key"
+    | "api_keys"
+    | "normalize_developer_role"
+    | "tls"
+    | "capabilities"
   > & {
     type: ProviderType;
     /** Absolute http or https URL, configured or built in; may end with a slash or have a query. */
@@ -222,6 +263,7 @@ export type ProviderConfig = Frozen<
     /** The keys of `api_keys`, or `api_key` with the name `default`; empty without a credential. */
     api_keys: NonNullable<WrittenProvider["api_keys"]>;
     normalize_developer_role: boolean;
+    capabilities: Omit<WrittenProvider["capabilities"], "relay"> & { relay: RelayFamily[] };
     /** TLS settings with the contents of their files. */
     tls?: ProviderTls;
   }

@@ -26,6 +26,7 @@ const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
   ["response_compaction", ["compat"]],
   ["response_input_tokens", ["compat"]],
   ["hosted_tools", ["compat"]],
+  ["relay", ["compat"]],
   ["embeddings_base64", ["compat"]],
   ["structured_outputs", PROVIDER_TYPES],
   ["reasoning_effort", PROVIDER_TYPES],

@@ -1,12 +1,36 @@
 import type { ErrorFormat } from "./error_format.ts";
 import { openaiErrors } from "./openai_error.ts";
 
+/** Families of endpoints that only a provider of type compat serves: the values of `capabilities.relay`. */
+export const RELAY_FAMILIES = [
+  "completions",
+  "moderations",
+  "images",
+  "audio",
+  "files",
+  "batches",
+  "rerank",
+] as const;
+
+/** A family of relayed endpoints. */
+export type RelayFamily = (typeof RELAY_FAMILIES)[number];
+
 /** Kinds of requests that routes serve, with the path under which each is matched. */
 export const ROUTED_PATHS = {
   chat_completions: "/v1/chat/completions",
   responses: "/v1/responses",
   messages: "/v1/messages",
   embeddings: "/v1/embeddings",
+  // The request type of a relayed endpoint is its path.
+  "/v1/completions": "/v1/completions",
+  "/v1/moderations": "/v1/moderations",
+  "/v1/rerank": "/v1/rerank",
+  "/v1/images/generations": "/v1/images/generations",
+  "/v1/images/edits": "/v1/images/edits",
+  "/v1/images/variations": "/v1/images/variations",
+  "/v1/audio/speech": "/v1/audio/speech",
+  "/v1/audio/transcriptions": "/v1/audio/transcriptions",
+  "/v1/audio/translations": "/v1/audio/translations",
 } as const;
 
 /** The value of `x-gateway-request-type` in `match.headers` of a route. */
@@ -31,6 +55,7 @@ export const ENDPOINT_NAMES = [
   "embeddings",
   "models",
   "messages",
+  ...RELAY_FAMILIES,
 ] as const;
 
 /** Name of a client API. */
@@ -43,7 +68,7 @@ export interface EndpointFacts {
   /** Name of the client API in exported events; null for operational endpoints and unknown paths. */
   readonly api: EndpointName | null;
   /** `gen_ai.operation.name` (OpenTelemetry GenAI conventions); null if no model is called. */
-  readonly operation: "chat" | "embeddings" | null;
+  readonly operation: "chat" | "embeddings" | "text_completion" | "generate_content" | null;
   /** True if a response holds model output; false if it echoes client input. */
   readonly sharesAnswer: boolean;
   /** Error format of the client API. */

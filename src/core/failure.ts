@@ -1,6 +1,6 @@
 import type { ConnectionCause } from "./connection_error.ts";
 import type { JsonObject } from "./json/json.ts";
-import type { HeaderFields } from "./reply.ts";
+import type { HeaderFields } from "./header_fields.ts";
 
 /**
  * End of a call as the access log names it. The list is closed, so that log lines can be counted.
@@ -41,6 +41,7 @@ export type LimitReason = (typeof LIMIT_REASONS)[number];
 const REFUSAL_TABLE = {
   invalid_request_framing: { status: 400, logEnd: "refused" },
   invalid_json: { status: 400, logEnd: "refused" },
+  invalid_multipart: { status: 400, logEnd: "refused" },
   invalid_type: { status: 400, logEnd: "refused" },
   invalid_value: { status: 400, logEnd: "refused" },
   invalid_metadata: { status: 400, logEnd: "refused" },
@@ -68,6 +69,7 @@ const REFUSAL_TABLE = {
   unknown_model: { status: 404, logEnd: "refused", code: "model_not_found" },
   response_not_found: { status: 404, logEnd: "refused" },
   completion_not_found: { status: 404, logEnd: "refused" },
+  object_not_found: { status: 404, logEnd: "refused" },
   conversation_not_found: { status: 404, logEnd: "refused" },
   conversation_item_not_found: { status: 404, logEnd: "refused" },
   method_not_allowed: { status: 405, logEnd: "refused" },

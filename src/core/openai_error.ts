@@ -9,7 +9,7 @@ import {
   statusOf,
 } from "./failure.ts";
 import type { JsonObject } from "./json/json.ts";
-import type { HeaderFields } from "./reply.ts";
+import type { HeaderFields } from "./header_fields.ts";
 
 /** The fields of an error in the OpenAI format; undefined fields are left out. */
 export interface ErrorFields {

@@ -23,6 +23,13 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Send one valid JSON object with each key once.",
     example: "The request body is not valid UTF-8.",
   },
+  invalid_multipart: {
+    cause: "The request body is not one complete `multipart/form-data` body that every parser " +
+      "reads the same way, or it has two parts `model`.",
+    cure:
+      "Send each field as one part with one name, lines that end in CRLF, and the last boundary.",
+    example: "The request ends without its last boundary.",
+  },
   invalid_type: {
     cause: "The field at `param` has a value of the wrong JSON type.",
     cure: "Send the type that the message names.",
@@ -170,6 +177,13 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "or it belongs to another client key.",
     cure: "Name the provider with the header `X-Gateway-Provider`.",
     example: "It is not known which provider stores this completion; " +
+      "name the provider in the X-Gateway-Provider header.",
+  },
+  object_not_found: {
+    cause: "The gateway does not know which provider stores the file, batch or upload, " +
+      "or it belongs to another client key.",
+    cure: "Name the provider with the header `X-Gateway-Provider`.",
+    example: "It is not known which provider stores this file; " +
       "name the provider in the X-Gateway-Provider header.",
   },
   conversation_not_found: {

@@ -1,5 +1,5 @@
-/** Header fields with lower-case names. A plain object: a `Headers` costs ten times as much to copy. */
-export type HeaderFields = Readonly<Record<string, string>>;
+import type { HeaderFields } from "./header_fields.ts";
+import type { Result } from "./result.ts";
 
 /** A whole HTTP answer. */
 export interface HttpResponse {
@@ -35,8 +35,8 @@ export interface KeepAlive {
   readonly silenceMs: number;
 }
 
-/** Response of a call: a whole HTTP response, or a stream of records. */
-export type Reply = WholeReply | StreamReply;
+/** Response of a call: a whole HTTP response, a stream of records, or bytes as they arrive. */
+export type Reply = WholeReply | StreamReply | BytesReply;
 
 /** A whole answer. */
 export interface WholeReply {
@@ -54,4 +54,13 @@ export interface StreamReply {
   /** Sent whenever nothing was written for some time; absent for none. */
   readonly keepAlive?: KeepAlive;
   readonly records: AsyncIterable<readonly StreamRecord[]>;
+}
+
+/** A response body whose bytes are sent as they arrive, such as audio or the content of a file. */
+export interface BytesReply {
+  readonly kind: "bytes";
+  /** Headers of the upstream's response to send to the client, with its content type. */
+  readonly headers: HeaderFields;
+  /** The pieces of the body in order. A failure is the last one: the response has broken off. */
+  readonly pieces: AsyncIterable<Result<Uint8Array<ArrayBuffer>>>;
 }

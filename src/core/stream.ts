@@ -4,6 +4,7 @@ import type { JsonObject } from "./json/json.ts";
 import type { KeepAlive, StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
 import type { StreamEvent, Usage } from "./events.ts";
+import type { BilledUnits } from "./billed_units.ts";
 import type { CallingReasoning } from "./reasoning.ts";
 
 /** Synchronous stream transformation: no clock, no I/O, no exceptions. */
@@ -58,6 +59,8 @@ export interface Outcome {
   /** The whole resource if the client API stores one, else null. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
+  /** What the call has used beside tokens; absent if it is not counted. */
+  readonly units?: BilledUnits;
   /** Reasoning to store for the next request of a tool loop; absent for none. */
   readonly reasoning?: CallingReasoning;
 }

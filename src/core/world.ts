@@ -1,12 +1,13 @@
 import type { Cancellation } from "./cancellation.ts";
-import type { HeaderFields } from "./reply.ts";
+import type { HeaderFields } from "./header_fields.ts";
 import type { Transport } from "./transport.ts";
 
 /** A request to another server. */
 export interface Outgoing {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: HeaderFields;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /** A list of pieces is sent as one body, without a copy. */
+  readonly body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[] | null;
   /** Connection policy of the server; the default one when absent. */
   readonly transport?: Transport;
   /**

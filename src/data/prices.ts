@@ -1,11 +1,16 @@
-/** Token prices of a model, in USD per million tokens. */
+/** Prices of a model, in USD: of tokens per million. */
 export interface Price {
-  readonly input: number;
-  readonly output: number;
+  /** Absent together with `output` if tokens have no price. */
+  readonly input?: number | undefined;
+  readonly output?: number | undefined;
   /** Price of input tokens read from the provider's cache; `input` applies if absent. */
   readonly cached_input?: number | undefined;
   /** Price of input tokens written to the provider's cache; `input` applies if absent. */
   readonly cache_write?: number | undefined;
+  /** Price of one image, of one minute of audio, and of a million characters of text for speech. */
+  readonly per_image?: number | undefined;
+  readonly per_minute?: number | undefined;
+  readonly per_million_characters?: number | undefined;
 }
 
 /**

@@ -66,8 +66,9 @@ export function requestParts(
   { method, headers, body }: Pick<Outgoing, "method" | "headers" | "body">,
   isLast = false,
 ): readonly Uint8Array<ArrayBuffer>[] {
-  const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const length = bytes?.length ?? (method === "POST" ? 0 : null);
+  const pieces = bodyPieces(body);
+  const isEmpty = body === null && method !== "POST";
+  const length = isEmpty ? null : pieces.reduce((sum, piece) => sum + piece.length, 0);
   let text = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
   for (const [name, value] of collectFields(target, headers)) {
     if (!isField(name, value)) throw new ConnectionError("unsendable", "a header cannot be sent");
@@ -76,8 +77,18 @@ export function requestParts(
   if (length !== null) text += `content-length: ${length}\r\n`;
   if (isLast) text += "connection: close\r\n";
   const head = encodeLatin1(`${text}\r\n`);
-  if (bytes === null) return [head];
-  return bytes.length <= MAX_COPIED_BODY_BYTES ? [concatBytes(head, bytes)] : [head, bytes];
+  const [first, ...others] = pieces;
+  if (first === undefined) return [head];
+  return first.length <= MAX_COPIED_BODY_BYTES
+    ? [concatBytes(head, first), ...others]
+    : [head, ...pieces];
+}
+
+/** Returns the pieces of a request body in UTF-8; none without a body. */
+export function bodyPieces(body: Outgoing["body"]): readonly Uint8Array<ArrayBuffer>[] {
+  if (body === null) return [];
+  if (typeof body === "string") return [encoder.encode(body)];
+  return body instanceof Uint8Array ? [body] : body;
 }
 
 function collectFields(

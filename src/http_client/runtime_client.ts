@@ -3,6 +3,7 @@ import { DEFAULT_TRANSPORT, type Transport } from "../core/transport.ts";
 import type { BodySource, Outgoing } from "../core/world.ts";
 import type { HttpClient } from "./client.ts";
 import { isField } from "./head.ts";
+import { bodyPieces } from "./request.ts";
 import { tlsCause } from "./runtime_errors.ts";
 
 /**
@@ -158,20 +159,20 @@ function sendCause(text: string): ConnectionCause {
  * Blob's own parts through the runtime and back, which costs 5 % of a request. This Blob streams
  * its bytes itself.
  */
-function newSingleUseBody(body: string | Uint8Array<ArrayBuffer>): Blob {
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+function newSingleUseBody(body: Outgoing["body"]): Blob {
+  const pieces = bodyPieces(body);
 
   function stream() {
     return new ReadableStream<Uint8Array>({
       start(controller) {
-        controller.enqueue(bytes);
+        for (const piece of pieces) if (piece.length > 0) controller.enqueue(piece);
         controller.close();
       },
     });
   }
 
   return Object.defineProperties(new Blob(), {
-    size: { value: bytes.length },
+    size: { value: pieces.reduce((sum, { length }) => sum + length, 0) },
     stream: { value: stream },
   });
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import type { BilledUnits } from "../core/billed_units.ts";
 import type { Usage } from "../core/events.ts";
 import { compileGlob } from "../core/glob.ts";
 import { listPrice, type Price } from "../data/prices.ts";
@@ -8,15 +9,41 @@ const MILLION = 1_000_000;
 /** Prices and provider types of a configuration. */
 export type Pricing = Pick<Config, "pricing" | "providers">;
 
-/** Returns the cost of a call in USD; null if the price of the model is unknown. */
+/** What a call has used. */
+export interface Used {
+  readonly usage: Usage | null;
+  readonly units: BilledUnits | null;
+}
+
+/**
+ * Returns the cost of a call in USD: of its tokens if they are known and have a price, else of its
+ * images, audio and characters. Null if nothing is counted that has a price.
+ */
 export function computeCost(
-  usage: Usage,
+  { usage, units }: Used,
   pricing: Pricing,
   provider: string,
   model: string,
 ): number | null {
   const price = findPrice(pricing, provider, model);
-  return price === null ? null : costAt(price, usage);
+  if (price === null) return null;
+  const tokens = usage === null ? null : costAt(price, usage);
+  return tokens ?? (units === null ? null : unitCost(price, units));
+}
+
+const MINUTE_S = 60;
+
+/** Returns the cost of images, audio and characters in USD; null if none of them has a price. */
+function unitCost(
+  { per_image, per_minute, per_million_characters }: Price,
+  { images, seconds, characters }: BilledUnits,
+): number | null {
+  const costs = [
+    [per_image, images],
+    [per_minute, seconds === undefined ? undefined : seconds / MINUTE_S],
+    [per_million_characters, characters === undefined ? undefined : characters / MILLION],
+  ].flatMap(([price, count]) => price === undefined || count === undefined ? [] : [price * count]);
+  return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost);
 }
 
 /**
@@ -60,9 +87,14 @@ function patternsOf(pricing: Config["pricing"]): readonly PatternPrice[] {
   return patterns;
 }
 
-/** Returns the cost of tokens in USD. `usage.input` includes cached tokens, which have separate prices. */
-export function costAt(price: Price, usage: Usage): number {
-  const { input, output, cached_input = input, cache_write = input } = price;
+/**
+ * Returns the cost of tokens in USD; null if tokens have no price. `usage.input` includes cached tokens,
+ * which have separate prices.
+ */
+export function costAt(price: Price, usage: Usage): number | null {
+  const { input, output } = price;
+  if (input === undefined || output === undefined) return null;
+  const { cached_input = input, cache_write = input } = price;
   const plain = Math.max(0, usage.input - usage.cached - usage.cacheWrite);
   const sum = plain * input + usage.cached * cached_input + usage.cacheWrite * cache_write +
     usage.output * output;

@@ -1,5 +1,6 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
+import type { BilledUnits } from "../core/billed_units.ts";
 import type { Usage } from "../core/events.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
@@ -71,6 +72,8 @@ export interface CallReport {
   estimated: boolean;
   /** What the client key is charged for; null without a client key. */
   charge: Charge | null;
+  /** What the call has used beside tokens, which is priced if `usage` is null; null for nothing. */
+  units: BilledUnits | null;
   /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;
   /** Paths of request fields that the upstream received only in part, and that the gateway checked. */
@@ -125,6 +128,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     usage: null,
     estimated: false,
     charge: null,
+    units: null,
     cost: null,
     lossy: NO_PATHS,
     verified: NO_PATHS,

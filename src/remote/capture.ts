@@ -50,6 +50,8 @@ export function newCapture(
     },
     reply(reply) {
       if (!share_responses) return reply;
+      // The bytes of audio and files are not shared.
+      if (reply.kind === "bytes") return reply;
       if (reply.kind === "stream") return { ...reply, records: captured(reply.records) };
       response = reply.response.body;
       return reply;

@@ -21,22 +21,25 @@ import type { Target } from "../wires/wire.ts";
 
 /** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
-  const requested = parseRequestedModel(call, inference.model);
-  if (!requested.ok) return requested;
+  const parsed = parseRequestedModel(call, inference.model);
+  if (!parsed.ok) return parsed;
+  const requested = inference.isModelOptional === true
+    ? { ...parsed.value, isOptional: true }
+    : parsed.value;
   const permitted = withPermission<Candidate>(call, (target) => inference.prepare(target));
   if (inference.owner !== null) {
     const { owner, matchesAs } = inference;
-    return planRequiredTarget(call, { owner, matchesAs, prepare: permitted }, requested.value);
+    return planRequiredTarget(call, { owner, matchesAs, prepare: permitted }, requested);
   }
-  const route = matchRoute(call, inference.matchesAs, requested.value);
+  const route = matchRoute(call, inference.matchesAs, requested);
   if (route === null) return noRoute();
   call.report.route = route.name;
   const prepare = (target: Target) =>
     prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
-  const targets = evaluateTargets(route.targets, requested.value, prepare);
+  const targets = evaluateTargets(route.targets, requested, prepare);
   const fallbacks = call.controls.noFallback
     ? []
-    : filterEligible(evaluateFallbacks(route.fallback, requested.value, prepare));
+    : filterEligible(evaluateFallbacks(route.fallback, requested, prepare));
   const eligible = filterEligible(targets);
   if (eligible.length === 0) {
     const refused = chooseRefusal(route, targets);

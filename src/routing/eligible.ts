@@ -157,9 +157,14 @@ export function matchesModel(target: RouteTarget, requested: RequestedModel): bo
   return requested.model === null || target.model === null || target.model === requested.model;
 }
 
-/** Returns the target's model, else the requested model, else the provider's default; null without any. */
+/**
+ * Returns the target's model, else the requested model, else the provider's default; null without any.
+ * Of a request that needs no model, "" in place of the default: it would be a model for chats.
+ */
 export function resolveModel(target: RouteTarget, requested: RequestedModel): string | null {
-  return target.model ?? requested.model ?? target.provider.settings.default_model ?? null;
+  const written = target.model ?? requested.model;
+  if (requested.isOptional === true) return written ?? "";
+  return written ?? target.provider.settings.default_model ?? null;
 }
 
 /**

@@ -10,6 +10,8 @@ export interface RequestedModel {
   readonly model: string | null;
   /** The bare model as written, also if it is empty or "auto". Routes are matched by this text. */
   readonly written: string;
+  /** True if the request needs no model; absent otherwise. */
+  readonly isOptional?: boolean;
 }
 
 /**

@@ -1,15 +1,16 @@
 import { type Context, Hono } from "@hono/hono";
-import type { ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
+import type { ApiRequest, ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
-import { factsFor } from "../api/spoken_api.ts";
+import { factsFor, isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
+import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import type { Call } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
-import { type BodyLimits, readBody } from "./body.ts";
+import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "./connections/end_connection.ts";
 import { type Admission, newAdmission } from "./admission/admission.ts";
@@ -100,7 +101,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const entered = enter(call, req.raw, env);
     // Awaiting what is there would cost each call a microtask.
-    const stopped = (entered instanceof Promise ? await entered : entered) ?? takePlace(call);
+    const stopped = (entered instanceof Promise ? await entered : entered) ??
+      (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) return respond(call, stopped, responder);
     const unwatch = watchClient(call, req.raw);
     const result = await runEndpoint(call, req, endpoint, limits);
@@ -173,17 +175,22 @@ async function runEndpoint(
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
   try {
+    if (endpoint.body === "multipart") {
+      const form = await readForm(call, req.raw, limits);
+      if (!form.ok) return form;
+      return await endpoint.handle(call, { ...requestOf(req, emptyDocument), form: form.value });
+    }
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) call.capture?.request(body.value.text);
-    return await endpoint.handle(call, {
-      params: req.param(),
-      query: parseQuery(req.raw.url),
-      document: body?.value ?? emptyDocument,
-    });
+    return await endpoint.handle(call, requestOf(req, body?.value ?? emptyDocument));
   } catch (error) {
     return internalError(call, error);
   }
+}
+
+function requestOf(req: Context["req"], document: JsonDocument): ApiRequest {
+  return { params: req.param(), query: parseQuery(req.raw.url), document };
 }
 
 /** Shared empty query; queries are never mutated. */

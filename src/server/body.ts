@@ -2,13 +2,14 @@ import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { checkItems, emptyDocument, parseDocument } from "../formats/document.ts";
+import { type MultipartBody, parseMultipart } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
-import { MAX_BODY_BYTES, receiveBody, tooLarge } from "./receive_body.ts";
+import { MAX_BODY_BYTES, receiveBlocks, receiveBody, tooLarge } from "./receive_body.ts";
 
 /** Limits of a request body, named as in the configuration. */
-export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members">;
+export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members" | "max_upload">;
 
 const EMPTY = new Uint8Array();
 
@@ -22,20 +23,55 @@ export async function readBody(
   { body: wanted, maxBodyBytes = MAX_BODY_BYTES }: Pick<Endpoint, "body" | "maxBodyBytes">,
   { body_timeout, max_json_members }: BodyLimits,
 ): Promise<Result<JsonDocument>> {
-  const declared = declaredLength(call.headers);
-  const refusal = refuseUnread(call.headers, declared, maxBodyBytes);
-  const bytes = refusal ??
-    (request.body === null || declared === 0
-      ? success(EMPTY)
-      : await receiveBody(call, request.body, declared, body_timeout, maxBodyBytes));
-  if (!bytes.ok) {
-    call.responseHeaders["connection"] = "close";
-    return bytes;
-  }
+  const bytes = await receive(
+    call,
+    request,
+    maxBodyBytes,
+    async (body, declared) =>
+      body === null
+        ? success(EMPTY)
+        : await receiveBody(call, body, declared, body_timeout, maxBodyBytes),
+  );
+  if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   return checkItems(text, max_json_members) ?? parseDocument(text, bytes.value);
+}
+
+/** Reads the multipart body of a request, of at most `max_upload` bytes, like `readBody`. */
+export async function readForm(
+  call: Call,
+  request: Request,
+  { body_timeout: timeoutMs, max_upload: maxBytes }: BodyLimits,
+): Promise<Result<MultipartBody>> {
+  const pieces = await receive(
+    call,
+    request,
+    maxBytes,
+    async (body, declared) =>
+      body === null
+        ? success([])
+        : await receiveBlocks(call, body, { declared, timeoutMs, maxBytes }),
+  );
+  return pieces.ok ? parseMultipart(call.headers.get("content-type") ?? "", pieces.value) : pieces;
+}
+
+/**
+ * Receives the body of a request with `read`, which gets null for an empty body. A refusal before all of
+ * the body was read ends the connection.
+ */
+async function receive<Received>(
+  call: Call,
+  request: Request,
+  maxBytes: number,
+  read: (body: Request["body"], declared: number | null) => Promise<Result<Received>>,
+): Promise<Result<Received>> {
+  const declared = declaredLength(call.headers);
+  const received = refuseUnread(call.headers, declared, maxBytes) ??
+    await read(declared === 0 ? null : request.body, declared);
+  if (!received.ok) call.responseHeaders["connection"] = "close";
+  return received;
 }
 
 function declaredLength(headers: Headers): number | null {

@@ -82,8 +82,9 @@ function tokensOf({ usage: { total, input, output } }: MeteredUse): number {
 }
 
 /** Returns the cost of an attempt in nano-dollars; 0 without a price, which no budget in USD permits. */
-function costOf({ usage, provider, model }: MeteredUse, pricing: Pricing): number {
-  return toNanoUsd(computeCost(usage, pricing, provider, model) ?? 0);
+function costOf({ usage, units, provider, model }: MeteredUse, pricing: Pricing): number {
+  const used = { usage: units === null ? usage : null, units };
+  return toNanoUsd(computeCost(used, pricing, provider, model) ?? 0);
 }
 
 /** Returns a whole number that a store can add: figures of providers are untrusted. */

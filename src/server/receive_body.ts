@@ -1,6 +1,7 @@
 import { formatDuration } from "../config/units.ts";
 import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
+import { type BodyStorage, newBlocks, newOneBuffer } from "./body_storage.ts";
 import { holdBody } from "./admission/overload.ts";
 
 /** Bytes of a mebibyte, in which limits are written. */
@@ -9,47 +10,73 @@ const MIB = 1024 * 1024;
 /** Maximum size of a request body, unless its endpoint takes more. */
 export const MAX_BODY_BYTES = 10 * MIB;
 
-/** Size of the first buffer. Each further buffer has twice the size of the bytes received. */
-const FIRST_BUFFER_BYTES = 16 * 1024;
-
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Reads the body of a request into memory that grows with the bytes received, never by the declared
+ * Reads the body of a request into one buffer that grows with the bytes received, never by the declared
  * length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body memory of the
  * gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of the body is
  * then still pending. `declared` is the content length, which the runtime enforces; null if there
  * is none.
  */
-export function receiveBody(
+export async function receiveBody(
   call: Call,
   body: ReadableStream<Bytes>,
   declared: number | null,
   timeoutMs: number,
   maxBytes: number,
 ): Promise<Result<Bytes>> {
+  const receiving = { declared, timeoutMs, maxBytes, storage: newOneBuffer(declared) };
+  const received = await receiveInto(call, body, receiving);
+  return received.ok ? success(received.value[0] ?? new Uint8Array()) : received;
+}
+
+/**
+ * Reads the body of a request like `receiveBody`, into blocks that are never copied: a buffer that grows
+ * would need twice the memory of a large body.
+ */
+export function receiveBlocks(
+  call: Call,
+  body: ReadableStream<Bytes>,
+  limits: Pick<Receiving, "declared" | "timeoutMs" | "maxBytes">,
+): Promise<Result<readonly Bytes[]>> {
+  return receiveInto(call, body, { ...limits, storage: newBlocks() });
+}
+
+/** Limits of a body, and where its bytes are stored. */
+interface Receiving {
+  readonly declared: number | null;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly storage: BodyStorage;
+}
+
+function receiveInto(
+  call: Call,
+  body: ReadableStream<Bytes>,
+  { declared, timeoutMs, maxBytes, storage }: Receiving,
+): Promise<Result<readonly Bytes[]>> {
   const { world } = call;
   const source = newSource(body);
   const length = source.isBounded ? declared : null;
-  let buffer = new ArrayBuffer(Math.min(length ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));
   let size = 0;
   let progressedAt = world.now();
   let cancelDeadline = world.after(timeoutMs, checkProgress);
-  const { promise, resolve } = Promise.withResolvers<Result<Bytes>>();
+  const { promise, resolve } = Promise.withResolvers<Result<readonly Bytes[]>>();
   readNext();
   return promise;
 
   // Callbacks instead of a loop that awaits: the timeout ends the wait, and a race for each chunk
   // would cost more than the chunk.
   function readNext() {
-    source.read(new Uint8Array(buffer, size)).then(take, leave);
+    source.read(storage.room()).then(take, leave);
   }
 
   function take({ done, value }: { readonly done: boolean; readonly value?: Bytes | undefined }) {
     if (value !== undefined) {
       const arrived = value.byteLength;
-      if (source.isBounded) buffer = value.buffer;
-      else append(value);
+      if (source.isBounded) storage.filled(value);
+      else storage.append(value);
       size += arrived;
       if (arrived > 0) progressedAt = world.now();
       const stopped = size > maxBytes ? tooLarge(maxBytes) : holdBody(call, arrived);
@@ -59,22 +86,8 @@ export function receiveBody(
       }
     }
     if (size === length && !done) source.drain();
-    if (done || size === length) return end(success(new Uint8Array(trimmed(), 0, size)));
-    if (size === buffer.byteLength) grow(size * 2);
+    if (done || size === length) return end(success(storage.pieces()));
     readNext();
-  }
-
-  function append(piece: Bytes) {
-    if (size + piece.byteLength > buffer.byteLength) grow((size + piece.byteLength) * 2);
-    new Uint8Array(buffer).set(piece, size);
-  }
-
-  function grow(bytes: number) {
-    buffer = buffer.transfer(Math.min(bytes, length ?? Infinity));
-  }
-
-  function trimmed(): ArrayBuffer {
-    return size === buffer.byteLength ? buffer : buffer.transfer(size);
   }
 
   function checkProgress() {
@@ -87,7 +100,7 @@ export function receiveBody(
     end(fault("client_cancelled", "The client left before its request was complete."));
   }
 
-  function end(result: Result<Bytes>) {
+  function end(result: Result<readonly Bytes[]>) {
     cancelDeadline();
     resolve(result);
   }
@@ -97,7 +110,7 @@ export function receiveBody(
 export function tooLarge(maxBytes: number): Failed {
   return refuse(
     "request_too_large",
-    `The request body is larger than ${maxBytes / MIB} MiB; send less.`,
+    `The request body is larger than ${Number((maxBytes / MIB).toFixed(3))} MiB; send less.`,
   );
 }
 

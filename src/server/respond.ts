@@ -1,10 +1,12 @@
 import { type Failure, statusOf } from "../core/failure.ts";
 import { fault } from "../core/result.ts";
-import type { HeaderFields, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
+import type { BytesReply, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { computeCost } from "../observe/cost.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { bytesBody } from "./bytes_body.ts";
 import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
 import { type ResponseEnding, streamBody } from "./stream_body.ts";
@@ -30,6 +32,7 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
   if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder);
+  if (reply.kind === "bytes") return bytesResponse(call, reply, now, responder);
   const body = streamBody(reply, {
     world: call.world,
     cancellation: call.cancellation,
@@ -61,12 +64,33 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   if (!result.ok) {
     report.failure = result.failure;
     report.status = statusOf(result.failure);
-  } else if (result.value.kind === "stream") {
+  } else if (result.value.kind !== "whole") {
     report.status = 200;
-    report.stream = true;
+    report.stream = result.value.kind === "stream";
     report.ms.firstToken = now;
   }
   return now;
+}
+
+function bytesResponse(
+  call: Call,
+  { headers, pieces }: BytesReply,
+  now: number,
+  responder: Responder,
+): Response {
+  const body = bytesBody(pieces, {
+    cancellation: call.cancellation,
+    onEnd: (ending) => finishCall(call, responder, ending),
+  });
+  return new Response(body, {
+    status: 200,
+    headers: {
+      "cache-control": "no-transform",
+      ...ownId(call),
+      ...noTransform(headers),
+      ...gatewayHeaders(call, now),
+    },
+  });
 }
 
 function wholeResponse(
@@ -181,9 +205,9 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
     report.brokeOff = true;
   }
   chargeCall(call);
-  const { usage, provider, model } = report;
-  if (usage !== null && provider !== null && model !== null) {
-    report.cost = computeCost(usage, generation.config, provider, model);
+  const { usage, units, provider, model } = report;
+  if ((usage !== null || units !== null) && provider !== null && model !== null) {
+    report.cost = computeCost({ usage, units }, generation.config, provider, model);
   }
   state.admission.release(id);
   state.inFlight.finish(id);

@@ -32,11 +32,20 @@ export interface StoredCompletion {
   readonly messages: readonly JsonObject[];
 }
 
+/** A file with its bytes, or a batch or an upload with the bytes that it has so far. */
+export interface StoredFile {
+  readonly resource: JsonObject;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
 /** The objects that one bearer key owns. No other account can read them. */
 export interface Account {
   readonly responses: BoundedMap<StoredResponse>;
   readonly conversations: BoundedMap<StoredConversation>;
   readonly completions: BoundedMap<StoredCompletion>;
+  readonly files: BoundedMap<StoredFile>;
+  readonly batches: BoundedMap<StoredFile>;
+  readonly uploads: BoundedMap<StoredFile>;
   /**
    * Starts an answer and returns a factory of its dependencies. Each call of the factory gives the
    * same clock second and the same series of ids, derived from the account and the number of its
@@ -80,6 +89,9 @@ function newAccount(key: string, deps: Deps): Account {
       STORE_LIMITS,
       ({ resource, messages }) => jsonLength(resource) + jsonLength([...messages]),
     ),
+    files: newFiles(),
+    batches: newFiles(),
+    uploads: newFiles(),
     newAnswerDeps() {
       const answer = ++answers;
       const now = deps.unix();
@@ -94,6 +106,16 @@ function newAccount(key: string, deps: Deps): Account {
     },
     seal: (text) => btoa(`sim.${hexDigits(`${key}:${text}`)}`),
   };
+}
+
+/** Characters and bytes of the files, batches or uploads of one account. */
+const FILE_LIMITS = { maxValues: 1000, maxCharacters: 128 * 1024 * 1024 } as const;
+
+function newFiles(): BoundedMap<StoredFile> {
+  return newBoundedMap(
+    FILE_LIMITS,
+    ({ resource, content }) => jsonLength(resource) + content.length,
+  );
 }
 
 /** Derives 32 hexadecimal digits from a text. */

@@ -9,6 +9,7 @@ import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
 import { countMessagesTokens } from "./messages_count.ts";
 import { NATIVE_ROUTES } from "./native_routes.ts";
+import { RELAY_ROUTES } from "./relay/routes.ts";
 import { refusedKeyError, type RefusedKeys } from "./refused_keys.ts";
 import { findRoute, type RouteTable } from "./routes.ts";
 import type { RoutedCall, RouteHandler } from "./routes.ts";
@@ -27,6 +28,7 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
     protocol: COMPAT,
     routes: new Map<string, RouteHandler>([
       ...NATIVE_ROUTES,
+      ...RELAY_ROUTES,
       ["POST /embeddings", embedCompat],
       ["GET /models", () => Response.json(compatModels())],
       ["GET /models/*id", (call) => modelResponse(compatModel, call)],

@@ -10,8 +10,11 @@ import type { Snapshot } from "./snapshots.ts";
  */
 export type Stored<T> = Promise<Result<T>>;
 
-/** Types of objects that have owners. */
-export type BoundType = "chat_completion" | "response" | "conversation";
+/**
+ * Types of objects that have owners. `relayed_object` is a file, a batch or an upload, whose kind is a part
+ * of its ID.
+ */
+export type BoundType = "chat_completion" | "response" | "conversation" | "relayed_object";
 
 /** Storage of the objects that clients create. Its content may outlive the process. */
 export interface ObjectStore {
@@ -33,7 +36,8 @@ export type StatsName =
   | "reasoning"
   | "chat_completion_bindings"
   | "response_bindings"
-  | "conversation_bindings";
+  | "conversation_bindings"
+  | "relayed_object_bindings";
 
 /** Size of one store. */
 export interface StoreStats {

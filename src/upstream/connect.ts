@@ -1,7 +1,7 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { type ConnectionCause, ConnectionError } from "../core/connection_error.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
-import type { HeaderFields } from "../core/reply.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";

@@ -1,4 +1,4 @@
-import type { HeaderFields } from "../core/reply.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
 import type { FieldReader } from "../core/world.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 

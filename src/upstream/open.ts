@@ -1,6 +1,7 @@
 import { bugText } from "../core/bug_text.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
+import type { Outcome } from "../core/stream.ts";
 import { failed, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
@@ -12,6 +13,7 @@ import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
+import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { redactedFailure } from "./redact.ts";
@@ -44,7 +46,7 @@ export async function open(
 ): Promise<Result<Reply>> {
   const { world, report, client: { meter } } = call;
   const { provider, wire } = candidate.target;
-  const reader = candidate.responseHandler();
+  const handler = candidate.responseHandler();
   const began = world.now();
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
@@ -79,7 +81,7 @@ export async function open(
       meter?.fail(null, isCancelled());
       return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
     }
-    isDelivering = reply.value.kind === "stream";
+    isDelivering = reply.value.kind !== "whole";
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;
@@ -91,9 +93,11 @@ export async function open(
   }
 
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
-    if (!isSuccess(response.status, reader)) {
+    if (!isSuccess(response.status, handler)) {
       return await rejection(call, candidate.target, response, body);
     }
+    const reader = handler.kind === "by_type" ? handler.choose(contentType(response)) : handler;
+    if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
@@ -106,7 +110,8 @@ export async function open(
       const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
-      meter?.complete(outcome.usage, whole.body);
+      report.units = outcome.units ?? null;
+      meter?.complete(outcome, whole.body);
       const storing = candidate.onComplete(outcome);
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
@@ -117,10 +122,11 @@ export async function open(
     meter?.stream(() => translation.usage());
     let isCommitted = false;
     const records = await commit({
-      source: newRecordReader(body, newFraming(wire)),
+      source: newRecordReader(body, newFraming(wire), reader.maxRecordBytes),
       translation,
       onComplete(outcome) {
         report.usage = outcome.usage;
+        report.units = outcome.units ?? null;
         return candidate.onComplete(outcome);
       },
       ...(meter !== null && { onDeliver: (sent) => meter.deliver(sent) }),
@@ -134,7 +140,7 @@ export async function open(
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || isCancelled();
         if (failure !== null && isLast) report.usage = translation.usage();
-        if (failure === null) meter?.complete(translation.outcome()?.usage ?? null);
+        if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
         else meter?.fail(translation.usage(), isLast);
         onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
@@ -152,6 +158,33 @@ export async function open(
       records: records.value,
     });
   }
+
+  async function readBytes(
+    response: Incoming,
+    body: BodyReader,
+    outcome: Outcome,
+  ): Promise<Result<Reply>> {
+    const { usage, units } = outcome;
+    const pieces = await commitBytes(body, async (failure) => {
+      if (failure !== null) await body.cancel();
+      timer.close();
+      if (failure === null) {
+        report.usage = usage;
+        report.units = units ?? null;
+        meter?.complete(outcome);
+      } else meter?.fail(null, isDelivering || isCancelled());
+      onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
+    });
+    if (!pieces.ok) return pieces;
+    const headers = clientResponseHeaders(response.headers, candidate.target);
+    return success({ kind: "bytes", headers, pieces: pieces.value });
+  }
+}
+
+/** Returns the content type of a response in lower case, without parameters; empty without one. */
+function contentType({ headers }: Incoming): string {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
+  return type.trim().toLowerCase();
 }
 
 /** False if the request was certainly not sent. */

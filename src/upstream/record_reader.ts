@@ -4,7 +4,7 @@ import type { Framing } from "../formats/framing.ts";
 import { isLongerThan, utf8Text } from "../formats/utf8.ts";
 import type { BodyReader } from "./body.ts";
 
-/** Largest record of a stream. */
+/** Largest record of a stream, unless its handler takes more. */
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
 const LF = 0x0a, CR = 0x0d;
@@ -16,7 +16,11 @@ export interface RecordReader {
 }
 
 /** Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault. */
-export function newRecordReader(body: BodyReader, framing: Framing): RecordReader {
+export function newRecordReader(
+  body: BodyReader,
+  framing: Framing,
+  maxBytes: number = MAX_RECORD_BYTES,
+): RecordReader {
   const tail = newByteBuffer();
   let ended = false;
 
@@ -36,8 +40,8 @@ export function newRecordReader(body: BodyReader, framing: Framing): RecordReade
   }
 
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
-    const isTooLarge = framing.held() + tail.length() > MAX_RECORD_BYTES ||
-      records.some((record) => isLongerThan(record.raw ?? record.data, MAX_RECORD_BYTES));
+    const isTooLarge = framing.held() + tail.length() > maxBytes ||
+      records.some((record) => isLongerThan(record.raw ?? record.data, maxBytes));
     return isTooLarge
       ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
       : success(records);

@@ -2,9 +2,14 @@ import { utf8Bytes } from "../formats/utf8.ts";
 
 /** The body of an upstream request. It is serialized on first use: most prepared requests are never sent. */
 export interface Payload {
-  /** Returns the body as text. */
+  /** Returns the body as text; empty for a multipart body. */
   text(): string;
-  /** Returns the body in UTF-8. */
+  /** Returns the body in UTF-8; a multipart body in the pieces in which it was received. */
+  bytes(): Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[];
+}
+
+/** A body that is one text. */
+export interface TextPayload extends Payload {
   bytes(): Uint8Array<ArrayBuffer>;
 }
 
@@ -16,7 +21,7 @@ export interface Payload {
 export function newPayload(
   write: () => string,
   received: () => Uint8Array<ArrayBuffer> | null = nothing,
-): Payload {
+): TextPayload {
   let text: string | null = null;
   let unwritten: () => string = write;
 

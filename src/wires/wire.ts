@@ -8,7 +8,7 @@ import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/openai_error.ts";
 import type { PromiseKind } from "../core/promise_kind.ts";
-import type { HeaderFields } from "../core/reply.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
@@ -84,7 +84,7 @@ export interface UpstreamRequest {
   readonly payload: Payload | null;
   /** Additional headers. The headers of the wire and of the configuration replace them. */
   readonly headers?: HeaderFields;
-  /** Headers that replace those of the wire: they state for which API version the body is written. */
+  /** Headers that replace those of the wire: they state for which API version or in which type the body is written. */
   readonly versionHeaders?: HeaderFields;
   /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
   readonly lossy?: readonly string[];

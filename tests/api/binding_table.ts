@@ -1,5 +1,5 @@
 import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
-import type { BoundType } from "../../src/state/object_store.ts";
+import type { NativeType } from "./bound_kinds.ts";
 import { assertEquals } from "../support/assert.ts";
 import {
   type Account,
@@ -31,9 +31,9 @@ interface Known {
 
 /** A gateway whose every call is compared with what a plain table says. */
 export interface BindingTable {
-  create(type: BoundType, provider: ProviderId, id: string): Promise<void>;
-  retrieve(type: BoundType, id: string, named: ProviderId | null): Promise<void>;
-  remove(type: BoundType, id: string, named: ProviderId | null): Promise<void>;
+  create(type: NativeType, provider: ProviderId, id: string): Promise<void>;
+  retrieve(type: NativeType, id: string, named: ProviderId | null): Promise<void>;
+  remove(type: NativeType, id: string, named: ProviderId | null): Promise<void>;
   /** Creates a response that continues the one of this id; it gets the id `next`. */
   follow(id: string, next: string, named: ProviderId | null): Promise<void>;
   /** Creates a response in a conversation, which is not stored. */
@@ -60,12 +60,12 @@ export function newBindingTable(): BindingTable {
     return { body: KINDS[type].resource(rest === "" ? nextId : rest) };
   }
 
-  function find(type: BoundType, id: string): Known | undefined {
+  function find(type: NativeType, id: string): Known | undefined {
     const entry = known.get(`${type} ${id}`);
     return entry !== undefined && time - entry.at < DEFAULT_RETENTION.ttlMs ? entry : undefined;
   }
 
-  function bind(type: BoundType, id: string, provider: ProviderId) {
+  function bind(type: NativeType, id: string, provider: ProviderId) {
     const entry = find(type, id);
     const key = keys[provider];
     const isSame = entry?.owner?.provider === provider && entry.owner.key === key;
@@ -76,7 +76,7 @@ export function newBindingTable(): BindingTable {
 
   /** The provider that must be asked, or the error. */
   function expected(
-    type: BoundType,
+    type: NativeType,
     id: string,
     named: ProviderId | null,
     param = KINDS[type].param,

@@ -3,6 +3,9 @@ import type { BoundType } from "../../src/state/object_store.ts";
 import { MESSAGES } from "../support/chat_call.ts";
 import { responseOf } from "../support/native_gateway.ts";
 
+/** The types of objects that have owners and paths of their kind alone. */
+export type NativeType = Exclude<BoundType, "relayed_object">;
+
 /** How one type of object is created, used and called when it is refused. */
 export interface Kind {
   readonly path: string;
@@ -14,7 +17,7 @@ export interface Kind {
 }
 
 /** The types of objects that have owners. */
-export const KINDS: Readonly<Record<BoundType, Kind>> = {
+export const KINDS: Readonly<Record<NativeType, Kind>> = {
   response: {
     path: "/responses",
     create: { model: "m", input: "x" },
@@ -48,7 +51,7 @@ export const KINDS: Readonly<Record<BoundType, Kind>> = {
 };
 
 /** The type that a path below the upstream's base is about, and the id in it. */
-export function kindOf(path: string): readonly [BoundType, string] {
+export function kindOf(path: string): readonly [NativeType, string] {
   const type = path.startsWith("/responses")
     ? "response"
     : path.startsWith("/conversations")

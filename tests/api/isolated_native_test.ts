@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
-import { type BoundType, ownerStore } from "../../src/state/object_store.ts";
+import { ownerStore } from "../../src/state/object_store.ts";
+import type { NativeType } from "./bound_kinds.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testOverStores } from "../support/over_stores.ts";
 import { bindingOf, stored } from "../support/object_store.ts";
@@ -21,7 +22,7 @@ const CAN = [
 ];
 const PROVIDERS = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const SHARED = twoKeys(", isolate_clients: false") + PROVIDERS;
-const TYPES: readonly BoundType[] = ["response", "chat_completion", "conversation"];
+const TYPES: readonly NativeType[] = ["response", "chat_completion", "conversation"];
 
 const ADA = keyOf("ada"), BOB = keyOf("bob");
 
@@ -41,7 +42,7 @@ function gateway(config = twoKeys() + PROVIDERS) {
 type Calls = ReturnType<typeof gateway>;
 type Headers = Readonly<Record<string, string>>;
 
-async function create(calls: Calls, type: BoundType, headers: Headers) {
+async function create(calls: Calls, type: NativeType, headers: Headers) {
   const { path, create } = KINDS[type];
   const made = await calls.post(path, create, { ...naming("first"), ...headers });
   assertEquals(made.status, 200, made.text);
@@ -49,7 +50,7 @@ async function create(calls: Calls, type: BoundType, headers: Headers) {
 
 /** Every operation on an object of a type, other than those that create another one. */
 const OPERATIONS: Readonly<
-  Record<BoundType, readonly ((calls: Calls, headers: Headers) => Promise<Reply>)[]>
+  Record<NativeType, readonly ((calls: Calls, headers: Headers) => Promise<Reply>)[]>
 > = {
   response: [
     (calls, headers) => calls.get("/responses/x-1", headers),

@@ -1,6 +1,6 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
-import type { BoundType } from "../../src/state/object_store.ts";
+import type { NativeType } from "./bound_kinds.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { bindingOf } from "../support/object_store.ts";
 import {
@@ -15,7 +15,7 @@ import { refusalOf, type Reply } from "../support/state_call.ts";
 
 /** An object that its upstream keeps, as it comes to be known. */
 export interface NativeObject {
-  readonly type: BoundType;
+  readonly type: NativeType;
   readonly id: string;
   readonly path: string;
   /** What is posted to the path to create one. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
-import type { BoundType } from "../../src/state/object_store.ts";
+import type { NativeType } from "./bound_kinds.ts";
 import { assertEquals } from "../support/assert.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { create } from "../support/socket_client.ts";
@@ -48,7 +48,7 @@ function gateway(text = config()) {
 type Calls = ReturnType<typeof gateway>;
 
 /** Every request about an object of a type that the key made before. */
-const FOLLOW_UPS: Readonly<Record<BoundType, readonly ((calls: Calls) => Promise<Reply>)[]>> = {
+const FOLLOW_UPS: Readonly<Record<NativeType, readonly ((calls: Calls) => Promise<Reply>)[]>> = {
   response: [
     (calls) => calls.get("/responses/x-1", ADA),
     (calls) => calls.get("/responses/x-1?stream=true", ADA),
@@ -81,7 +81,7 @@ const PROVIDER = [403, "provider_not_allowed", "provider"];
 const MODEL = [403, "model_not_allowed", "model"];
 
 /** A gateway in which the key has made an object at the first provider, then lost a permission. */
-async function after(type: BoundType, settings: string): Promise<Calls> {
+async function after(type: NativeType, settings: string): Promise<Calls> {
   const calls = gateway();
   const { path, create } = KINDS[type];
   const made = await calls.post(path, create, { ...naming("first"), ...ADA });

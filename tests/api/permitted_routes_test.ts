@@ -13,14 +13,27 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   "/v1/embeddings": { model: "m", input: "x" },
   "/v1/messages": { model: "m", max_tokens: 5, ...MESSAGES },
   "/v1/messages/count_tokens": { model: "m", ...MESSAGES },
+  "/v1/completions": { model: "m", prompt: "x" },
+  "/v1/moderations": { model: "m", input: "x" },
+  "/v1/rerank": { model: "m", query: "x", documents: ["y"] },
+  "/v1/images/generations": { model: "m", prompt: "x" },
+  "/v1/audio/speech": { model: "m", input: "x", voice: "v" },
 };
+
+/** Endpoints with multipart requests, whose routing is that of the endpoints with JSON. */
+const MULTIPART = [
+  "/v1/images/edits",
+  "/v1/images/variations",
+  "/v1/audio/transcriptions",
+  "/v1/audio/translations",
+];
 
 const ADA = keyOf("ada");
 
 function config(settings: string): string {
   return `security: {enabled: true, api_key: {keys: [{name: ada, value: key-of-ada${settings}}]}}
 providers:
-  up: {type: compat, base_url: "http://up", api_key: k, capabilities: {response_input_tokens: true}}
+  up: {type: compat, base_url: "http://up", api_key: k, capabilities: {response_input_tokens: true, relay: [completions, moderations, rerank, images, audio]}}
 routing: {routes: [{name: main, targets: [{provider: up}]}]}
 retry: {enabled: false}
 `;
@@ -35,7 +48,7 @@ const REFUSALS = [
 Deno.test("the requests of the next test are those of every endpoint that routes serve", () => {
   const routed = clientApis.flatMap(({ endpoints }) => endpoints)
     .filter(({ matchesAs }) => matchesAs !== undefined).map(({ path }) => path);
-  assertEquals(new Set<string>(Object.keys(REQUESTS)), new Set<string>(routed));
+  assertEquals(new Set<string>([...Object.keys(REQUESTS), ...MULTIPART]), new Set<string>(routed));
 });
 
 for (const [path, body] of Object.entries(REQUESTS)) {

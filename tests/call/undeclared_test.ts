@@ -79,6 +79,10 @@ const NEEDY: Readonly<Record<string, readonly Needy[]>> = {
     param: "provider",
     body: { input: "Hi" },
   }],
+  relay: [
+    { path: "/v1/audio/speech", provider: "compat", param: "provider", body: { input: "Hi" } },
+    { method: "GET", path: "/v1/files", provider: "native", param: "provider" },
+  ],
   hosted_tools: [
     response("tools[0].type", { tools: [{ type: "web_search" }] }),
     chat("native", "web_search_options", { web_search_options: {} }),

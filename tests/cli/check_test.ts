@@ -40,6 +40,9 @@ const MESSAGES = [
   "structured_outputs (refuses output_config.format of Messages requests)",
   "reasoning_effort (refuses output_config.effort of Messages requests)",
 ].map((line) => `              off: ${line}`);
+const FAMILIES = "completions, moderations, images, audio, files, batches, rerank";
+const RELAY_OFF = `              off: relay (refuses ${FAMILIES})`;
+const RELAY = `              relay: ${FAMILIES}`;
 const BACKGROUND = "              off: background_responses (refuses background: true)";
 
 Deno.test("explain prints the limit of concurrent attempts of a target", async () => {
@@ -75,6 +78,7 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
+    RELAY,
     ...OFF,
     ...MESSAGES,
     "  33.3%       mine/small: compat at models.example, 1m30s in all",
@@ -82,15 +86,18 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     ...OFF,
     BASE64,
     ...MESSAGES,
+    RELAY_OFF,
     "  drained     mine (requested model): compat at models.example, 1m30s in all",
     "              accepts: every chat field, embeddings",
     ...OFF,
     BASE64,
     ...MESSAGES,
+    RELAY_OFF,
     "  fallback 1  openai (requested model, else gpt-4o): compat at api.openai.com, " +
     "2m to the first byte",
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",
+    RELAY,
     ...OFF,
     ...MESSAGES,
     "",
@@ -114,6 +121,7 @@ routing:
     "              accepts: every Responses field, chat, embeddings",
     "              on: responses_lifecycle",
     "              hosted_tools: web_search",
+    RELAY,
     ...[OFF[0] ?? "", OFF[2] ?? "", BACKGROUND, ...OFF.slice(3), BASE64, ...MESSAGES],
     "              verifies: stop",
     "",

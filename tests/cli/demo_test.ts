@@ -59,7 +59,10 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
     assertEquals(answers.map(([status]) => status), [
       ...[200, 200, 200, 200, 200, 200, 200],
       ...[400, 200, 200, 200],
+      ...[200, 200],
     ]);
+    assertStringIncludes(answers.at(-2)?.[1] ?? "", "RIFF");
+    assertStringIncludes(answers.at(-1)?.[1] ?? "", '"b64_json":"iVBOR');
     assertStringIncludes(answers[2]?.[1] ?? "", '"tool_calls":[');
     assertStringIncludes(answers[3]?.[1] ?? "", '"text":"Say hello."');
     assertStringIncludes(answers[4]?.[1] ?? "", '"text":"And tomorrow?"');

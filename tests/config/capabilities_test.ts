@@ -12,6 +12,7 @@ const ONLY_COMPAT = {
   response_input_tokens: "true",
   hosted_tools: "[web_search]",
   embeddings_base64: "true",
+  relay: "[audio]",
 };
 
 /** What upstreams of other types may do. */
@@ -22,10 +23,10 @@ function capabilitiesOf(id: string, line: string) {
 }
 
 Deno.test("each capability is enabled separately", () => {
-  const none: Record<string, unknown> = { ...capabilitiesOf("openai", "") };
   for (const flag of [...Object.keys(ONLY_COMPAT), ...OTHERS]) {
-    if (flag === "hosted_tools") continue;
+    if (flag === "hosted_tools" || flag === "relay") continue;
     const id = OTHERS.includes(flag) ? "anthropic" : "openai";
+    const none: Record<string, unknown> = { ...capabilitiesOf(id, "") };
     for (const written of ["true", '"true"', '"${FLAG:-true}"']) {
       assertEquals<unknown>(capabilitiesOf(id, `${flag}: ${written}`), {
         ...none,
@@ -34,6 +35,25 @@ Deno.test("each capability is enabled separately", () => {
     }
     assertEquals<unknown>(capabilitiesOf(id, `${flag}: false`), none);
   }
+});
+
+Deno.test("relayed endpoints are listed; the provider openai with its built-in address has all", () => {
+  const relayOf = (id: string, ...lines: readonly string[]) =>
+    configOf(withProvider(id, ...lines)).providers[id]?.capabilities.relay;
+  const all = ["completions", "moderations", "images", "audio", "files", "batches", "rerank"];
+  assertEquals<unknown>(relayOf("openai", "type: compat"), all);
+  assertEquals(relayOf("openai", "capabilities: {relay: []}"), []);
+  assertEquals(relayOf("openai", "base_url: http://up"), []);
+  assertEquals(relayOf("mine", "type: compat", "base_url: http://up"), []);
+  assertEquals(relayOf("openai", "capabilities: {relay: [audio]}"), ["audio"]);
+});
+
+Deno.test("an unknown relayed endpoint is a problem at its place", () => {
+  const [problem = ""] = problemsOf(withProvider("openai", "capabilities: {relay: [speech]}"));
+  assertEquals(
+    problem.split("relay")[1]?.startsWith("[0]: must be completions, moderations"),
+    true,
+  );
 });
 
 Deno.test("hosted tools are trimmed, in lower case and listed once", () => {

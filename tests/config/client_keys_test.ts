@@ -85,7 +85,7 @@ Deno.test("a wrong setting of a key is a problem at its path", () => {
     "value: s, providers: [openia]":
       'providers[0]: is not a configured provider; did you mean "openai"?',
     "value: s, endpoints: [chat]":
-      "endpoints[0]: must be chat_completions, responses, conversations, embeddings, models or messages",
+      "endpoints[0]: must be chat_completions, responses, conversations, embeddings, models, messages, completions, moderations, images, audio, files, batches or rerank",
     "value: s, budgets: [{per: year, usd: 1}]": "budgets[0].per: must be hour, day, week or month",
     "value: s, budgets: [{per: day}]": "budgets[0]: must set usd, tokens or both",
     "value: s, budgets: [{per: day, usd: 0}]": "budgets[0].usd: must be at least 0.000001",

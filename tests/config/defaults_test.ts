@@ -31,9 +31,15 @@ const PROVIDER = {
     reasoning_effort_levels: [],
     adaptive_thinking: false,
     embeddings_base64: false,
+    relay: [],
   },
   normalize_developer_role: false,
 } as const;
+
+/** The relayed endpoints of the provider openai with its built-in address. */
+const ALL_RELAYED = [
+  ...["completions", "moderations", "images", "audio", "files", "batches", "rerank"],
+];
 
 Deno.test("everything but providers and routes has a default", () => {
   assertEquals<unknown>(configOf(`providers: {openai: {}}\n${routingOver("openai")}`), {
@@ -47,6 +53,7 @@ Deno.test("everything but providers and routes has a default", () => {
       max_json_members: 200_000,
       max_concurrent_requests: 1_000,
       max_body_memory: 268_435_456,
+      max_upload: 67_108_864,
       allowed_hosts: [],
       allowed_origins: [],
     },
@@ -60,7 +67,14 @@ Deno.test("everything but providers and routes has a default", () => {
     },
     rate_limiting: { enabled: false, requests_per_minute: 60, burst_size: 10 },
     logging: { level: "info", format: "console" },
-    providers: { openai: { ...PROVIDER, type: "compat", base_url: "https://api.openai.com/v1" } },
+    providers: {
+      openai: {
+        ...PROVIDER,
+        type: "compat",
+        base_url: "https://api.openai.com/v1",
+        capabilities: { ...PROVIDER.capabilities, relay: ALL_RELAYED },
+      },
+    },
     routing: {
       default_strategy: "weighted",
       routes: [{

@@ -6,10 +6,14 @@ Deno.test("prices are keyed by provider and model, and the model may contain sla
     "pricing:",
     "  openai/gpt-4o: {input: 2.5, output: '10', cached_input: 0}",
     "  openai/org/model: {input: 0, output: 0, cache_write: 1}",
+    "  openai/dall-e-3: {per_image: 0.04}",
+    "  openai/media: {input: 1, output: 2, per_minute: '0.006', per_million_characters: 15}",
   ));
   assertEquals<unknown>(config.pricing, {
     "openai/gpt-4o": { input: 2.5, output: 10, cached_input: 0 },
     "openai/org/model": { input: 0, output: 0, cache_write: 1 },
+    "openai/dall-e-3": { per_image: 0.04 },
+    "openai/media": { input: 1, output: 2, per_minute: 0.006, per_million_characters: 15 },
   });
 });
 
@@ -20,6 +24,10 @@ Deno.test("problems of prices and telemetry are reported with line and column", 
     "pricing: {openai/: {input: 1, output: 1}}":
       "pricing.(key): must be <provider>/<model> (line 1, column 11)",
     "pricing: {openai/m: {input: 1}}": "pricing.(key).output: is required (line 1, column 11)",
+    "pricing: {openai/m: {output: 1, per_image: 1}}":
+      "pricing.(key).input: is required (line 1, column 11)",
+    "pricing: {openai/m: {per_minute: -1}}":
+      "pricing.(key).per_minute: must be at least 0 (line 1, column 34)",
     "pricing: {openai/m: {input: -1, output: 1}}":
       "pricing.(key).input: must be at least 0 (line 1, column 29)",
     "pricing: {openai/m: {input: 1, output: 1, cached: 1}}":

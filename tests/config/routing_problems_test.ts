@@ -105,7 +105,9 @@ Deno.test("a value that a synthetic match name never has is a warning", () => {
   }
   const path = "routing.routes[0].match.headers";
   assertEquals(warned("X-Gateway-Request-Type: chat"), [
-    `${path}.X-Gateway-Request-Type: never matches; the request types are chat_completions, responses, messages and embeddings`,
+    `${path}.X-Gateway-Request-Type: never matches; the request types are chat_completions, responses, messages, embeddings, ` +
+    "/v1/completions, /v1/moderations, /v1/rerank, /v1/images/generations, /v1/images/edits, " +
+    "/v1/images/variations, /v1/audio/speech, /v1/audio/transcriptions and /v1/audio/translations",
   ]);
   assertEquals(warned("x-gateway-provider: nobody"), [
     `${path}.x-gateway-provider: never matches, because no provider has this ID`,

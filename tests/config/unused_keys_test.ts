@@ -98,6 +98,7 @@ const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   response_input_tokens: ["compat"],
   embeddings_base64: ["compat"],
   hosted_tools: ["compat"],
+  relay: ["compat"],
   structured_outputs: ["compat", "messages", "local"],
   reasoning_effort: ["compat", "messages", "local"],
   reasoning_effort_levels: ["compat", "messages", "local"],
@@ -106,10 +107,15 @@ const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
 
 const TYPES = { openai: "compat", anthropic: "messages", ollama: "local" } as const;
 
-const LISTS = ["hosted_tools", "reasoning_effort_levels"];
+/** A value of each capability that is a list. */
+const LISTS: Readonly<Record<string, string>> = {
+  hosted_tools: "high",
+  reasoning_effort_levels: "high",
+  relay: "audio",
+};
 
 function onValue(flag: string): string {
-  return LISTS.includes(flag) ? "[high]" : "true";
+  return flag in LISTS ? `[${LISTS[flag]}]` : "true";
 }
 
 /** What is said without the place in the file. */
@@ -187,7 +193,7 @@ Deno.test("every capability is accepted at every type, and where it has no effec
       if (types.includes(type)) {
         assertEquals<unknown>(
           capabilities,
-          { ...none, [flag]: LISTS.includes(flag) ? ["high"] : true },
+          { ...none, [flag]: flag in LISTS ? [LISTS[flag]] : true },
           file,
         );
         assertEquals(warningsOf(file), [], file);
@@ -206,7 +212,7 @@ Deno.test("every capability is accepted at every type, and where it has no effec
 Deno.test("a disabled capability or empty list is never a warning", () => {
   for (const id of Object.keys(TYPES)) {
     for (const flag of Object.keys(CAPABILITIES)) {
-      const nothing = LISTS.includes(flag) ? "[]" : "false";
+      const nothing = flag in LISTS ? "[]" : "false";
       assertEquals(warningsOf(withProvider(id, `capabilities: {${flag}: ${nothing}}`)), []);
     }
   }

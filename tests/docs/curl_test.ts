@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
+import { toneOf } from "../../src/simulator/relay/tone.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testClient } from "../cli/test_terminal.ts";
 import { ADDRESS, gatewayOf } from "./documented_gateway.ts";
@@ -11,6 +12,8 @@ interface Asked {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string | null;
+  /** The parts of a multipart body; null without one. */
+  readonly form: FormData | null;
 }
 
 interface Answered {
@@ -29,11 +32,16 @@ function askedBy({ words, place }: ShellCommand, value: (name: string) => string
   let method: string | null = null;
   let address = "";
   let body: string | null = null;
+  let form: FormData | null = null;
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === "-N" || word === "-i") continue;
     else if (word === "-X") method = rest.shift() ?? "";
     else if (word === "-d") body = rest.shift() ?? "";
-    else if (word === "-H") {
+    else if (word === "-F") {
+      const [, name = "", text = ""] = /^(\w+)=(.+)$/.exec(rest.shift() ?? "") ?? [];
+      form ??= new FormData();
+      form.set(name, text.startsWith("@") ? new File([toneOf("Say hello.")], text.slice(1)) : text);
+    } else if (word === "-H") {
       const [, name = "", text = ""] = /^([\w-]+): (.+)$/.exec(rest.shift() ?? "") ?? [];
       headers.set(name, text);
     } else {
@@ -44,7 +52,8 @@ function askedBy({ words, place }: ShellCommand, value: (name: string) => string
   const [, path = ""] = address.split(`http://${ADDRESS}`);
   assert(path.startsWith("/"), `${place} is not for the gateway`);
   assert(body === null || parseJson(body) !== undefined, `${place} sends no JSON`);
-  return { method: method ?? (body === null ? "GET" : "POST"), path, headers, body };
+  const isGet = body === null && form === null;
+  return { method: method ?? (isGet ? "GET" : "POST"), path, headers, body, form };
 }
 
 /** Runs the calls of a section, each with the ids that those before it have brought. */
@@ -56,7 +65,11 @@ async function callsOf(section: string): Promise<readonly Answered[]> {
   for (const command of curls.filter((one) => one.section === section)) {
     const asked = askedBy(command, (name) => ids.get(name) ?? variable(name));
     const { method, headers, body } = asked;
-    const response = await client.fetch(`${gateway.url}${asked.path}`, { method, headers, body });
+    const response = await client.fetch(`${gateway.url}${asked.path}`, {
+      method,
+      headers,
+      body: body ?? asked.form,
+    });
     const text = await response.text();
     answers.push({ asked, status: response.status, headers: response.headers, text });
     assertExpected(command, asked, response.status, text);
@@ -98,6 +111,11 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^(?:GET|POST) \/v1\/conversations\/[\w-]+\/items$/, '"object":"list"'],
   [/^DELETE \/v1\/conversations\/[\w-]+$/, '"object":"conversation.deleted"'],
   [/^POST \/v1\/embeddings$/, '"object":"embedding"'],
+  [/^POST \/v1\/audio\/speech$/, "RIFF"],
+  [/^POST \/v1\/audio\/transcriptions$/, '"text":"Say hello."'],
+  [/^POST \/v1\/images\/generations$/, '"b64_json":"'],
+  [/^POST \/v1\/moderations$/, '"flagged":false'],
+  [/^GET \/v1\/files$/, '"object":"list"'],
   [/^GET \/v1\/models$/, '"object":"list"'],
   [/^GET \/v1\/models\?limit=\d+$/, '"has_more":false'],
   [/^GET \/v1\/models\/.+$/, '"object":"model"'],

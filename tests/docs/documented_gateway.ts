@@ -36,8 +36,12 @@ export function gatewayOf(section: string): SocketGateway {
   const served = socketGateway(config, {
     async fetch(url, init) {
       const { method = "POST", body = null } = init;
-      const text = await new Response(body).text();
       const headers = new Headers(init.headers);
+      if (headers.get("content-type")?.startsWith("multipart/")) {
+        const response = await answer(new Request(addressOf(url), { method, headers, body }));
+        return new Response(streamOf([await response.bytes()]), response);
+      }
+      const text = await new Response(body).text();
       const asked = { method, headers, body: method === "GET" ? null : played(text, url, section) };
       const response = await answer(new Request(addressOf(url), asked));
       return new Response(streamOf([await response.bytes()]), response);

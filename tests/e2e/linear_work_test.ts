@@ -4,6 +4,7 @@ import { CHAT_REQUESTS } from "../support/growth/chat_requests.ts";
 import { growthProblem } from "../support/growth/doubling.ts";
 import { MESSAGES_REQUESTS } from "../support/growth/messages_requests.ts";
 import { OTHER_CALLS } from "../support/growth/other_requests.ts";
+import { RELAYED_CALLS } from "../support/growth/relayed_calls.ts";
 import { RELAYED_MESSAGES } from "../support/growth/relayed_messages.ts";
 import { RESPONSES_REQUESTS } from "../support/growth/responses_requests.ts";
 import { VERIFIED_CALLS } from "../support/growth/verified_calls.ts";
@@ -16,6 +17,7 @@ const CALLS = [
   ...MESSAGES_REQUESTS,
   ...RELAYED_MESSAGES,
   ...OTHER_CALLS,
+  ...RELAYED_CALLS,
   ...ANSWERS,
   ...SOCKET_CALLS,
   ...VERIFIED_CALLS,

@@ -4,6 +4,8 @@ import { assertEquals } from "../support/assert.ts";
 import { configOf } from "../config/parse.ts";
 import { USAGE } from "./reports.ts";
 
+const USED = { usage: USAGE, units: null };
+
 /** The prices of a configuration with one provider. */
 function pricingOf(
   pricing: Readonly<Record<string, unknown>>,
@@ -31,10 +33,10 @@ Deno.test("cached tokens beyond the input tokens never lower the cost", () => {
 });
 
 Deno.test("an unknown model has no cost rather than a cost of zero", () => {
-  assertEquals(computeCost(USAGE, pricingOf({}), "openai", "nobody-knows"), null);
-  assertEquals(computeCost(USAGE, pricingOf({}), "mine", "gpt-4o"), null);
-  assertEquals(computeCost(USAGE, pricingOf({}), "constructor", "name"), null);
-  assertEquals(computeCost(USAGE, pricingOf({ "up/m": { input: 0, output: 0 } }), "up", "m"), 0);
+  assertEquals(computeCost(USED, pricingOf({}), "openai", "nobody-knows"), null);
+  assertEquals(computeCost(USED, pricingOf({}), "mine", "gpt-4o"), null);
+  assertEquals(computeCost(USED, pricingOf({}), "constructor", "name"), null);
+  assertEquals(computeCost(USED, pricingOf({ "up/m": { input: 0, output: 0 } }), "up", "m"), 0);
 });
 
 Deno.test("a price in the file overrides the built-in price, also for models with slashes", () => {
@@ -42,8 +44,8 @@ Deno.test("a price in the file overrides the built-in price, also for models wit
     "openai/gpt-4o": { input: 1, output: 0 },
     "up/org/model": { input: 2, output: 0 },
   });
-  assertEquals(computeCost(USAGE, pricing, "openai", "gpt-4o"), 0.001);
-  assertEquals(computeCost(USAGE, pricing, "up", "org/model"), 0.002);
+  assertEquals(computeCost(USED, pricing, "openai", "gpt-4o"), 0.001);
+  assertEquals(computeCost(USED, pricing, "up", "org/model"), 0.002);
 });
 
 Deno.test("a pattern prices the models it matches, and the most specific one counts", () => {
@@ -54,7 +56,7 @@ Deno.test("a pattern prices the models it matches, and the most specific one cou
     "up/*-one": { input: 7, output: 0 },
     "openai/*": { input: 9, output: 0 },
   });
-  const cost = (model: string, provider = "up") => computeCost(USAGE, pricing, provider, model);
+  const cost = (model: string, provider = "up") => computeCost(USED, pricing, provider, model);
   assertEquals(cost("small"), 0.001);
   assertEquals(cost("large-two"), 0.003);
   assertEquals(cost("large-one"), 0.005);
@@ -66,9 +68,9 @@ Deno.test("a pattern prices the models it matches, and the most specific one cou
 Deno.test("models of a local provider cost nothing unless the file prices them", () => {
   const providers = "mine: {type: local, base_url: http://127.0.0.1:1}";
   const free = pricingOf({}, providers);
-  assertEquals(computeCost(USAGE, free, "mine", "llama"), 0);
+  assertEquals(computeCost(USED, free, "mine", "llama"), 0);
   const priced = pricingOf({ "mine/*": { input: 1, output: 0 } }, providers);
-  assertEquals(computeCost(USAGE, priced, "mine", "llama"), 0.001);
+  assertEquals(computeCost(USED, priced, "mine", "llama"), 0.001);
 });
 
 Deno.test("a dated model has the price of its base model unless it has its own", () => {

@@ -67,6 +67,7 @@ export function storeUnderTest(scripted: World | null): GatewayOptions {
       owners: {
         chat_completion: late(() => objects().owners.chat_completion, {}),
         conversation: late(() => objects().owners.conversation, {}),
+        relayed_object: late(() => objects().owners.relayed_object, {}),
       },
       reasoning: late(() => objects().reasoning, {}),
       stats: () => (opened === null ? newMemoryObjectStore(() => 0) : objects()).stats(),

@@ -12,12 +12,14 @@ export type Written = Record<string, unknown>;
 /** A provider of this type at `http://localhost`. */
 export function providerOf(wire: Wire, written: Written = {}): Provider {
   const base_url = "http://localhost";
-  const { tls: _tls, api_key = "", api_keys: _keys, ...settings } = providerSchema.parse(written);
+  const parsed = providerSchema.parse(written);
+  const { tls: _tls, api_key = "", api_keys: _keys, capabilities, ...settings } = parsed;
   return {
     id: "p",
     wire,
     settings: {
       ...settings,
+      capabilities: { ...capabilities, relay: capabilities.relay ?? [] },
       type: wire.name === "responses" ? "compat" : wire.name,
       base_url,
       api_keys: api_key === "" ? [] : [{ name: "default", value: api_key, weight: 1 }],

@@ -76,8 +76,13 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
 
 /** Upstreams that are served by the scripted network. */
 export function sendBy(fetch: Fetch): World["send"] {
-  return (url, { method, headers, body, cancellation }) =>
-    fetch(url, { method, headers, body, redirect: "manual", signal: cancellation.signal() });
+  return (url, { method, headers, body: sent, cancellation }) => {
+    const body = sent === null || typeof sent === "string" || sent instanceof Uint8Array
+      ? sent
+      : new Blob([...sent]);
+    const signal = cancellation.signal();
+    return fetch(url, { method, headers, body, redirect: "manual", signal });
+  };
 }
 
 /** A turn of the event loop: every promise job that can run has run, however long the chain. */

@@ -4,6 +4,7 @@ import { conversations } from "../../../src/api/conversations/conversations.ts";
 import { embeddings } from "../../../src/api/embeddings/embeddings.ts";
 import { models } from "../../../src/api/models/models.ts";
 import { ops } from "../../../src/api/ops/ops.ts";
+import { relayedApis } from "../../../src/api/relay/relay.ts";
 import { clientApis } from "../../../src/api/registry.ts";
 import { responses } from "../../../src/api/responses/responses.ts";
 import { storedChat } from "../../../src/api/stored_chat/stored_chat.ts";
@@ -16,6 +17,7 @@ const GUIDES: ReadonlyMap<ClientApi, string> = new Map([
   [responses, "[Responses](../guide/responses.md)"],
   [conversations, "[Responses](../guide/responses.md)"],
   [embeddings, "[Embeddings](../guide/embeddings-models.md#embeddings)"],
+  ...relayedApis.map((api) => [api, "[Audio, images, files](../guide/relay.md)"] as const),
   [models, "[Models](../guide/embeddings-models.md#models)"],
   [ops, "[Monitoring](../operate/monitoring.md#health-and-metrics)"],
 ]);
@@ -48,7 +50,7 @@ ${
   }
 
 Every other path is 404 \`unknown_url\`; another method is 405 \`method_not_allowed\`. A request body has at
-most 10 MiB, on \`/v1/messages\` 32 MiB. A content type is not required. Responses and conversations are served by the gateway itself or
+most 10 MiB, on \`/v1/messages\` 32 MiB; a multipart one \`server.max_upload\`. A content type is required for multipart bodies only. Responses and conversations are served by the gateway itself or
 by a provider with the [capability](../guide/native-state.md).
 `;
 }

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
-import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
+import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { bindObject, protocolOf } from "../../call/ownership.ts";
 import type { ResponseProvenance } from "../../state/bindings.ts";
 import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
@@ -107,7 +107,7 @@ function newResponseHandler(
   request: ChatRequest,
   target: Target,
   promises: UpstreamRequest["promises"],
-): ResponseHandler {
+): WholeHandler | StreamHandler {
   const { wire, provider: { settings } } = target;
   const labels: Labels = {
     id: newId("chatcmpl-", call.world),
@@ -149,7 +149,7 @@ function relayed(
   { stream, includeUsage }: ChatRequest,
   { id, created, model }: Labels,
   extractsReasoning: boolean,
-): ResponseHandler {
+): WholeHandler | StreamHandler {
   if (!stream) {
     const identity = { id, object: "chat.completion", created, model } as const;
     return {

@@ -7,10 +7,12 @@ import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
-import type { ResponseHandler } from "../../call/inference.ts";
+import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 
 /** Returns a handler for a completion that the upstream stores: a response without an exact id is a fault. */
-export function requireStoredId(reader: ResponseHandler): ResponseHandler {
+export function requireStoredId(
+  reader: WholeHandler | StreamHandler,
+): WholeHandler | StreamHandler {
   if (reader.kind === "stream") {
     return { ...reader, translation: newStoredRelay(reader.translation) };
   }

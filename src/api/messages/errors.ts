@@ -9,7 +9,8 @@ import {
 } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { retryAfterHeader } from "../../core/openai_error.ts";
-import type { HeaderFields, HttpResponse, StreamRecord } from "../../core/reply.ts";
+import type { HeaderFields } from "../../core/header_fields.ts";
+import type { HttpResponse, StreamRecord } from "../../core/reply.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { errorType } from "./error_type.ts";
 import { dottedPath, refusalWords } from "./refusal_words.ts";

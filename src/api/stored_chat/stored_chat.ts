@@ -3,14 +3,12 @@ import { refuse, type Result, success } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { hasPool } from "../../call/key_pool.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
 import { findOwner, type Place, release } from "../../call/ownership.ts";
-import type { Provider, ProviderAccount } from "../../wires/wire.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../identifier.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
-import { ownPage } from "./own_page.ts";
+import { listOwned } from "../owned_list.ts";
 
 const ALL = "/v1/chat/completions";
 const ONE = `${ALL}/:completion_id` as const;
@@ -65,59 +63,14 @@ async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
   const named = requestedModel(call, "");
   if (!named.ok) return named;
   const provider = requireNativeProvider(call, named.value.provider, CAPABILITY);
-  return provider.ok ? await listAt(call, provider.value, query) : provider;
-}
-
-/** Number of consecutive pages with completions of other clients only, after which a list ends. */
-const MAX_HIDDEN_PAGES = 20;
-
-/** Lists the completions of an upstream account, without the completions of other clients. */
-async function listAt(
-  call: Call,
-  provider: Provider,
-  clientQuery: URLSearchParams,
-): Promise<Result<Reply>> {
-  const query = new URLSearchParams(clientQuery);
-  let account = await findCursorAccount(call, provider, query.get("after"));
-  for (let page = 1;; page++) {
-    let next: string | null = null;
-    const reply = await callNative(call, {
-      provider,
-      account,
-      method: "GET",
-      path: ["chat", "completions"],
-      query,
-      isValid: isList,
-      onComplete(_, sender) {
-        // The cursor of the next page is an ID of the same account.
-        account = sender.account;
-        return null;
-      },
-      ...((call.caller.isIsolated || call.client.key?.permissions?.models) && {
-        async rewritten(document) {
-          const own = await ownPage(call, document);
-          if (!own.ok) return own;
-          next = own.value.next;
-          return success(own.value.text);
-        },
-      }),
-    });
-    if (!reply.ok || next === null || page >= MAX_HIDDEN_PAGES) return reply;
-    query.set("after", next);
-  }
-}
-
-/** Returns the account of the completion after which a page begins; null if any key may be used. */
-async function findCursorAccount(
-  call: Call,
-  provider: Provider,
-  id: string | null,
-): Promise<ProviderAccount | null> {
-  if (id === null || !hasPool(provider)) return null;
-  const type = "chat_completion";
-  const param = "completion_id";
-  const owned = await findOwner(call, { type, id, param, provider: provider.id });
-  return owned.ok ? owned.value?.account ?? null : null;
+  if (!provider.ok) return provider;
+  return await listOwned(call, {
+    provider: provider.value,
+    type: "chat_completion",
+    idOf: (id) => id,
+    path: ["chat", "completions"],
+    query,
+  });
 }
 
 /** A completion that a provider stores. */

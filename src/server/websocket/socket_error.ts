@@ -1,6 +1,6 @@
 import { type Failure, statusOf } from "../../core/failure.ts";
 import { openaiError, typeOfStatus } from "../../core/openai_error.ts";
-import type { HeaderFields } from "../../core/reply.ts";
+import type { HeaderFields } from "../../core/header_fields.ts";
 
 const WAIT = "retry-after";
 

@@ -50,6 +50,7 @@ export function newGuardedObjects(objects: ObjectStore, pending: PendingWrites):
     owners: {
       chat_completion: guardedOwners("chat_completion", owners.chat_completion, pending),
       conversation: guardedOwners("conversation", owners.conversation, pending),
+      relayed_object: guardedOwners("relayed_object", owners.relayed_object, pending),
     },
     reasoning,
     stats: () => objects.stats(),

@@ -34,6 +34,7 @@ export function interceptedObjects(objects: ObjectStore, run: RunOperation): Obj
     owners: {
       chat_completion: interceptedOwners(owners.chat_completion, run),
       conversation: interceptedOwners(owners.conversation, run),
+      relayed_object: interceptedOwners(owners.relayed_object, run),
     },
     reasoning: {
       find: (keys) => run("reasoning_find", () => reasoning.find(keys)),

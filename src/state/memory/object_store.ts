@@ -17,6 +17,7 @@ export function newMemoryObjectStore(
   const conversations = newMemoryConversations(now, retention);
   const completionBindings = newMemoryBindings(now, retention);
   const conversationBindings = newMemoryBindings(now, retention);
+  const relayedBindings = newMemoryBindings(now, retention);
   const reasoning = newMemoryReasoning(now, retention);
   return {
     responses: responses.responses,
@@ -24,6 +25,7 @@ export function newMemoryObjectStore(
     owners: {
       chat_completion: newMemoryOwners(completionBindings),
       conversation: newMemoryOwners(conversationBindings),
+      relayed_object: newMemoryOwners(relayedBindings),
     },
     reasoning: reasoning.reasoning,
     stats: () => ({
@@ -33,6 +35,7 @@ export function newMemoryObjectStore(
       chat_completion_bindings: completionBindings.stats(),
       response_bindings: responses.bindingStats(),
       conversation_bindings: conversationBindings.stats(),
+      relayed_object_bindings: relayedBindings.stats(),
     }),
   };
 }

@@ -1,5 +1,6 @@
 import { isObject, parseJson } from "../../core/json/json.ts";
-import type { HeaderFields, HttpResponse } from "../../core/reply.ts";
+import type { HeaderFields } from "../../core/header_fields.ts";
+import type { HttpResponse } from "../../core/reply.ts";
 import type { CachedResponses } from "../cached_responses.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { keyText } from "../key_text.ts";

@@ -57,6 +57,7 @@ function newStore(
       owners: {
         chat_completion: newSqliteOwners(link, "chat_completion"),
         conversation: newSqliteOwners(link, "conversation"),
+        relayed_object: newSqliteOwners(link, "relayed_object"),
       },
       reasoning: newSqliteReasoning(link, codec),
       stats: () => link.totals(),

@@ -43,6 +43,7 @@ const NO_TOTALS: Totals = {
   chat_completion_bindings: NOTHING,
   response_bindings: NOTHING,
   conversation_bindings: NOTHING,
+  relayed_object_bindings: NOTHING,
   cached_responses: NOTHING,
   quotas: NOTHING,
 };

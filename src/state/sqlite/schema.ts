@@ -18,8 +18,8 @@ create table total (
 ) strict, without rowid;
 insert into total (name) values
   ('responses'), ('conversations'), ('reasoning'), ('chat_completion_bindings'),
-  ('response_bindings'), ('conversation_bindings'), ('cached_responses'),
-  ('quotas');
+  ('response_bindings'), ('conversation_bindings'), ('relayed_object_bindings'),
+  ('cached_responses'), ('quotas');
 
 create table binding (
   type text not null,

@@ -172,6 +172,7 @@ function newObjects(records: ValkeyRecords): StateStore["objects"] {
   const conversations = newValkeyConversations(records);
   const completionBindings = newValkeyBindings(records, "chat_completion", OWNER_SCRIPTS);
   const conversationBindings = newValkeyBindings(records, "conversation", OWNER_SCRIPTS);
+  const relayedBindings = newValkeyBindings(records, "relayed_object", OWNER_SCRIPTS);
   const reasoning = newValkeyReasoning(records);
   return {
     responses: responses.responses,
@@ -179,6 +180,7 @@ function newObjects(records: ValkeyRecords): StateStore["objects"] {
     owners: {
       chat_completion: completionBindings.owners,
       conversation: conversationBindings.owners,
+      relayed_object: relayedBindings.owners,
     },
     reasoning: reasoning.reasoning,
     stats: () => ({
@@ -188,6 +190,7 @@ function newObjects(records: ValkeyRecords): StateStore["objects"] {
       chat_completion_bindings: completionBindings.stats(),
       response_bindings: responses.bindingStats(),
       conversation_bindings: conversationBindings.stats(),
+      relayed_object_bindings: relayedBindings.stats(),
     }),
   };
 }

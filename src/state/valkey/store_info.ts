@@ -18,9 +18,10 @@ const TYPES: readonly StoredTypeName[] = [
   "owners",
   "owners",
   "owners",
+  "owners",
 ];
 
-const BOUND_TYPES = ["response", "chat_completion", "conversation"];
+const BOUND_TYPES = ["response", "chat_completion", "conversation", "relayed_object"];
 
 /** Returns the number, size and age of the records. Of quotas the keys are counted. */
 export async function readStoreInfo(records: ValkeyRecords): Stored<StateInfo> {

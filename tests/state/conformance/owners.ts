@@ -30,7 +30,7 @@ function find(owners: OwnerStore, id: string): Promise<Binding | null> {
 
 /** Registers the tests of the owners of each type of object. */
 export function testOwners(under: StoreUnderTest<Objects>): void {
-  for (const type of ["chat_completion", "conversation", "response"] as const) {
+  for (const type of ["chat_completion", "conversation", "response", "relayed_object"] as const) {
     testOwnersOf(under, type);
     testOwnerModel(under, type);
   }
@@ -39,9 +39,15 @@ export function testOwners(under: StoreUnderTest<Objects>): void {
     await stored(objects.owners.chat_completion.bind("x", owner("a")));
     await stored(objects.owners.conversation.bind("x", owner("b")));
     await stored(objects.responses.bind("x", owner("c")));
-    const types = ["chat_completion", "conversation", "response"] as const;
+    await stored(objects.owners.relayed_object.bind("x", owner("d")));
+    const types = ["chat_completion", "conversation", "response", "relayed_object"] as const;
     const bindings = types.map((type) => find(ownerStore(pick(true).objects, type), "x"));
-    assertEquals(await Promise.all(bindings), [bound("a"), bound("b"), bound("c")]);
+    assertEquals(await Promise.all(bindings), [
+      bound("a"),
+      bound("b"),
+      bound("c"),
+      bound("d"),
+    ]);
   });
 }
 

@@ -16,6 +16,7 @@ async function storeAll({ responses, conversations, owners, reasoning }: ObjectS
   );
   await stored(owners.chat_completion.bind(id, OWNER));
   await stored(owners.conversation.bind(id, OWNER));
+  await stored(owners.relayed_object.bind(id, OWNER));
   const key = { creator: null, calls: id, text: "" };
   await stored(reasoning.store(key, { account: "a", blocks: [] }));
 }
@@ -34,7 +35,7 @@ Deno.test("without settings objects are stored in memory for 30 minutes, 1,000 o
   time = 30 * 60_000 - 1;
   assertEquals(Math.min(...entriesOf(objects)), 1_000);
   time = 30 * 60_000;
-  assertEquals(Object.values(objects.stats()), Array(6).fill({ entries: 0, bytes: 0 }));
+  assertEquals(Object.values(objects.stats()), Array(7).fill({ entries: 0, bytes: 0 }));
 });
 
 Deno.test("without settings a conversation in memory may have 64 MiB, and the refusal names them", async () => {

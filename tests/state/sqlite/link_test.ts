@@ -17,6 +17,7 @@ const TOTALS: Totals = {
   chat_completion_bindings: NOTHING,
   response_bindings: NOTHING,
   conversation_bindings: NOTHING,
+  relayed_object_bindings: NOTHING,
   cached_responses: NOTHING,
   quotas: NOTHING,
 };

@@ -36,6 +36,7 @@ const CAPABILITIES = `capabilities:
       chat_completions_lifecycle: true
       structured_outputs: true
       embeddings_base64: true
+      relay: [completions, moderations, images, audio, files, batches, rerank]
       reasoning_effort: true`;
 
 function providerText(name: ProviderName): string {

@@ -25,6 +25,7 @@ function documentOf(text: string, bytes?: Uint8Array<ArrayBuffer>): JsonDocument
 function bodyOf({ payload }: UpstreamRequest) {
   assert(payload !== null);
   const bytes = payload.bytes();
+  assert(bytes instanceof Uint8Array);
   assertEquals(utf8Text(bytes), payload.text());
   return { bytes, text: payload.text() };
 }

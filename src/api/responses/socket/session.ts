@@ -65,7 +65,7 @@ export function newResponsesSession(maxItems: number): Session {
       if (continues && !isRepeatable(reply)) last = null;
       return reply;
     }
-    if (reply.value.kind === "whole") {
+    if (reply.value.kind !== "stream") {
       throw new Error("a WebSocket request got an unstreamed reply");
     }
     return success({ ...reply.value, records: ending(reply.value.records) });

@@ -30,6 +30,7 @@ function storedTypes(database: OperationContext["database"]): readonly StoredTyp
     totals.chat_completion_bindings,
     totals.response_bindings,
     totals.conversation_bindings,
+    totals.relayed_object_bindings,
   ].reduce((sum, { entries, bytes }) => ({
     entries: sum.entries + entries,
     bytes: sum.bytes + bytes,

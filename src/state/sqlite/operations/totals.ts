@@ -19,6 +19,7 @@ export function readTotals(database: Database): Totals {
     chat_completion_bindings: total("chat_completion_bindings"),
     response_bindings: total("response_bindings"),
     conversation_bindings: total("conversation_bindings"),
+    relayed_object_bindings: total("relayed_object_bindings"),
     cached_responses: total("cached_responses"),
     quotas: total("quotas"),
   };

@@ -1,6 +1,6 @@
 import { relayWhole } from "../../../../src/api/messages/relay/relay_whole.ts";
 import { isRefusal } from "../../../../src/core/failure.ts";
-import type { HeaderFields } from "../../../../src/core/reply.ts";
+import type { HeaderFields } from "../../../../src/core/header_fields.ts";
 import { utf8Bytes } from "../../../../src/formats/utf8.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../src/core/json/json.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
-import { keyOf, twoKeys } from "../../support/client_keys.ts";
-import { nativeConfig, type NativeGateway, nativeGateway } from "../../support/native_gateway.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { assertEquals } from "../support/assert.ts";
+import { COMPLETION, MESSAGES } from "../support/chat_call.ts";
+import { keyOf, twoKeys } from "../support/client_keys.ts";
+import { nativeConfig, type NativeGateway, nativeGateway } from "../support/native_gateway.ts";
 
 const ADA = keyOf("ada"), BOB = keyOf("bob");
 const PATH = "/chat/completions";

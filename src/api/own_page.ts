@@ -1,29 +1,37 @@
-import { isObject, type JsonDocument } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
-import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
-import type { Call } from "../../call/call.ts";
-import { isHidden } from "../../call/ownership.ts";
-import { refuseModel } from "../../call/permissions.ts";
-import type { Binding } from "../../state/bindings.ts";
+import { isObject, type JsonDocument } from "../core/json/json.ts";
+import { type Result, success } from "../core/result.ts";
+import { type Edit, parseElements, replaceValue, splice } from "../formats/edit.ts";
+import type { Call } from "../call/call.ts";
+import { isHidden } from "../call/ownership.ts";
+import { refuseModel } from "../call/permissions.ts";
+import type { Binding } from "../state/bindings.ts";
+import type { BoundType } from "../state/object_store.ts";
 
-/** One page of an upstream's list, with only the completions that the client may see. */
+/** One page of an upstream's list, with only the objects that the client may see. */
 export interface OwnPage {
-  /** The page without the completions that the client may not see; null if it holds none of them. */
+  /** The page without the objects that the client may not see; null if it holds none of them. */
   readonly text: string | null;
-  /** The cursor of the next page if this page holds no completion of the client; null otherwise. */
+  /** The cursor of the next page if this page holds no object of the client; null otherwise. */
   readonly next: string | null;
 }
 
-/** Returns a page without the completions that the client may not see; all other bytes are unchanged. */
+/** The objects of a list: their type, and the name under which the owner of an ID is stored. */
+export interface ListedObjects {
+  readonly type: Exclude<BoundType, "response">;
+  idOf(id: string): string;
+}
+
+/** Returns a page without the objects that the client may not see; all other bytes are unchanged. */
 export async function ownPage(
   call: Call,
   { text, value, members }: JsonDocument,
+  { type, idOf }: ListedObjects,
 ): Promise<Result<OwnPage>> {
   const ids = (Array.isArray(value.data) ? value.data : []).map((one) => isObject(one) && one.id);
-  const { owners } = call.state.objects;
-  const bindings = await owners.chat_completion.findBindings(ids.filter((id) => isText(id)));
+  const owners = call.state.objects.owners[type];
+  const bindings = await owners.findBindings(ids.filter((id) => isText(id)).map(idOf));
   if (!bindings.ok) return bindings;
-  const own = ids.map((id) => !isText(id) || isListed(call, bindings.value.get(id) ?? null));
+  const own = ids.map((id) => !isText(id) || isListed(call, bindings.value.get(idOf(id)) ?? null));
   if (!own.includes(false)) return success({ text: null, next: null });
   const visible = ids.filter((_, index) => own[index]);
   const last = ids.at(-1);
@@ -43,7 +51,7 @@ export async function ownPage(
   return success({ text: splice(text, edits), next: goesOn ? last : null });
 }
 
-/** True if the client may see a completion with this binding, and its key may use the model. */
+/** True if the client may see an object with this binding, and its key may use the model. */
 function isListed(call: Call, binding: Binding | null): boolean {
   if (isHidden(call, binding)) return false;
   if (binding?.kind !== "bound") return true;

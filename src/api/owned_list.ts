@@ -1,0 +1,67 @@
+import type { Reply } from "../core/reply.ts";
+import { type Result, success } from "../core/result.ts";
+import type { Call } from "../call/call.ts";
+import { hasPool } from "../call/key_pool.ts";
+import { findOwner } from "../call/ownership.ts";
+import type { Provider, ProviderAccount } from "../wires/wire.ts";
+import { callNative, isList, type NativeCall } from "./native_call.ts";
+import { type ListedObjects, ownPage } from "./own_page.ts";
+
+/** A list of objects that an upstream stores. */
+export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isRetried"> {
+  readonly provider: Provider;
+  readonly query: URLSearchParams;
+}
+
+/** Number of consecutive pages with objects of other clients only, after which a list ends. */
+const MAX_HIDDEN_PAGES = 20;
+
+/** Lists the objects of an upstream account, without the objects of other clients. */
+export async function listOwned(
+  call: Call,
+  { provider, type, idOf, path, query: clientQuery, isRetried }: OwnedList,
+): Promise<Result<Reply>> {
+  const query = new URLSearchParams(clientQuery);
+  const after = query.get("after");
+  let account = after === null ? null : await findAccount(call, provider, type, idOf(after));
+  for (let page = 1;; page++) {
+    let next: string | null = null;
+    const reply = await callNative(call, {
+      provider,
+      account,
+      method: "GET",
+      path,
+      query,
+      ...isRetried && { isRetried },
+      isValid: isList,
+      onComplete(_, sender) {
+        // The cursor of the next page is an ID of the same account.
+        account = sender.account;
+        return null;
+      },
+      ...((call.caller.isIsolated || call.client.key?.permissions?.models) && {
+        async rewritten(document) {
+          const own = await ownPage(call, document, { type, idOf });
+          if (!own.ok) return own;
+          next = own.value.next;
+          return success(own.value.text);
+        },
+      }),
+    });
+    if (!reply.ok || next === null || page >= MAX_HIDDEN_PAGES) return reply;
+    query.set("after", next);
+  }
+}
+
+/** Returns the account of the object after which a page begins; null if any key may be used. */
+async function findAccount(
+  call: Call,
+  provider: Provider,
+  type: ListedObjects["type"],
+  id: string,
+): Promise<ProviderAccount | null> {
+  if (!hasPool(provider)) return null;
+  const param = "completion_id";
+  const owned = await findOwner(call, { type, id, param, provider: provider.id });
+  return owned.ok ? owned.value?.account ?? null : null;
+}

@@ -1,0 +1,214 @@
+import { isExactId } from "../../core/ids.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import type { Reply } from "../../core/reply.ts";
+import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { requestedModel } from "../../exchange.ts";
+import type { Call } from "../../call/call.ts";
+import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
+import {
+  bindObject,
+  findOwner,
+  type Owned,
+  type Place,
+  type Reference,
+  release,
+} from "../../call/ownership.ts";
+import type { Sender } from "../../wires/wire.ts";
+import type { ApiRequest } from "../client_api.ts";
+import { identifierProblem, pathIdProblem } from "../identifier.ts";
+import { callNative, type NativeCall } from "../native_call.ts";
+import { listOwned } from "../owned_list.ts";
+import type { ObjectKind, OwnedEndpoint } from "./table.ts";
+
+/** Sends a request for objects that an upstream stores to the provider and the account that have them. */
+export async function sendOwned(
+  call: Call,
+  endpoint: OwnedEndpoint,
+  request: ApiRequest,
+): Promise<Result<Reply>> {
+  switch (endpoint.does) {
+    case "list":
+      return await list(call, endpoint, request);
+    case "create": {
+      const place = await placeOfNew(call, endpoint, request);
+      return place.ok
+        ? await callNative(call, { ...nativeCall(call, endpoint, request), ...place.value })
+        : place;
+    }
+    case "retrieve":
+    case "delete":
+    case "act": {
+      const param = `${endpoint.object}_id` as const;
+      const id = request.params[param] ?? "";
+      const place = await findPlace(call, endpoint, { param, id });
+      if (!place.ok) return place;
+      return await callNative(call, { ...nativeCall(call, endpoint, request, id), ...place.value });
+    }
+  }
+}
+
+/** The name under which the owner of an object is stored, because kinds have IDs of their own. */
+function boundId(kind: ObjectKind, id: string): string {
+  return `${kind}/${id}`;
+}
+
+type WithoutPlace = Omit<NativeCall, keyof Place>;
+
+function nativeCall(
+  call: Call,
+  endpoint: OwnedEndpoint,
+  { query, params, document, form }: ApiRequest,
+  id: string | null = null,
+): WithoutPlace {
+  const { method, object, does, body, returns = object } = endpoint;
+  const path = endpoint.path.split("/").slice(2)
+    .map((segment) => segment.startsWith(":") ? params[segment.slice(1)] ?? "" : segment);
+  const text = document.text === "" && body === "optional" ? null : document.text;
+  return {
+    method,
+    path,
+    query,
+    ...form !== undefined && { form },
+    ...(body === "json" || body === "optional") && { body: text },
+    isRetried: true,
+    ...does === "create" && { isCreation: true },
+    isValid(resource) {
+      if (!isExactId(resource.id)) return false;
+      if (id !== null && returns === object && resource.id !== id) return false;
+      return (resource.object ?? returns) === returns &&
+        (does !== "delete" || resource.deleted === true);
+    },
+    onComplete(resource, sender) {
+      return does === "delete" && id !== null
+        ? release(call, "relayed_object", boundId(object, id), sender.account.digest)
+        : bindAll(call, returns === object ? object : null, resource, sender);
+    },
+    ...endpoint.answer === "bytes" && {
+      reader: { kind: "bytes", outcome: { resource: null, usage: null } } as const,
+    },
+  };
+}
+
+/**
+ * Binds the objects of a resource to the account that has returned it: itself, the files of a batch's
+ * results, and the file that an upload has become.
+ */
+async function bindAll(
+  call: Call,
+  kind: ObjectKind | null,
+  { id, file, output_file_id, error_file_id }: JsonObject,
+  sender: Sender,
+): Promise<Result<void>> {
+  const files = [isObject(file) ? file.id : null, output_file_id, error_file_id];
+  const ids = [
+    ...kind !== null && typeof id === "string" ? [boundId(kind, id)] : [],
+    ...files.flatMap((one) => isExactId(one) ? [boundId("file", one)] : []),
+  ];
+  for (const one of ids) {
+    const bound = await bindObject(call, "relayed_object", one, sender);
+    if (!bound.ok) return bound;
+  }
+  return success(undefined);
+}
+
+/**
+ * Returns the place of a new object: the account of the input file that it names, else the provider that
+ * the client names, else the only capable one.
+ */
+async function placeOfNew(
+  call: Call,
+  endpoint: OwnedEndpoint,
+  { document }: ApiRequest,
+): Promise<Result<Place>> {
+  const named = requestedModel(call, "");
+  if (!named.ok) return named;
+  const { family } = endpoint;
+  const { input_file_id: file } = document.value;
+  const input = typeof file === "string" && file !== "" ? file : null;
+  const owned = await findInput(call, input, named.value.provider);
+  if (!owned.ok) return owned;
+  if (owned.value !== null && owned.value.owner !== null) {
+    const able = requireCapability(owned.value.provider, family);
+    return able.ok ? success(owned.value) : able;
+  }
+  const provider = requireNativeProvider(call, named.value.provider, family);
+  if (!provider.ok) return provider;
+  // A file that the client may not see has no owner either, even if the provider is named.
+  const seen = input === null ? null : await findInput(call, input, provider.value.id);
+  if (seen !== null && !seen.ok) return seen;
+  return seen?.value === null
+    ? notFound("file", "input_file_id")
+    : success({ provider: provider.value, account: null });
+}
+
+/** Looks up the owner of an input file; null if there is none, or none that the client may see. */
+function findInput(
+  call: Call,
+  file: string | null,
+  provider: string | null,
+): Promise<Result<Owned | null>> {
+  return file === null
+    ? Promise.resolve(success(null))
+    : findOwner(call, reference("file", file, "input_file_id", { provider }));
+}
+
+/** Messages for objects without a known owner. */
+const NOT_FOUND: Readonly<Record<ObjectKind, string>> = {
+  file: "It is not known which provider stores this file; " +
+    "name the provider in the X-Gateway-Provider header.",
+  batch: "It is not known which provider stores this batch; " +
+    "name the provider in the X-Gateway-Provider header.",
+  upload: "It is not known which provider stores this upload; " +
+    "name the provider in the X-Gateway-Provider header.",
+};
+
+function notFound(kind: ObjectKind, param: string): Failed {
+  return refuse("object_not_found", NOT_FOUND[kind], param);
+}
+
+function reference(
+  kind: ObjectKind,
+  id: string,
+  param: Reference["param"],
+  { provider }: { readonly provider: string | null },
+): Reference {
+  return { type: "relayed_object", id: boundId(kind, id), param, provider };
+}
+
+async function findPlace(
+  call: Call,
+  { object, family }: OwnedEndpoint,
+  { id, param }: { readonly id: string; readonly param: "file_id" | "batch_id" | "upload_id" },
+): Promise<Result<Place>> {
+  const problem = identifierProblem(id, param);
+  if (problem !== null) return problem;
+  const named = requestedModel(call, "");
+  if (!named.ok) return named;
+  const owned = await findOwner(call, reference(object, id, param, named.value));
+  if (!owned.ok) return owned;
+  if (owned.value === null) return notFound(object, param);
+  const { provider, account, isReturned } = owned.value;
+  const unsafe = pathIdProblem(id, param, isReturned);
+  if (unsafe !== null) return unsafe;
+  const able = requireCapability(provider, family);
+  return able.ok ? success({ provider, account }) : able;
+}
+
+async function list(
+  call: Call,
+  { object, family, path }: OwnedEndpoint,
+  { query }: ApiRequest,
+): Promise<Result<Reply>> {
+  const named = requestedModel(call, "");
+  if (!named.ok) return named;
+  const provider = requireNativeProvider(call, named.value.provider, family);
+  if (!provider.ok) return provider;
+  return await listOwned(call, {
+    provider: provider.value,
+    type: "relayed_object",
+    idOf: (id) => boundId(object, id),
+    path: path.split("/").slice(2),
+    query,
+    isRetried: true,
+  });
+}

@@ -1,0 +1,80 @@
+import type { JsonDocument } from "../../core/json/json.ts";
+import { changeMembers, splice } from "../../formats/edit.ts";
+import { formText, type MultipartBody, withModel } from "../../formats/multipart.ts";
+import { newPayload, type Payload } from "../../wires/payload.ts";
+import type { ApiRequest } from "../client_api.ts";
+
+/** What the gateway reads of a relayed request; everything else reaches the upstream unread. */
+export interface RelayedRequest {
+  /** The requested model; "" without one. */
+  readonly model: string;
+  /** True if the client requests an event stream. */
+  readonly stream: boolean;
+  /** Number of requested images or choices. */
+  readonly count: number;
+  /** Number of characters of the text for speech; null without one. */
+  readonly characters: number | null;
+  /** Content type of a multipart body; null for JSON. */
+  readonly contentType: string | null;
+  /** Returns the client's own body with this model; unchanged without a model. */
+  payload(model: string): Payload;
+}
+
+/** Returns the facts of a relayed request with a JSON or multipart body. */
+export function relayedRequest({ document, form }: ApiRequest): RelayedRequest {
+  return form === undefined ? jsonRequest(document) : formRequest(form);
+}
+
+/** Highest number of images that is read: more is not a stream that could be complete. */
+const MAX_COUNT = 1024;
+
+function jsonRequest(document: JsonDocument): RelayedRequest {
+  const { model, stream, stream_format, n, input } = document.value;
+  return {
+    model: typeof model === "string" ? model : "",
+    stream: stream === true || stream_format === "sse",
+    count: countOf(n),
+    characters: typeof input === "string" ? codePoints(input) : null,
+    contentType: null,
+    payload: (bare) => jsonPayload(document, bare),
+  };
+}
+
+function formRequest(form: MultipartBody): RelayedRequest {
+  return {
+    model: formText(form, "model") ?? "",
+    stream: formText(form, "stream")?.trim().toLowerCase() === "true",
+    count: countOf(Number(formText(form, "n") ?? "")),
+    characters: null,
+    contentType: form.contentType,
+    payload: (bare) => formPayload(form, bare),
+  };
+}
+
+function countOf(written: unknown): number {
+  return typeof written === "number" && Number.isInteger(written) && written > 0
+    ? Math.min(written, MAX_COUNT)
+    : 1;
+}
+
+/** Returns the number of code points, of which one outside the basic plane has two code units. */
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+function jsonPayload({ text, bytes, value, members }: JsonDocument, model: string): Payload {
+  const isSame = model === "" || value.model === model;
+  const edits = () => changeMembers(text.indexOf("{"), members, [["model", JSON.stringify(model)]]);
+  return newPayload(
+    () => isSame ? text : splice(text, edits()),
+    () => isSame ? bytes ?? null : null,
+  );
+}
+
+/** Returns a multipart body as it was received, with this model in its part `model`. */
+export function formPayload(form: MultipartBody, model: string): Payload {
+  const isSame = model === "" || formText(form, "model") === model;
+  return { text: () => "", bytes: () => isSame ? form.pieces : withModel(form, model) };
+}

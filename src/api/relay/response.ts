@@ -1,0 +1,90 @@
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import type { UpstreamResponse } from "../../core/reply.ts";
+import { success } from "../../core/result.ts";
+import type { Outcome } from "../../core/stream.ts";
+import type { FixedResponseHandler, ResponseHandler, WholeHandler } from "../../call/inference.ts";
+import { providerError } from "../../wires/openai/errors.ts";
+import { parseResponseDocument } from "../response_document.ts";
+import type { RelayedRequest } from "./request.ts";
+import { newRelayStream } from "./relay_stream.ts";
+import type { RoutedEndpoint } from "./table.ts";
+import { relayedUnits, relayedUsage } from "./usage.ts";
+
+const EVENT_STREAM = "text/event-stream";
+
+/** Largest record of a stream: a whole image in base64. */
+const MAX_RECORD_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Returns the handler of a relayed response, which its content type chooses: an event stream is checked
+ * for its end, JSON is parsed, and any other content is passed on if the endpoint has such responses.
+ */
+export function relayedHandler(
+  endpoint: RoutedEndpoint,
+  request: RelayedRequest,
+): ResponseHandler {
+  return {
+    kind: "by_type",
+    choose(contentType): FixedResponseHandler {
+      if (contentType === EVENT_STREAM && endpoint.ends !== null) {
+        return {
+          kind: "stream",
+          translation: newRelayStream({ ...endpoint, ends: endpoint.ends }, request),
+          copiesHeaders: true,
+          maxRecordBytes: MAX_RECORD_BYTES,
+        };
+      }
+      const isJson = contentType === "application/json" || contentType.endsWith("+json");
+      if (isJson || endpoint.answer === "json") return wholeHandler(endpoint, request);
+      if (endpoint.answer === "text") return textHandler(endpoint, request);
+      return { kind: "bytes", outcome: outcomeOf(endpoint, request, {}) };
+    },
+  };
+}
+
+/** Reads a JSON response and returns its bytes. An error under status 200 is a fault. */
+function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
+  return {
+    kind: "whole",
+    read(response) {
+      const document = parseResponseDocument(response);
+      if (!document.ok) return document;
+      const { value } = document.value;
+      if (isObject(value.error)) return providerError(value);
+      return success({
+        response: withHeaders(response, "application/json"),
+        outcome: outcomeOf(endpoint, request, value),
+      });
+    },
+  };
+}
+
+/** Returns the bytes of a text, such as subtitles, which may be empty. */
+function textHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
+  return {
+    kind: "whole",
+    read: (response): ReturnType<WholeHandler["read"]> =>
+      success({
+        response: withHeaders(response, "text/plain; charset=utf-8"),
+        outcome: outcomeOf(endpoint, request, {}),
+      }),
+  };
+}
+
+function withHeaders(response: UpstreamResponse, contentType: string) {
+  return {
+    status: 200,
+    headers: { "content-type": contentType, ...response.headers() },
+    body: response.body,
+  };
+}
+
+function outcomeOf(
+  { billed }: RoutedEndpoint,
+  { characters }: RelayedRequest,
+  value: JsonObject,
+): Outcome {
+  const images = Array.isArray(value.data) ? value.data.length : 0;
+  const units = relayedUnits(billed, { value, images, characters });
+  return { resource: null, usage: relayedUsage(value), ...units !== null && { units } };
+}

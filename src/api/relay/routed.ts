@@ -1,0 +1,58 @@
+import { exchange } from "../../exchange.ts";
+import type { Reply } from "../../core/reply.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import { refuseIncapable } from "../../call/capability.ts";
+import type { Candidate, Inference } from "../../call/inference.ts";
+import type { ApiRequest } from "../client_api.ts";
+import { type RelayedRequest, relayedRequest } from "./request.ts";
+import { relayedHandler } from "./response.ts";
+import type { RoutedEndpoint } from "./table.ts";
+
+/** Sends a request for a model to a target with the capability of the endpoint. */
+export async function sendRouted(
+  call: Call,
+  endpoint: RoutedEndpoint,
+  request: ApiRequest,
+): Promise<Result<Reply>> {
+  const relayed = relayedRequest(request);
+  call.report.stream = relayed.stream;
+  return await exchange(call, newInference(endpoint, relayed, request.query));
+}
+
+function newInference(
+  endpoint: RoutedEndpoint,
+  request: RelayedRequest,
+  query: URLSearchParams,
+): Inference {
+  const search = query.size === 0 ? "" : `?${query}`;
+  const path = `${endpoint.path.slice("/v1".length)}${search}`;
+  const { contentType } = request;
+  return {
+    matchesAs: [endpoint.path],
+    model: request.model,
+    ...endpoint.model === "optional" && { isModelOptional: true },
+    stream: request.stream,
+    owner: null,
+    // Generated media are large, and the texts of the endpoints are not requested twice.
+    canonical: () => null,
+    prepare(target) {
+      const refused = refuseIncapable(target.provider, endpoint.family);
+      return refused ?? success<Candidate>({
+        target,
+        request: {
+          method: "POST",
+          path,
+          payload: request.payload(target.model),
+          ...contentType !== null && { versionHeaders: { "content-type": contentType } },
+        },
+        hasSideEffects: false,
+        ...endpoint.path !== "/v1/completions" && { billing: "reported" },
+        ...endpoint.billed === "characters" && request.characters !== null &&
+          { requestUnits: { characters: request.characters } },
+        responseHandler: () => relayedHandler(endpoint, request),
+        onComplete: () => null,
+      });
+    },
+  };
+}

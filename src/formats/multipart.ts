@@ -1,0 +1,145 @@
+import type { Refusal } from "../core/failure.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { utf8Bytes, utf8Text } from "./utf8.ts";
+import { newPartScanner } from "./multipart_scan.ts";
+import { parsePartHead } from "./multipart_head.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** One part of a multipart body: its name, and where its content is in the body. */
+export interface FormPart {
+  readonly name: string;
+  /** True if the part is a file. */
+  readonly isFile: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A multipart body as it was received. Only the places of its parts are known; no content is copied. */
+export interface MultipartBody {
+  /** The content type of the request, with the boundary. */
+  readonly contentType: string;
+  readonly boundary: string;
+  readonly pieces: readonly Bytes[];
+  readonly parts: readonly FormPart[];
+}
+
+/** Longest text of a part that is not a file and is read, in bytes. */
+const MAX_TEXT_BYTES = 64 * 1024;
+
+/**
+ * Parses a body of `multipart/form-data` (RFC 7578), strictly, so that no upstream can find other parts
+ * in the same bytes. Refused as `invalid_multipart`.
+ */
+export function parseMultipart(
+  contentType: string,
+  pieces: readonly Bytes[],
+): Result<MultipartBody> {
+  const boundary = parseBoundary(contentType);
+  if (!boundary.ok) return boundary;
+  const parts: FormPart[] = [];
+  const scanner = newPartScanner(boundary.value, (place) => {
+    const head = parsePartHead(place.head);
+    if (!head.ok) return head;
+    parts.push({ ...head.value, start: place.start, end: place.end });
+    return null;
+  });
+  for (const piece of pieces) {
+    const problem = scanner.push(piece);
+    if (problem !== null) return problem;
+  }
+  return scanner.end() ?? repeatedModel(parts) ??
+    success({ contentType, boundary: boundary.value, pieces, parts });
+}
+
+/** Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1). */
+const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
+
+/** A parameter of a content type, with its value as a token or in quotes. */
+const PARAMETER = /;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)[ \t]*/y;
+
+/** Longest content type that is parsed. */
+const MAX_TYPE_CHARS = 1024;
+
+function parseBoundary(contentType: string): Result<string> {
+  const type = /^[ \t]*multipart\/form-data[ \t]*/i.exec(contentType);
+  if (type === null || contentType.length > MAX_TYPE_CHARS) {
+    return invalid("The content type of the request must be multipart/form-data.");
+  }
+  const boundaries: string[] = [];
+  PARAMETER.lastIndex = type[0].length;
+  while (PARAMETER.lastIndex < contentType.length) {
+    const found = PARAMETER.exec(contentType);
+    if (found === null) return invalid("The content type of the request cannot be parsed.");
+    const [, name = "", value = ""] = found;
+    if (name.toLowerCase() !== "boundary") continue;
+    boundaries.push(value.startsWith('"') ? value.slice(1, -1).replace(/\\([^])/g, "$1") : value);
+  }
+  const [boundary, ...others] = boundaries;
+  if (boundary === undefined || others.length > 0) {
+    return invalid("The content type of the request must have one boundary.");
+  }
+  return BOUNDARY.test(boundary)
+    ? success(boundary)
+    : invalid("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
+}
+
+function repeatedModel(parts: readonly FormPart[]): Failed<Refusal> | null {
+  return parts.filter(({ name }) => name === "model").length > 1
+    ? invalid("The request has more than one part 'model'; send one.", "model")
+    : null;
+}
+
+function invalid(message: string, param: string | null = null): Failed<Refusal> {
+  return refuse("invalid_multipart", message, param);
+}
+
+/** Returns the text of the first part with a name that is not a file; null without one, or if it is long. */
+export function formText({ pieces, parts }: MultipartBody, name: string): string | null {
+  const part = parts.find((one) => one.name === name && !one.isFile);
+  if (part === undefined || part.end - part.start > MAX_TEXT_BYTES) return null;
+  return utf8Text(joined(sliced(pieces, part.start, part.end)));
+}
+
+/**
+ * Returns the body with another text in the part `model`, in pieces that share the memory of the body.
+ * Without such a part one is put first.
+ */
+export function withModel(
+  { boundary, pieces, parts }: MultipartBody,
+  model: string,
+): readonly Bytes[] {
+  const part = parts.find(({ name }) => name === "model");
+  if (part === undefined) {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n`;
+    return [utf8Bytes(`${head}${model}\r\n`), ...pieces];
+  }
+  return [
+    ...sliced(pieces, 0, part.start),
+    utf8Bytes(model),
+    ...sliced(pieces, part.end, Infinity),
+  ];
+}
+
+/** Returns the part of the body between two places, in pieces that share its memory. */
+function sliced(pieces: readonly Bytes[], start: number, end: number): readonly Bytes[] {
+  const slices: Bytes[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    const from = Math.max(start - at, 0);
+    const to = Math.min(end - at, piece.length);
+    if (from < to) slices.push(piece.subarray(from, to));
+    at += piece.length;
+  }
+  return slices;
+}
+
+function joined(pieces: readonly Bytes[]): Bytes {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

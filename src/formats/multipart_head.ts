@@ -1,0 +1,66 @@
+import type { Refusal } from "../core/failure.ts";
+import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { utf8Text } from "./utf8.ts";
+
+/** What the headers of a part say about it. */
+export interface PartHead {
+  readonly name: string;
+  readonly isFile: boolean;
+}
+
+/** Encodings of a part that leave its bytes as they are. */
+const PLAIN_ENCODINGS: readonly string[] = ["7bit", "8bit", "binary"];
+
+/** Parses the header lines of a part (RFC 7578, section 4). Refused as `invalid_multipart`. */
+export function parsePartHead(head: Uint8Array): Result<PartHead> {
+  const text = utf8Text(head);
+  if (text === null) return refusal("The headers of a part are not valid UTF-8.");
+  const fields = new Map<string, string>();
+  for (const line of text.split("\r\n").slice(0, -1)) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    // A line that begins with white space would continue the one before it (RFC 5322, 2.2.3).
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || /[\r\n\0]/.test(line) || fields.has(name)) {
+      return refusal("A header of a part is malformed or repeated.");
+    }
+    fields.set(name, line.slice(colon + 1).trim());
+  }
+  if (/^multipart\//i.test(fields.get("content-type") ?? "")) {
+    return refusal("A part is a multipart body itself; send its parts as parts of the request.");
+  }
+  const encoding = fields.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
+  if (!PLAIN_ENCODINGS.includes(encoding)) {
+    return refusal("A part has a content transfer encoding; send its bytes as they are.");
+  }
+  return parseDisposition(fields.get("content-disposition") ?? "");
+}
+
+/** A parameter of the disposition, with its value as a token or in quotes. */
+const PARAMETER = /[ \t]*;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)/y;
+
+function parseDisposition(written: string): Result<PartHead> {
+  const type = /^form-data(?=[ \t]*(?:;|$))/i.exec(written);
+  if (type === null) return noName();
+  const values = new Map<string, string>();
+  PARAMETER.lastIndex = type[0].length;
+  while (PARAMETER.lastIndex < written.length) {
+    const found = PARAMETER.exec(written);
+    if (found === null) return noName();
+    const [, name = "", value = ""] = found;
+    const key = name.toLowerCase();
+    // With `name*`, or with a name twice, another parser could take another name.
+    if (values.has(key) || key === "name*") return noName();
+    values.set(key, value.startsWith('"') ? value.slice(1, -1).replace(/\\([^])/g, "$1") : value);
+  }
+  const name = values.get("name");
+  if (name === undefined) return noName();
+  return success({ name, isFile: values.has("filename") || values.has("filename*") });
+}
+
+function noName(): Failed<Refusal> {
+  return refusal("Each part needs one header Content-Disposition: form-data with one name.");
+}
+
+function refusal(message: string): Failed<Refusal> {
+  return refuse("invalid_multipart", message);
+}

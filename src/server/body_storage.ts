@@ -1,0 +1,85 @@
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Memory of a body that is received. */
+export interface BodyStorage {
+  /** Returns the place for the next bytes, which is never empty. */
+  room(): Bytes;
+  /** Takes back the place of `room`, whose first bytes are the next ones of the body. */
+  filled(bytes: Bytes): void;
+  /** Copies the next bytes of the body. */
+  append(bytes: Bytes): void;
+  /** Returns the body in order; nothing is stored any more. */
+  pieces(): readonly Bytes[];
+}
+
+/** Size of the first buffer. Each further buffer has twice the size of the bytes received. */
+const FIRST_BUFFER_BYTES = 16 * 1024;
+
+/**
+ * Returns memory in one buffer, which grows with the bytes received. `declared` is the length of the body
+ * if it is known.
+ */
+export function newOneBuffer(declared: number | null): BodyStorage {
+  let buffer = new ArrayBuffer(Math.min(declared ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));
+  let size = 0;
+
+  function grow(bytes: number) {
+    buffer = buffer.transfer(Math.max(Math.min(bytes, declared ?? Infinity), size + 1));
+  }
+
+  return {
+    room() {
+      if (size === buffer.byteLength) grow(size * 2);
+      return new Uint8Array(buffer, size);
+    },
+    filled(bytes) {
+      buffer = bytes.buffer;
+      size += bytes.byteLength;
+    },
+    append(bytes) {
+      const needed = size + bytes.byteLength;
+      if (needed > buffer.byteLength) buffer = buffer.transfer(needed * 2);
+      new Uint8Array(buffer).set(bytes, size);
+      size = needed;
+    },
+    pieces() {
+      if (size < buffer.byteLength) buffer = buffer.transfer(size);
+      return [new Uint8Array(buffer, 0, size)];
+    },
+  };
+}
+
+/** Size of one block: a small part of the bodies that are stored in blocks. */
+const BLOCK_BYTES = 256 * 1024;
+
+/** Returns memory in blocks of one size, none of which is copied when more bytes arrive. */
+export function newBlocks(): BodyStorage {
+  const full: Bytes[] = [];
+  let block = new ArrayBuffer(BLOCK_BYTES);
+  let size = 0;
+
+  function advance(bytes: number) {
+    size += bytes;
+    if (size < block.byteLength) return;
+    full.push(new Uint8Array(block));
+    block = new ArrayBuffer(BLOCK_BYTES);
+    size = 0;
+  }
+
+  return {
+    room: () => new Uint8Array(block, size),
+    filled(bytes) {
+      block = bytes.buffer;
+      advance(bytes.byteLength);
+    },
+    append(bytes) {
+      for (let at = 0; at < bytes.length;) {
+        const part = bytes.subarray(at, at + block.byteLength - size);
+        new Uint8Array(block).set(part, size);
+        at += part.length;
+        advance(part.length);
+      }
+    },
+    pieces: () => size === 0 ? full : [...full, new Uint8Array(block, 0, size)],
+  };
+}

@@ -1,0 +1,160 @@
+import { newId } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import type { StoredFile } from "../account.ts";
+import { missingParameter } from "../field_checks.ts";
+import { paginate } from "../pagination.ts";
+import { newApiError } from "../protocol.ts";
+import type { RoutedCall, RouteHandler } from "../routes.ts";
+import { errorResponse, notFoundResponse, readJsonBody } from "../sim_call.ts";
+import { readForm } from "./model_call.ts";
+
+const PAGES = { defaultOrder: "desc", maxLimit: 10_000 } as const;
+
+/** Handlers of files, batches and uploads, by method and path. */
+export const FILE_ROUTES: readonly (readonly [string, RouteHandler])[] = [
+  ["POST /files", createFile],
+  ["GET /files", ({ account, ...call }) => listed(account.files.values(), { account, ...call })],
+  ["GET /files/:id", onFile((_, { resource }) => Response.json(resource))],
+  ["DELETE /files/:id", onFile(deleteFile)],
+  ["GET /files/:id/content", onFile((_, { content }) => bytesResponse(content))],
+  ["POST /batches", createBatch],
+  ["GET /batches", (call) => listed(call.account.batches.values(), call)],
+  ["GET /batches/:id", onBatch((_, { resource }) => Response.json(resource))],
+  ["POST /batches/:id/cancel", onBatch(cancelBatch)],
+  ["POST /uploads", createUpload],
+  ["POST /uploads/:id/parts", onUpload(addPart)],
+  ["POST /uploads/:id/complete", onUpload(completeUpload)],
+  ["POST /uploads/:id/cancel", onUpload(cancelUpload)],
+];
+
+function bytesResponse(content: Uint8Array<ArrayBuffer>): Response {
+  return new Response(content, { headers: { "content-type": "application/octet-stream" } });
+}
+
+function listed(
+  stored: readonly { readonly resource: JsonObject }[],
+  call: RoutedCall,
+): Response {
+  const listing = paginate(stored.map(({ resource }) => resource), call.query, PAGES);
+  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
+}
+
+type Act = (call: RoutedCall, stored: StoredFile) => Response | Promise<Response>;
+
+function onFile(act: Act): RouteHandler {
+  return on("files", "File", act);
+}
+
+function onBatch(act: Act): RouteHandler {
+  return on("batches", "Batch", act);
+}
+
+function onUpload(act: Act): RouteHandler {
+  return on("uploads", "Upload", act);
+}
+
+function on(kind: "files" | "batches" | "uploads", name: string, act: Act): RouteHandler {
+  return (call) => {
+    const [id = ""] = call.ids;
+    const stored = call.account[kind].get(id);
+    return stored === undefined ? notFoundResponse(name, id, call) : act(call, stored);
+  };
+}
+
+async function createFile(call: RoutedCall): Promise<Response> {
+  const form = await readForm(call);
+  const file = form?.get("file");
+  const purpose = form?.get("purpose");
+  if (!(file instanceof File)) return errorResponse(missingParameter("file"), call);
+  if (typeof purpose !== "string") return errorResponse(missingParameter("purpose"), call);
+  const stored = newFile(call, file.name, purpose, await file.bytes());
+  return Response.json(stored.resource);
+}
+
+function newFile(
+  { account, deps }: RoutedCall,
+  filename: string,
+  purpose: string,
+  content: Uint8Array<ArrayBuffer>,
+): StoredFile {
+  const id = newId("file-", deps);
+  const about = { bytes: content.length, filename, purpose, status: "processed" };
+  const file = { resource: { id, object: "file", created_at: deps.unix(), ...about }, content };
+  account.files.set(id, file);
+  return file;
+}
+
+function deleteFile({ account }: RoutedCall, { resource: { id = "" } }: StoredFile): Response {
+  account.files.delete(String(id));
+  return Response.json({ id, object: "file", deleted: true });
+}
+
+/** Completes a batch at once: its results are the lines of its input. */
+async function createBatch(call: RoutedCall): Promise<Response> {
+  const body = await readJsonBody(call.httpRequest);
+  const { input_file_id: input, endpoint, completion_window } = body ?? {};
+  const file = typeof input === "string" ? call.account.files.get(input) : undefined;
+  if (file === undefined) return notFoundResponse("File", String(input), call);
+  if (typeof endpoint !== "string") return errorResponse(missingParameter("endpoint"), call);
+  const output = newFile(call, "output.jsonl", "batch_output", file.content);
+  const id = newId("batch_", call.deps);
+  const resource: JsonObject = {
+    id,
+    object: "batch",
+    endpoint,
+    input_file_id: input ?? null,
+    completion_window: completion_window ?? "24h",
+    status: "completed",
+    created_at: call.deps.unix(),
+    output_file_id: output.resource.id ?? null,
+    error_file_id: null,
+  };
+  call.account.batches.set(id, { resource, content: new Uint8Array() });
+  return Response.json(resource);
+}
+
+function cancelBatch({ account }: RoutedCall, stored: StoredFile): Response {
+  const resource = { ...stored.resource, status: "cancelled" };
+  account.batches.set(String(stored.resource.id), { ...stored, resource });
+  return Response.json(resource);
+}
+
+async function createUpload(call: RoutedCall): Promise<Response> {
+  const body = await readJsonBody(call.httpRequest);
+  const { filename, purpose } = body ?? {};
+  if (typeof filename !== "string") return errorResponse(missingParameter("filename"), call);
+  const id = newId("upload_", call.deps);
+  const about = { filename, purpose: String(purpose), status: "pending" };
+  const resource = { id, object: "upload", created_at: call.deps.unix(), ...about };
+  call.account.uploads.set(id, { resource, content: new Uint8Array() });
+  return Response.json(resource);
+}
+
+async function addPart(call: RoutedCall, { resource, content }: StoredFile): Promise<Response> {
+  const data = (await readForm(call))?.get("data");
+  if (!(data instanceof File)) return errorResponse(missingParameter("data"), call);
+  const all = new Uint8Array(await new Blob([content, data]).arrayBuffer());
+  call.account.uploads.set(String(resource.id), { resource, content: all });
+  const id = newId("part_", call.deps);
+  const part = { id, object: "upload.part", upload_id: resource.id ?? null };
+  return Response.json({ ...part, created_at: call.deps.unix() });
+}
+
+function completeUpload(call: RoutedCall, { resource, content }: StoredFile): Response {
+  if (resource.status !== "pending") {
+    return errorResponse(newApiError("The upload is not pending."), call);
+  }
+  const file = newFile(call, String(resource.filename), String(resource.purpose), content);
+  const completed = { ...resource, status: "completed", file: file.resource };
+  call.account.uploads.set(String(resource.id), {
+    resource: completed,
+    content: new Uint8Array(),
+  });
+  return Response.json(completed);
+}
+
+function cancelUpload({ account }: RoutedCall, { resource }: StoredFile): Response {
+  const cancelled = { ...resource, status: "cancelled" };
+  account.uploads.set(String(resource.id), { resource: cancelled, content: new Uint8Array() });
+  return Response.json(cancelled);
+}

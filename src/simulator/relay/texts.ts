@@ -1,0 +1,73 @@
+import { newId } from "../../core/ids.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { hashText } from "../hash.ts";
+import { type SimCall, wholeResponse } from "../sim_call.ts";
+import { splitWords } from "../tokens.ts";
+import { eventStream, onJson } from "./model_call.ts";
+
+/** `POST /completions`: repeats the prompt, whole or word by word. */
+export function complete(call: SimCall): Promise<Response> {
+  return onJson(call, { needs: ["prompt"] }, ({ model = "", prompt = "", stream }, style) => {
+    const words = splitWords(textOf(prompt));
+    const { deps } = call;
+    const head = {
+      id: newId("cmpl-", deps),
+      object: "text_completion",
+      created: deps.unix(),
+      model,
+    };
+    const choice = (text: string, finish_reason: string | null) => ({
+      choices: [{ index: 0, text, finish_reason, logprobs: null }],
+    });
+    const count = words.length;
+    const usage = { prompt_tokens: count, completion_tokens: count, total_tokens: 2 * count };
+    if (stream !== true) {
+      const whole: JsonObject = { ...head, ...choice(words.join(""), "stop"), usage };
+      return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+    }
+    const chunks = [
+      ...words.map((word) => ({ ...head, ...choice(word, null) })),
+      { ...head, ...choice("", "stop"), usage },
+    ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
+    return eventStream([...chunks, "data: [DONE]\n\n"], style, call);
+  });
+}
+
+/** `POST /moderations`: flags each text with the word `violence`. */
+export function moderate(call: SimCall): Promise<Response> {
+  const options = { usual: "sim-echo", needs: ["input"] };
+  return onJson(call, options, ({ model = "", input = "" }, style) => {
+    const texts = Array.isArray(input) ? input.map(textOf) : [textOf(input)];
+    const results = texts.map((text) => {
+      const violence = text.includes("violence");
+      return {
+        flagged: violence,
+        categories: { violence },
+        category_scores: { violence: violence ? 0.99 : 0.01 },
+      };
+    });
+    const whole = { id: newId("modr-", call.deps), model, results };
+    return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+  });
+}
+
+/** `POST /rerank`: orders the documents by a number that depends on the query and the document. */
+export function rerank(call: SimCall): Promise<Response> {
+  return onJson(call, { needs: ["query", "documents"] }, (body, style) => {
+    const { model = "", query = "", documents = [] } = body;
+    const texts = Array.isArray(documents) ? documents.map(textOf) : [];
+    const results = texts
+      .map((text, index) => ({
+        index,
+        relevance_score: hashText(`${textOf(query)}:${text}`) / 2 ** 32,
+      }))
+      .toSorted((one, other) => other.relevance_score - one.relevance_score);
+    const total_tokens = texts.reduce((sum, text) => sum + splitWords(text).length, 0);
+    const whole = { model, results, usage: { total_tokens } };
+    return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+  });
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

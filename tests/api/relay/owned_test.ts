@@ -1,0 +1,140 @@
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { keyOf, twoKeys } from "../../support/client_keys.ts";
+import {
+  naming,
+  nativeConfig,
+  nativeGateway,
+  type SentRequest,
+} from "../../support/native_gateway.ts";
+import { refusalOf } from "../../support/state_call.ts";
+
+const CAN = ["relay: [files, batches]"];
+const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
+const FORM = { "content-type": "multipart/form-data; boundary=b" };
+const FILE = '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--\r\n';
+const BATCH = { endpoint: "/v1/embeddings", completion_window: "24h" };
+
+/** Upstreams that store one file, one batch and one upload each, whose IDs begin with their names. */
+function stored({ host, method, path }: SentRequest): { readonly body: JsonObject } {
+  const [, kind = "", id, act] = path.split("/");
+  const object = kind === "files" ? "file" : kind === "batches" ? "batch" : "upload";
+  if (method === "DELETE") return { body: { id: id ?? "", object, deleted: true } };
+  if (method === "GET" && id === undefined) {
+    return { body: { object: "list", data: [{ id: `${host}-${object}` }], has_more: false } };
+  }
+  const body = { id: id ?? `${host}-${object}`, object };
+  if (act === "complete") {
+    return { body: { ...body, file: { id: `${host}-made`, object: "file" } } };
+  }
+  return { body: object === "batch" ? { ...body, output_file_id: `${host}-out` } : body };
+}
+
+Deno.test("later requests go to the provider that has made the object", async () => {
+  const calls = nativeGateway(TWO, stored);
+  const made = await calls.post("/files", FILE, { ...FORM, ...naming("second") });
+  assertEquals([made.status, made.json.id], [200, "second-file"]);
+  await calls.get("/files/second-file");
+  assertEquals(calls.lastRequest(), "second GET /files/second-file");
+  await calls.post("/batches", { ...BATCH, input_file_id: "second-file" });
+  assertEquals(calls.lastRequest(), "second POST /batches");
+  await calls.get("/files/second-out/content");
+  assertEquals(calls.lastRequest(), "second GET /files/second-out/content");
+  await calls.post("/batches/second-batch/cancel");
+  assertEquals(calls.lastRequest(), "second POST /batches/second-batch/cancel");
+  await calls.delete("/files/second-file");
+  assertEquals(calls.lastRequest(), "second DELETE /files/second-file");
+  const gone = await calls.get("/files/second-file");
+  assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
+});
+
+Deno.test("the file that an upload becomes belongs to the account of the upload", async () => {
+  const calls = nativeGateway(TWO, stored);
+  await calls.post("/uploads", { filename: "x" }, naming("second"));
+  await calls.post("/uploads/second-upload/complete", { part_ids: [] });
+  await calls.get("/files/second-made");
+  assertEquals(calls.lastRequest(), "second GET /files/second-made");
+});
+
+Deno.test("new objects and lists go to the only capable provider, or to the named one", async () => {
+  const two = nativeGateway(TWO, stored);
+  assertEquals(refusalOf(await two.get("/files")), [400, "ambiguous_provider", "provider"]);
+  assertEquals((await two.get("/batches?limit=2", naming("second"))).status, 200);
+  assertEquals(two.lastRequest(), "second GET /batches?limit=2");
+  const one = nativeGateway(nativeConfig({ first: {}, second: { can: CAN } }), stored);
+  assertEquals((await one.get("/files")).status, 200);
+  assertEquals((await one.post("/files", FILE, FORM)).status, 200);
+  assertEquals(one.requests.map(({ host }) => host), ["second", "second"]);
+});
+
+Deno.test("an object with the same ID as one of another kind has an owner apart", async () => {
+  const calls = nativeGateway(TWO, ({ path }) => ({
+    body: { id: "same", object: path.startsWith("/files") ? "file" : "upload" },
+  }));
+  await calls.post("/files", FILE, { ...FORM, ...naming("first") });
+  await calls.post("/uploads", { filename: "x" }, naming("second"));
+  await calls.get("/files/same");
+  assertEquals(calls.lastRequest(), "first GET /files/same");
+  await calls.post("/uploads/same/cancel");
+  assertEquals(calls.lastRequest(), "second POST /uploads/same/cancel");
+});
+
+Deno.test("a key sees neither the files of another key nor batches over them", async () => {
+  const ada = keyOf("ada"), bob = keyOf("bob");
+  const calls = nativeGateway(twoKeys() + nativeConfig({ first: { can: CAN } }), stored);
+  await calls.post("/files", FILE, { ...FORM, ...ada });
+  const file = await calls.get("/files/first-file", bob);
+  assertEquals(refusalOf(file), [404, "object_not_found", "file_id"]);
+  const named = await calls.get("/files/first-file", { ...bob, ...naming("first") });
+  assertEquals(refusalOf(named), [404, "object_not_found", "file_id"]);
+  for (const headers of [bob, { ...bob, ...naming("first") }]) {
+    const batch = await calls.post("/batches", { ...BATCH, input_file_id: "first-file" }, headers);
+    assertEquals(refusalOf(batch), [404, "object_not_found", "input_file_id"]);
+  }
+  assertEquals((await calls.get("/files", bob)).json.data, []);
+  assertEquals((await calls.get("/files", ada)).json.data, [{ id: "first-file" }]);
+});
+
+Deno.test("a change is repeated only if it was certainly not taken, a read always", async () => {
+  const cases = [
+    ["POST", 503, 2],
+    ["POST", 500, 1],
+    ["GET", 500, 2],
+  ] as const;
+  for (const [method, status, requests] of cases) {
+    const calls = nativeGateway(
+      nativeConfig({ first: { can: CAN } }),
+      () => ({ status, body: {} }),
+    );
+    const called = method === "GET" ? calls.get("/files") : calls.post("/files", FILE, FORM);
+    for (let wait = 0; wait < 3; wait++) await calls.world.advance(60_000);
+    assertEquals((await called).status, status);
+    assertEquals(calls.requests.length, requests, `${method} ${status}`);
+  }
+});
+
+Deno.test("an ID that no provider has returned must not lead to another path", async () => {
+  const calls = nativeGateway(nativeConfig({ first: { can: CAN } }), stored);
+  const answer = await calls.get("/files/..%2Fmodels", naming("first"));
+  assertEquals(refusalOf(answer), [400, "invalid_value", "file_id"]);
+  assertEquals(calls.requests.length, 0);
+});
+
+Deno.test("a hostile multipart body reaches no provider", async () => {
+  const calls = nativeGateway(nativeConfig({ first: { can: CAN } }), stored);
+  for (
+    const [body, type] of [[FILE, "text/plain"], [FILE.replace("--b--", ""), FORM["content-type"]]]
+  ) {
+    const answer = await calls.post("/files", body, { "content-type": type ?? "" });
+    assertEquals(refusalOf(answer), [400, "invalid_multipart", null]);
+  }
+  assertEquals(calls.requests.length, 0);
+});
+
+Deno.test("an upload above server.max_upload is 413, and one above server.max_body_memory 503", async () => {
+  const providers = nativeConfig({ first: { can: CAN } });
+  const small = nativeGateway(`server: {max_upload: 64}\n${providers}`, stored);
+  assertEquals(refusalOf(await small.post("/files", FILE, FORM)), [413, "request_too_large", null]);
+  const full = nativeGateway(`server: {max_body_memory: 64}\n${providers}`, stored);
+  assertEquals(refusalOf(await full.post("/files", FILE, FORM)), [503, "overloaded", null]);
+});

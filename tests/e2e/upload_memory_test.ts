@@ -1,0 +1,101 @@
+import { assert, assertEquals } from "../support/assert.ts";
+
+const MIB = 1024 * 1024;
+const UPLOAD_BYTES = 50 * MIB;
+
+/**
+ * A gateway in a process apart, whose memory is measured: the client and the upstream hold the upload
+ * too.
+ */
+const GATEWAY = `
+import { serveGateway } from ${
+  JSON.stringify(new URL("../support/gateway.ts", import.meta.url).href)
+};
+const [upstream] = Deno.args;
+const gateway = serveGateway(\`
+providers:
+  up:
+    type: compat
+    base_url: \${upstream}
+    capabilities: {relay: [audio, files]}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+\`);
+console.log(gateway.url);
+`;
+
+/** Returns the largest memory of a process so far in bytes. */
+async function peakOf(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** Sends a multipart body of audio in pieces, and returns the status of the response. */
+async function upload(url: string, bytes: number): Promise<number> {
+  const boundary = "b0";
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\nup/m\r\n` +
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="x.wav"\r\n\r\n`;
+  const encoder = new TextEncoder();
+  const block = new Uint8Array(64 * 1024).map((_, at) => at % 251);
+  let left = bytes;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(head)),
+    pull(controller) {
+      if (left > 0) {
+        const size = Math.min(left, block.length);
+        left -= size;
+        return controller.enqueue(block.slice(0, size));
+      }
+      controller.enqueue(encoder.encode(`\r\n--${boundary}--\r\n`));
+      controller.close();
+    },
+  });
+  const response = await fetch(`${url}/v1/audio/transcriptions`, {
+    method: "POST",
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    body,
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test({
+  name: "an upload of 50 MiB takes its size in memory and at most a tenth more",
+  async fn() {
+    let received = 0;
+    const upstream = Deno.serve({ port: 0, onListen() {} }, async (request) => {
+      received = 0;
+      for await (const piece of request.body ?? []) received += piece.length;
+      return Response.json({ text: "heard" });
+    });
+    const file = await Deno.makeTempFile({ suffix: ".ts" });
+    await Deno.writeTextFile(file, GATEWAY);
+    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const gateway = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "-A",
+        "--no-check",
+        "--config",
+        config,
+        file,
+        `http://127.0.0.1:${upstream.addr.port}`,
+      ],
+      stdout: "piped",
+    }).spawn();
+    const output = gateway.stdout.getReader();
+    const url = new TextDecoder().decode((await output.read()).value).trim();
+    // The first upload loads the code and fills the pools of the runtime.
+    for (const size of [MIB, MIB, MIB]) assertEquals(await upload(url, size), 200);
+    const before = await peakOf(gateway.pid);
+    assertEquals(await upload(url, UPLOAD_BYTES), 200);
+    const growth = await peakOf(gateway.pid) - before;
+    assert(received > UPLOAD_BYTES);
+    assert(growth <= UPLOAD_BYTES * 1.1, `${Math.round(growth / MIB)} MiB`);
+    assertEquals(await upload(url, 65 * MIB), 413);
+    await output.cancel();
+    gateway.kill();
+    await gateway.status;
+    await upstream.shutdown();
+    await Deno.remove(file);
+  },
+});

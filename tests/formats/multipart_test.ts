@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { formText, parseMultipart, withModel } from "../../src/formats/multipart.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+const TYPE = "multipart/form-data; boundary=b0";
+const encoder = new TextEncoder();
+
+/** Returns one part with a name and a text. */
+function part(name: string, text: string, more = ""): string {
+  return `--b0\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`;
+}
+
+const FORM = `${part("model", "up/m")}${
+  part("file", "\r\n-\n--b1\r", '; filename="a \\"b\\".wav"')
+}--b0--\r\n`;
+
+/** Parses a body in pieces of this size. */
+function parse(body: string | Uint8Array<ArrayBuffer>, type = TYPE, size = Infinity) {
+  const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += Math.min(size, bytes.length)) {
+    pieces.push(bytes.subarray(at, at + size));
+  }
+  return parseMultipart(type, pieces);
+}
+
+function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(pieces.flatMap((piece) => [...piece]));
+}
+
+for (const size of [1, 7, Infinity]) {
+  Deno.test(`parts are found in pieces of ${size} bytes, and only the model changes`, () => {
+    const form = parse(FORM, TYPE, size);
+    assert(form.ok);
+    assertEquals(form.value.parts.map(({ name, isFile }) => [name, isFile]), [
+      ["model", false],
+      ["file", true],
+    ]);
+    assertEquals([formText(form.value, "model"), formText(form.value, "file")], ["up/m", null]);
+    const sent = new TextDecoder().decode(join(withModel(form.value, "m")));
+    assertEquals(sent, FORM.replace("up/m", "m"));
+  });
+}
+
+Deno.test("a body without a model gets it as its first part", () => {
+  const form = parse(`${part("prompt", "x")}--b0--`);
+  assert(form.ok);
+  const sent = join(withModel(form.value, "m"));
+  assertEquals(new TextDecoder().decode(sent), `${part("model", "m")}${part("prompt", "x")}--b0--`);
+});
+
+Deno.test("the edited body shares the memory of the received one", () => {
+  const bytes = encoder.encode(FORM);
+  const form = parse(bytes);
+  assert(form.ok);
+  const shared = withModel(form.value, "m").filter(({ buffer }) => buffer === bytes.buffer);
+  assertEquals(shared.reduce((sum, { length }) => sum + length, 0), bytes.length - "up/m".length);
+});
+
+Deno.test("the parser finds the parts that the runtime has written, whatever they hold", async () => {
+  const bytes = fc.uint8Array({ maxLength: 200 }).map((one) => new Uint8Array(one));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(bytes, { maxLength: 5 }),
+      fc.integer({ min: 1, max: 64 }),
+      async (files, size) => {
+        const written = new FormData();
+        written.set("model", "up/m");
+        for (const [index, file] of files.entries()) {
+          written.append(`file${index}`, new Blob([file]), 'ä"b\r\n.bin');
+        }
+        const request = new Response(written);
+        const type = request.headers.get("content-type") ?? "";
+        const form = parse(await request.bytes(), type, size);
+        assert(form.ok);
+        const { pieces, parts } = form.value;
+        const all = join(pieces);
+        assertEquals(parts.map(({ name }) => name), [
+          "model",
+          ...files.map((_, at) => `file${at}`),
+        ]);
+        for (const [index, file] of files.entries()) {
+          const place = parts[index + 1];
+          assertEquals(all.slice(place?.start, place?.end), file);
+        }
+        const edited = new Response(join(withModel(form.value, "m")), {
+          headers: { "content-type": type },
+        });
+        const read = await edited.formData();
+        assertEquals(read.get("model"), "m");
+        for (const [index, file] of files.entries()) {
+          const one = read.get(`file${index}`);
+          assert(one instanceof File);
+          assertEquals(await one.bytes(), file);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+const REFUSED: readonly (readonly [why: string, body: string, message: string, type?: string])[] = [
+  ["no boundary", FORM, "must have one boundary", "multipart/form-data"],
+  ["two boundaries", FORM, "must have one boundary", `${TYPE}; boundary=b1`],
+  [
+    "a boundary of 71 characters",
+    FORM,
+    "1 to 70",
+    `multipart/form-data; boundary=${"b".repeat(71)}`,
+  ],
+  ["a boundary with a line end", FORM, "1 to 70", 'multipart/form-data; boundary="b\r\n0"'],
+  ["another content type", FORM, "must be multipart/form-data", "application/json"],
+  ["an empty body", "", "without its last boundary"],
+  ["a text before the first boundary", `x${FORM}`, "must begin with its boundary"],
+  ["no last boundary", FORM.replace("--b0--", ""), "without its last boundary"],
+  ["a text behind the last boundary", `${FORM}x`, "behind its last boundary"],
+  ["two models", `${part("model", "a")}${FORM}`, "more than one part 'model'"],
+  ["two names", part("x", "a", '; name="model"') + "--b0--", "one name"],
+  ["an extended name", part("x", "a", "; name*=utf-8''model") + "--b0--", "one name"],
+  ["no name", `--b0\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b0--`, "one name"],
+  ["no headers", "--b0\r\n\r\nx\r\n--b0--", "one name"],
+  [
+    "a nested body",
+    FORM.replace("\r\n\r\n", "\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n"),
+    "multipart body itself",
+  ],
+  [
+    "an encoded part",
+    FORM.replace("\r\n\r\n", "\r\nContent-Transfer-Encoding: base64\r\n\r\n"),
+    "transfer encoding",
+  ],
+  ["a folded header", FORM.replace("; name", ";\r\n name"), "malformed or repeated"],
+  ["a boundary behind a bare LF", FORM.replace("\n--b1", "\n--b0"), "malformed"],
+  ["a boundary right behind the headers", FORM.replace("up/m", "--b0"), "malformed"],
+  [
+    "another text on the line of a boundary",
+    FORM.replace("--b1", "--b0x").replace("\n--b0x", "\r\n--b0x"),
+    "malformed",
+  ],
+  [
+    "headers of 1 MB",
+    FORM.replace("\r\n\r\n", `\r\nX-Long: ${"x".repeat(1_000_000)}\r\n\r\n`),
+    "larger than 16384 bytes",
+  ],
+  ["two thousand parts", `${part("x", "").repeat(2_000)}--b0--`, "more than 1024 parts"],
+];
+
+for (const [why, body, message, type] of REFUSED) {
+  Deno.test(`a multipart body with ${why} is refused as invalid_multipart, at every read size`, () => {
+    for (const size of [1, 7, Infinity]) {
+      const form = parse(body, type, size);
+      assert(!form.ok);
+      assertEquals(form.failure.kind, "invalid_multipart");
+      assertStringIncludes(form.failure.message, message);
+    }
+  });
+}
