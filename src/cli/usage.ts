@@ -44,6 +44,8 @@ export function newUsageCommand(
 ): Command {
   return {
     name: "usage",
+    // A SQLite database can only be opened for writing.
+    writesFiles: true,
     about: "Shows the calls, tokens and cost of client keys, from the state store.",
     options: {
       config: CONFIG_OPTION,

@@ -1,4 +1,5 @@
 import { parseArguments } from "../../src/cli/arguments.ts";
+import { openStateStore } from "../../src/state/open_store.ts";
 import { newUsageCommand } from "../../src/cli/usage.ts";
 import { success } from "../../src/core/result.ts";
 import type { UsageRow } from "../../src/core/usage_row.ts";
@@ -114,3 +115,7 @@ async function temporaryFile() {
   const path = await Deno.makeTempFile();
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path) };
 }
+
+Deno.test("switchyard usage keeps write access, without which no SQLite database opens", () => {
+  assertEquals(newUsageCommand(openStateStore, () => 0).writesFiles, true);
+});
