@@ -11,7 +11,7 @@ routing: {routes: [{name: all, targets: [{provider: openai}]}]}
 
 Deno.test("only commands that write files have the right to", async () => {
   const writing = COMMANDS.filter(({ writesFiles }) => writesFiles).map(({ name }) => name);
-  assertEquals(writing, ["", "init", "state"]);
+  assertEquals(writing, ["", "init", "state", "usage"]);
   const terminal = testTerminal();
   assertEquals(await run(["schema"], terminal), 0);
   assert(!terminal.mayWrite);
