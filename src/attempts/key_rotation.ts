@@ -2,7 +2,6 @@ import { type Failure, type Fault, isRefusal } from "../core/failure.ts";
 import { failed, fault, type Result } from "../core/result.ts";
 import type { Reply } from "../core/reply.ts";
 import { accountsOf, findRest, pickAccount, restAccount } from "../call/accounts.ts";
-import { hasPool } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { setCarriage } from "../call/carriage.ts";
 import type { Candidate } from "../call/inference.ts";
@@ -19,8 +18,8 @@ export interface Requests {
 }
 
 /**
- * Makes one attempt at a candidate. In a pool, a key that the upstream refuses rests, and the next key
- * is used at once, each key at most once: a refused request was certainly not processed. If every key
+ * Makes one attempt at a candidate with a pool of keys. A key that the upstream refuses rests, and the
+ * next key is used at once, each key at most once: a refused request was certainly not processed. If every key
  * rests the attempt fails without a request.
  */
 export async function sendWithKeys(
@@ -29,7 +28,6 @@ export async function sendWithKeys(
   requests: Requests,
 ): Promise<Result<Reply>> {
   const { provider } = candidate.target;
-  if (!hasPool(provider)) return await requests.send(candidate, false);
   const first = candidate.prefersAccount === true ? candidate.target.account : null;
   const used = new Set<Account>();
   let accounts = accountsOf(candidate);

@@ -4,7 +4,6 @@ import { success } from "../core/result.ts";
 import type { Stored } from "../state/object_store.ts";
 import { openStateStore } from "../state/open_store.ts";
 import type { StateStore } from "../state/state_store.ts";
-import { newRealWorld } from "../world/real_world.ts";
 import { optionValue } from "./arguments.ts";
 import {
   type Command,
@@ -15,7 +14,7 @@ import {
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
-import { fileExists } from "./file_exists.ts";
+import { onStore } from "./on_store.ts";
 import { infoText, placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -82,21 +81,21 @@ async function runOn(
   terminal: Terminal,
   action: Action,
 ): Promise<number> {
-  if (settings.store === "sqlite" && !await fileExists(settings.sqlite.path)) {
-    terminal.out(`${settings.sqlite.path} does not exist, so there is no state.\n`);
-    return OK_STATUS;
+  const outcome = await onStore(openStore, settings, (store) => action(store, settings));
+  switch (outcome.kind) {
+    case "absent":
+      terminal.out(`${settings.sqlite.path} does not exist, so there is no state.\n`);
+      return OK_STATUS;
+    case "refused":
+      return printProblems(terminal, [outcome.problem]);
+    case "silent": {
+      const silent = `The state store (${placeText(settings)}) does not answer.`;
+      return printProblems(terminal, [outcome.problem ?? silent]);
+    }
+    case "done":
+      terminal.out(outcome.value);
+      return OK_STATUS;
   }
-  const world = newRealWorld();
-  let problem = `The state store (${placeText(settings)}) does not answer.`;
-  const log = { info() {}, warn() {}, error: (message: string) => void (problem = message) };
-  const opened = await openStore(settings, { world, log });
-  const output = opened?.ok === true ? await action(opened.store, settings) : null;
-  if (opened?.ok === true) await opened.store.close();
-  world.close();
-  if (opened?.ok === false) return printProblems(terminal, [opened.problem]);
-  if (output?.ok !== true) return printProblems(terminal, [problem]);
-  terminal.out(output.value);
-  return OK_STATUS;
 }
 
 async function readInfo(store: StateStore, settings: Settings): Stored<string> {

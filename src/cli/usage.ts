@@ -10,9 +10,7 @@ import {
   type UsageReport,
   usageTable,
 } from "../observe/usage_report.ts";
-import type { Stored } from "../state/object_store.ts";
 import { openStateStore } from "../state/open_store.ts";
-import { newRealWorld } from "../world/real_world.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import {
   type Command,
@@ -23,7 +21,7 @@ import {
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
-import { fileExists } from "./file_exists.ts";
+import { onStore } from "./on_store.ts";
 import { placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -106,29 +104,27 @@ async function readRows(
   terminal: Terminal,
   days: readonly string[],
 ): Promise<readonly UsageRow[] | number> {
-  if (settings.store === "sqlite" && !await fileExists(settings.sqlite.path)) {
-    terminal.err(`${settings.sqlite.path} does not exist, so there is no usage.\n`);
-    return [];
+  const outcome = await onStore(openStore, settings, (store) => store.usage.read(days));
+  switch (outcome.kind) {
+    case "absent":
+      terminal.err(`${settings.sqlite.path} does not exist, so there is no usage.\n`);
+      return [];
+    case "refused":
+      return printProblems(terminal, [outcome.problem, ...runningHint(settings)]);
+    case "silent":
+      return printProblems(terminal, [`The state store (${placeText(settings)}) does not answer.`]);
+    case "done":
+      return outcome.value;
   }
-  const world = newRealWorld();
-  const log = { info() {}, warn() {}, error() {} };
-  const opened = await openStore(settings, { world, log });
-  const read: Awaited<Stored<readonly UsageRow[]>> | null = opened?.ok === true
-    ? await opened.store.usage.read(days)
-    : null;
-  if (opened?.ok === true) await opened.store.close();
-  world.close();
-  if (read?.ok === true) return read.value;
-  if (opened?.ok === false) {
-    const hint = settings.store === "sqlite"
-      ? [
-        "A gateway that runs holds its database: stop it, or read gateway_client_tokens_total and " +
-        "gateway_client_spend_usd_total at /metrics.",
-      ]
-      : [];
-    return printProblems(terminal, [opened.problem, ...hint]);
-  }
-  return printProblems(terminal, [`The state store (${placeText(settings)}) does not answer.`]);
+}
+
+function runningHint({ store }: Config["state"]): readonly string[] {
+  return store === "sqlite"
+    ? [
+      "A gateway that runs holds its database: stop it, or read gateway_client_tokens_total and " +
+      "gateway_client_spend_usd_total at /metrics.",
+    ]
+    : [];
 }
 
 function usageText(report: UsageReport): string {

@@ -1,5 +1,5 @@
 import type { Failure } from "./failure.ts";
-import { fault } from "./result.ts";
+import { clientGone } from "./result.ts";
 
 type Task = (reason: Failure | null) => void;
 
@@ -37,7 +37,7 @@ export class Cancellation {
   /** Cancels because the client disconnected. An earlier cancellation keeps its reason. */
   clientDisconnected(): void {
     this.#isClientGone = true;
-    if (!this.#isCancelled) this.cancel(fault("client_cancelled", "The client has gone.").failure);
+    if (!this.#isCancelled) this.cancel(clientGone().failure);
   }
 
   /**

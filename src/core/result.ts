@@ -49,6 +49,11 @@ export function fault(
   });
 }
 
+/** Returns the failed result of a call whose client has disconnected. */
+export function clientGone(): Failed<Fault> {
+  return fault("client_cancelled", "The client has gone.");
+}
+
 /** Returns the values of all results, or the first failure. */
 export function allOf<T>(results: readonly Result<T>[]): Result<readonly T[]> {
   const values: T[] = [];

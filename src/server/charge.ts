@@ -8,14 +8,14 @@ import { internalError } from "./internal_error.ts";
 
 /**
  * Charges a finished call of a client key with what it has used, and gives its concurrent call back.
- * Estimated tokens become those of its report.
  */
 export function chargeCall(call: Call): void {
   const { id, report, state, world, generation, client: { meter, quotas } } = call;
-  const charge = meter === null ? NOTHING : meteredCharge(call, meter, generation.config);
-  if (meter !== null) {
+  const uses = meter === null ? null : pricedUses(meter, generation.config);
+  const charge = uses === null ? NOTHING : chargeOf(call, uses);
+  if (uses !== null) {
     report.charge = charge;
-    if (state.usage.isOn) addUsage(call, meter);
+    if (state.usage.isOn) addUsage(call, uses);
   }
   if (quotas === null) return;
   call.client.quotas = null;
@@ -28,14 +28,25 @@ export function chargeCall(call: Call): void {
 
 const NOTHING: Charge = { tokens: 0, nanoUsd: 0 };
 
-function meteredCharge({ report }: Call, meter: Meter, pricing: Pricing): Charge {
+/** What a call has used of one model, with its cost. */
+interface PricedUse extends MeteredUse {
+  /** Cost in nano-dollars; 0 for an operation that the provider does not bill. */
+  readonly nanoUsd: number;
+}
+
+function pricedUses(meter: Meter, pricing: Pricing): readonly PricedUse[] {
+  return meter.uses().map((use) => ({ ...use, nanoUsd: use.isFree ? 0 : costOf(use, pricing) }));
+}
+
+/** Returns the charge of a call. Estimated tokens become those of its report. */
+function chargeOf({ report }: Call, uses: readonly PricedUse[]): Charge {
   let tokens = 0;
   let nanoUsd = 0;
-  for (const use of meter.uses()) {
+  for (const use of uses) {
     tokens += tokensOf(use);
+    nanoUsd += use.nanoUsd;
     if (use.isEstimated) report.estimated = true;
     if (use.isFree) continue;
-    nanoUsd += costOf(use, pricing);
     const isLast = use.provider === report.provider && use.model === report.model;
     if (use.isEstimated && isLast) report.usage = use.usage;
   }
@@ -46,19 +57,18 @@ function meteredCharge({ report }: Call, meter: Meter, pricing: Pricing): Charge
  * Adds a call to the usage of its key: its tokens and cost to each model that has used them, the call
  * itself to the model that served it. Calls without a provider are not counted.
  */
-function addUsage(call: Call, meter: Meter): void {
-  const { report, state, generation: { calendar, config }, world } = call;
+function addUsage(call: Call, uses: readonly PricedUse[]): void {
+  const { report, state, generation: { calendar }, world } = call;
   const { client: key, provider } = report;
   if (key === null || provider === null) return;
   const day = calendar.windowOf("day", world.wall()).name.slice("d:".length);
   const model = report.model ?? "";
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
-  const uses = meter.uses();
   const last = uses.at(-1);
   const isServer = last?.provider === provider && last.model === model;
   if (!isServer) state.usage.add({ day, key, provider, model, ...own, ...NO_TOKENS });
   for (const use of uses) {
-    const { usage: { input, output, cached }, provider, model } = use;
+    const { usage: { input, output, cached }, provider, model, nanoUsd } = use;
     state.usage.add({
       day,
       key,
@@ -68,7 +78,7 @@ function addUsage(call: Call, meter: Meter): void {
       input: count(input),
       output: count(output),
       cached: count(cached),
-      nanoUsd: use.isFree ? 0 : count(costOf(use, config)),
+      nanoUsd: count(nanoUsd),
     });
   }
 }

@@ -1,5 +1,5 @@
 import { type Failure, statusOf } from "../core/failure.ts";
-import { fault } from "../core/result.ts";
+import { clientGone, fault } from "../core/result.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import type { BytesReply, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
@@ -200,7 +200,7 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
     report.failure = cancellation.isClientGone
-      ? fault("client_cancelled", "The client has gone.").failure
+      ? clientGone().failure
       : fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
   }

@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { failed, fault, type Result } from "../core/result.ts";
+import { clientGone, failed, type Result } from "../core/result.ts";
 import { interceptedObjects } from "./availability/intercepted_objects.ts";
 import type { GatewayState } from "./gateway_state.ts";
 import type { Stored } from "./object_store.ts";
@@ -52,7 +52,7 @@ function outcomesForCall(
 function untilCancelled<T>(cancellation: Cancellation, operation: Stored<T>): Stored<T> {
   return new Promise<Result<T>>((resolve, reject) => {
     const unsubscribe = cancellation.onCancel((reason) => {
-      resolve(reason === null ? fault("client_cancelled", "The client has gone.") : failed(reason));
+      resolve(reason === null ? clientGone() : failed(reason));
     });
     operation.then(resolve, reject).finally(() => unsubscribe());
   });

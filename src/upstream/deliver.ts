@@ -3,7 +3,7 @@ import type { Outcome, StreamTranslation } from "../core/stream.ts";
 import type { Failure } from "../core/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/reply.ts";
-import { type Failed, fault, type Result, success } from "../core/result.ts";
+import { clientGone, type Failed, fault, type Result, success } from "../core/result.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /** One upstream stream with its translation for the client. */
@@ -70,7 +70,7 @@ async function* deliver(
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
   let step = first;
   // If the client disconnects, the consumer returns the generator at its yield, and this failure remains.
-  let ending: Failure | null = fault("client_cancelled", "The client has gone.").failure;
+  let ending: Failure | null = clientGone().failure;
   try {
     for (;;) {
       if (step.failure === null && stream.translation.done()) ending = null;

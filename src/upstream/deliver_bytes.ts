@@ -1,6 +1,6 @@
 import type { Failure } from "../core/failure.ts";
 import type { BytesReply } from "../core/reply.ts";
-import { failed, fault, type Result, success } from "../core/result.ts";
+import { clientGone, failed, type Result, success } from "../core/result.ts";
 import type { BodyReader } from "./body.ts";
 
 /**
@@ -23,7 +23,7 @@ async function* deliverBytes(
   onEnd: (failure: Failure | null) => Promise<void>,
 ): BytesReply["pieces"] & AsyncGenerator<Result<Uint8Array<ArrayBuffer>>, void, void> {
   // If the client disconnects, the consumer returns the generator at its yield, and this failure remains.
-  let ending: Failure | null = fault("client_cancelled", "The client has gone.").failure;
+  let ending: Failure | null = clientGone().failure;
   try {
     let bytes = first;
     while (bytes !== null) {

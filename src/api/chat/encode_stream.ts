@@ -5,7 +5,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
-import { BROKEN, DONE } from "./stream_end.ts";
+import { BROKEN_END, DONE } from "../openai_stream_end.ts";
 import { chatUsage } from "./usage.ts";
 
 /** Options for encoding a stream of chunks. */
@@ -91,7 +91,7 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
     if (isFailed) return [];
     isFailed = true;
     isDone = true;
-    return BROKEN;
+    return BROKEN_END;
   }
 
   return {

@@ -21,7 +21,7 @@ import {
   identityOf,
   reasoningEdits,
 } from "./relay_edits.ts";
-import { BROKEN, DONE } from "./stream_end.ts";
+import { BROKEN_END, DONE } from "../openai_stream_end.ts";
 
 /** Options for relaying chunks. */
 export interface RelayOptions {
@@ -149,7 +149,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   return {
     push,
     end: () => isDone ? success([]) : finish(DONE),
-    fail: () => BROKEN,
+    fail: () => BROKEN_END,
     done: () => isDone,
     usage: () => usage?.counted ?? null,
     outcome: () => isDone ? { resource: null, usage: usage?.counted ?? null } : null,

@@ -1,7 +1,7 @@
 import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, type Result, success } from "../../core/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
@@ -15,9 +15,9 @@ import {
 } from "../../call/ownership.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { identifierProblem, pathIdProblem } from "../identifier.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
 import { listOwned } from "../owned_list.ts";
+import { findOwnedPlace, unknownOwner } from "../owned_place.ts";
 import type { ObjectKind, OwnedEndpoint } from "./table.ts";
 
 /** Sends a request for objects that an upstream stores to the provider and the account that have them. */
@@ -40,7 +40,15 @@ export async function sendOwned(
     case "act": {
       const param = `${endpoint.object}_id` as const;
       const id = request.params[param] ?? "";
-      const place = await findPlace(call, endpoint, { param, id });
+      const place = await findOwnedPlace(call, {
+        type: "relayed_object",
+        id,
+        boundId: boundId(endpoint.object, id),
+        param,
+        capability: endpoint.family,
+        noun: endpoint.object,
+        notFound: "object_not_found",
+      });
       if (!place.ok) return place;
       return await callNative(call, { ...nativeCall(call, endpoint, request, id), ...place.value });
     }
@@ -152,18 +160,8 @@ function findInput(
     : findOwner(call, reference("file", file, "input_file_id", { provider }));
 }
 
-/** Messages for objects without a known owner. */
-const NOT_FOUND: Readonly<Record<ObjectKind, string>> = {
-  file: "It is not known which provider stores this file; " +
-    "name the provider in the X-Gateway-Provider header.",
-  batch: "It is not known which provider stores this batch; " +
-    "name the provider in the X-Gateway-Provider header.",
-  upload: "It is not known which provider stores this upload; " +
-    "name the provider in the X-Gateway-Provider header.",
-};
-
-function notFound(kind: ObjectKind, param: string): Failed {
-  return refuse("object_not_found", NOT_FOUND[kind], param);
+function notFound(kind: ObjectKind, param: Reference["param"]): Failed {
+  return unknownOwner({ notFound: "object_not_found", noun: kind, param });
 }
 
 function reference(
@@ -173,25 +171,6 @@ function reference(
   { provider }: { readonly provider: string | null },
 ): Reference {
   return { type: "relayed_object", id: boundId(kind, id), param, provider };
-}
-
-async function findPlace(
-  call: Call,
-  { object, family }: OwnedEndpoint,
-  { id, param }: { readonly id: string; readonly param: "file_id" | "batch_id" | "upload_id" },
-): Promise<Result<Place>> {
-  const problem = identifierProblem(id, param);
-  if (problem !== null) return problem;
-  const named = requestedModel(call, "");
-  if (!named.ok) return named;
-  const owned = await findOwner(call, reference(object, id, param, named.value));
-  if (!owned.ok) return owned;
-  if (owned.value === null) return notFound(object, param);
-  const { provider, account, isReturned } = owned.value;
-  const unsafe = pathIdProblem(id, param, isReturned);
-  if (unsafe !== null) return unsafe;
-  const able = requireCapability(provider, family);
-  return able.ok ? success({ provider, account }) : able;
 }
 
 async function list(

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import { errorText } from "../../core/openai_error.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { fault, type Result, success } from "../../core/result.ts";
 import type { Outcome, StreamTranslation } from "../../core/stream.ts";
 import type { Usage } from "../../core/events.ts";
 import { malformed, providerError } from "../../wires/openai/errors.ts";
+import { BROKEN, BROKEN_END } from "../openai_stream_end.ts";
 import type { RelayedRequest } from "./request.ts";
 import type { RoutedEndpoint } from "./table.ts";
 import { relayedUnits, relayedUsage } from "./usage.ts";
@@ -12,20 +12,6 @@ import { relayedUnits, relayedUsage } from "./usage.ts";
 /** The parts of an endpoint that determine its streams. */
 type StreamedEndpoint = Pick<RoutedEndpoint, "billed"> & {
   readonly ends: NonNullable<RoutedEndpoint["ends"]>;
-};
-
-const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
-
-/** The record of a stream that broke after delivery began. */
-const BROKEN: StreamRecord = {
-  event: null,
-  data: errorText({
-    message: "The upstream's stream broke off; the answer is incomplete.",
-    type: "upstream_error",
-    param: null,
-    code: "upstream_stream_error",
-  }),
-  raw: null,
 };
 
 /**
@@ -86,7 +72,7 @@ export function newRelayStream(
   return {
     push,
     end: () => isDone ? success([]) : endedEarly(),
-    fail: () => ends === "[DONE]" ? [BROKEN, DONE] : [{ ...BROKEN, event: "error" }],
+    fail: () => ends === "[DONE]" ? BROKEN_END : [{ ...BROKEN, event: "error" }],
     done: () => isDone,
     usage: () => usage,
     outcome,

@@ -1,14 +1,14 @@
 import { openaiErrors } from "../../core/openai_error.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import type { Result } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
-import { findOwner, type Place, release } from "../../call/ownership.ts";
+import { requireNativeProvider } from "../../call/capability.ts";
+import { type Place, release } from "../../call/ownership.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
-import { identifierProblem, pathIdProblem } from "../identifier.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 import { listOwned } from "../owned_list.ts";
+import { findOwnedPlace } from "../owned_place.ts";
 
 const ALL = "/v1/chat/completions";
 const ONE = `${ALL}/:completion_id` as const;
@@ -93,28 +93,16 @@ function onCompletion(operation: Operation): Handler {
   };
 }
 
-async function findPlace(call: Call, id: string): Promise<Result<Place>> {
-  const param = "completion_id";
-  const problem = identifierProblem(id, param);
-  if (problem !== null) return problem;
-  const named = requestedModel(call, "");
-  if (!named.ok) return named;
-  const { provider } = named.value;
-  const owned = await findOwner(call, { type: "chat_completion", id, param, provider });
-  if (!owned.ok) return owned;
-  if (owned.value === null) {
-    return refuse(
-      "completion_not_found",
-      "It is not known which provider stores this completion; " +
-        "name the provider in the X-Gateway-Provider header.",
-      param,
-    );
-  }
-  const { provider: owner, account, isReturned } = owned.value;
-  const unsafe = pathIdProblem(id, param, isReturned);
-  if (unsafe !== null) return unsafe;
-  const able = requireCapability(owner, CAPABILITY);
-  return able.ok ? success({ provider: owner, account }) : able;
+function findPlace(call: Call, id: string): Promise<Result<Place>> {
+  return findOwnedPlace(call, {
+    type: "chat_completion",
+    id,
+    boundId: id,
+    param: "completion_id",
+    capability: CAPABILITY,
+    noun: "completion",
+    notFound: "completion_not_found",
+  });
 }
 
 function retrieve(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompletion) {

@@ -1,6 +1,6 @@
 import type { Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/reply.ts";
-import { type Failed, fault, refuse, type Result } from "../../core/result.ts";
+import { clientGone, type Failed, refuse, type Result } from "../../core/result.ts";
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
@@ -127,7 +127,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       running?.call.cancellation.clientDisconnected();
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();
-        recordFirstByte(call, fault("client_cancelled", "The client has gone."));
+        recordFirstByte(call, clientGone());
         finishCall(call, responder, { isWhole: false });
       }
     },
