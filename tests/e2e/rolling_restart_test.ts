@@ -12,7 +12,8 @@ function stateSection(prefix: string): string {
 
 /** A client that sends each request to the next replica in turn. */
 interface Client {
-  next(): Replica;
+  /** True if no request to the replica is in flight. */
+  isIdle(replica: Replica): boolean;
   /** Continues the dialogue by one turn. */
   respond(): Promise<void>;
   /** Adds a turn to the conversation. */
@@ -26,14 +27,18 @@ async function newClient(replicas: Replica[]): Promise<Client> {
   let sent = 0;
   let turns = 0;
   const responses: string[] = [];
-  const next = () => {
+  const busy = new Map<Replica, number>();
+  const post: Replica["post"] = async (path, body) => {
     const replica = replicas[sent++ % replicas.length];
     assert(replica !== undefined);
-    return replica;
+    busy.set(replica, (busy.get(replica) ?? 0) + 1);
+    const reply = await replica.post(path, body);
+    busy.set(replica, (busy.get(replica) ?? 0) - 1);
+    return reply;
   };
-  const conversation = textAt((await next().post("/conversations")).json, "id");
+  const conversation = textAt((await post("/conversations")).json, "id");
   return {
-    next,
+    isIdle: (replica) => (busy.get(replica) ?? 0) === 0,
     responses,
     conversation,
     get turns() {
@@ -41,7 +46,7 @@ async function newClient(replicas: Replica[]): Promise<Client> {
     },
     async respond() {
       const previous = responses.at(-1);
-      const reply = await next().post("/responses", {
+      const reply = await post("/responses", {
         model: "sim-echo",
         input: `turn ${responses.length}`,
         ...previous && { previous_response_id: previous },
@@ -51,7 +56,7 @@ async function newClient(replicas: Replica[]): Promise<Client> {
     },
     async converse() {
       const body = { model: "sim-echo", input: `said ${turns}`, conversation, store: false };
-      const reply = await next().post("/responses", body);
+      const reply = await post("/responses", body);
       assertEquals(reply.status, 200, reply.text);
       turns += 1;
     },
@@ -84,9 +89,12 @@ valkeyTest(
       try {
         for (let count = 0; count < 3; count++) {
           await go();
-          // The balancer takes a replica out before it is drained, as readiness does.
+          // The balancer takes a replica out before it is drained, as readiness does. A connection that
+          // is made while the listener closes is never served, so it waits for those on their way.
           const [oldest] = running.splice(0, 1);
-          const closing = oldest?.close();
+          assert(oldest !== undefined);
+          await until(() => client.isIdle(oldest));
+          const closing = oldest.close();
           await go();
           await closing;
           running.push(await replicas.start());
