@@ -21,6 +21,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   api: ["core", "formats", "state", "wires", "call", "exchange.ts"],
   server: ["core", "formats", "config", "state", "observe", "call", "gateway", "api", "sockets"],
   remote: ["core", "formats", "config", "observe", "call", "gateway"],
+  admin: ["core", "config", "state", "observe", "call", "gateway", "routing"],
   cli: "everything",
 };
 

@@ -1,0 +1,219 @@
+import type { UsageCounts } from "../core/usage_row.ts";
+
+/** What the admin page shows, once a second, as JSON. Never a key, prompt, response or query string. */
+export interface Snapshot {
+  readonly version: string;
+  /** Time of the snapshot, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Milliseconds since the process began. */
+  readonly uptimeMs: number;
+  /** Number of the running configuration; 1 until the first reload. */
+  readonly generation: number;
+  readonly isDraining: boolean;
+  /** Address at which the gateway serves clients, such as `http://127.0.0.1:8080`. */
+  readonly gatewayUrl: string;
+  /** True if the gateway requires a client key. */
+  readonly requiresKey: boolean;
+  /** Lines of the refused reload, as in the log; null unless the last reload was refused. */
+  readonly refusedReload: { readonly atMs: number; readonly lines: readonly string[] } | null;
+  /** Warnings of the running configuration. */
+  readonly warnings: readonly string[];
+  readonly store: StoreView;
+  /** Seconds that have ended since the previous snapshot of the listener; the first one has up to 900. */
+  readonly seconds: readonly SecondView[];
+  readonly providers: readonly ProviderView[];
+  readonly routes: readonly RouteView[];
+  /** Number of running calls, and the newest 50 of them, newest first. */
+  readonly runningCount: number;
+  readonly running: readonly RunningCall[];
+  /**
+   * Calls that have finished since the previous snapshot of the listener, newest first: at most the
+   * newest 100. `finishedCount` counts all since the process began.
+   */
+  readonly finishedCount: number;
+  readonly finished: readonly FinishedCall[];
+  readonly keys: readonly KeyView[];
+}
+
+/** Counters of one second; a second without calls is absent. */
+export interface SecondView {
+  /** The second, counted since 1970. */
+  readonly second: number;
+  /** Calls that finished. */
+  readonly calls: number;
+  /** Calls that failed; clients that disconnected are not counted. */
+  readonly failures: number;
+  /** Milliseconds to the first token of streams, or to the whole response; null without a successful call. */
+  readonly firstTokenP50Ms: number | null;
+  readonly firstTokenP95Ms: number | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Cost of the calls with a known price. */
+  readonly usd: number;
+  /** Streams that were open when the second ended. */
+  readonly openStreams: number;
+}
+
+/** State store: engine, availability and content. */
+export interface StoreView {
+  /** Such as `memory`, `sqlite`, `valkey` or `none`. */
+  readonly engine: string;
+  readonly isUp: boolean;
+  /** Time since when the store is away, in milliseconds since 1970; null while it is up. */
+  readonly awaySinceMs: number | null;
+  /** Duration of the last successful ping; null for a store in memory. */
+  readonly pingMs: number | null;
+  /** Writes that wait in this process. */
+  readonly pendingWrites: number;
+  readonly objects: readonly StoreSize[];
+}
+
+/** Size of one type of stored objects. */
+export interface StoreSize {
+  readonly name: string;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** A provider with the calls of the last 15 minutes. */
+export interface ProviderView {
+  readonly id: string;
+  /** Such as `compat`, `messages` or `local`. */
+  readonly type: string;
+  readonly breaker: "closed" | "open" | "half-open";
+  /** Milliseconds until an open circuit breaker admits an attempt; null unless it is open. */
+  readonly opensInMs: number | null;
+  readonly attempts: number;
+  /** Number of attempts by outcome: `success` or a kind of failure. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** Attempts in flight; null without `max_concurrent`. */
+  readonly running: number | null;
+  readonly queued: number | null;
+  readonly maxConcurrent: number | null;
+  /** Keys of the pool by name, never their value; empty for a provider with one key. */
+  readonly keys: readonly PoolKeyView[];
+}
+
+/** A key in the pool of a provider. */
+export interface PoolKeyView {
+  readonly name: string;
+  /** Milliseconds until the key is used again; null if it does not rest. */
+  readonly restsForMs: number | null;
+}
+
+/** A route in the order of the file. */
+export interface RouteView {
+  readonly name: string;
+  /** Conditions in the words of `switchyard explain`. */
+  readonly match: string;
+  readonly strategy: string;
+  readonly targets: readonly TargetView[];
+  readonly fallbacks: readonly TargetView[];
+}
+
+/** A target of a route with the calls that it served in the last 15 minutes. */
+export interface TargetView {
+  readonly provider: string;
+  /** Null if the request names the model. */
+  readonly model: string | null;
+  /** Share by the configuration, from 0 to 1; null for fallbacks and strategies without shares. */
+  readonly share: number | null;
+  /** Calls that it served. */
+  readonly calls: number;
+  /** Share of the calls of the route that it served, from 0 to 1; null without calls. */
+  readonly servedShare: number | null;
+}
+
+/** A call in flight. */
+export interface RunningCall {
+  readonly id: string;
+  readonly path: string;
+  readonly client: string | null;
+  readonly route: string | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  /** Milliseconds since the call began. */
+  readonly ageMs: number;
+  readonly phase: "waiting" | "streaming";
+  /** Records of the stream that were sent to the client. */
+  readonly records: number;
+  readonly tries: number;
+}
+
+/** A finished call: its access line and its timeline. */
+export interface FinishedCall {
+  /** Number of the call among the finished ones, from 1. */
+  readonly number: number;
+  readonly endedAtMs: number;
+  /** Fields of the access line. */
+  readonly access: Readonly<Record<string, unknown>>;
+  /** HTTP message of the failure, without content of the upstream; null if the call succeeded. */
+  readonly failure: string | null;
+  /** Targets in the order of the route, with the reason why one was passed over; empty if not routed. */
+  readonly targets: readonly PassedTarget[];
+  readonly attempts: readonly AttemptView[];
+  readonly verified: readonly string[];
+  readonly lossy: readonly string[];
+  readonly usd: number | null;
+  /** Milliseconds since the call began; null if it did not occur. */
+  readonly firstByteMs: number | null;
+  readonly firstTokenMs: number | null;
+  readonly totalMs: number;
+}
+
+/** A target that was considered for a call. */
+export interface PassedTarget {
+  readonly provider: string;
+  readonly model: string | null;
+  readonly isFallback: boolean;
+  readonly isChosen: boolean;
+  /** Why it was skipped; null if it was able to serve the call. */
+  readonly skipped: string | null;
+}
+
+/** An attempt in the timeline of a call; times in milliseconds since the call began. */
+export interface AttemptView {
+  readonly provider: string;
+  readonly model: string;
+  /** Name of the key in a pool; null without one. */
+  readonly key: string | null;
+  readonly outcome: string;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+/** A client key by name, never its value. */
+export interface KeyView {
+  readonly name: string;
+  readonly group: string | null;
+  readonly isDisabled: boolean;
+  /** Use of the last minute, counted from finished calls. */
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  /** Limits; null without one. */
+  readonly maxRequestsPerMinute: number | null;
+  readonly maxTokensPerMinute: number | null;
+  readonly running: number;
+  readonly maxConcurrent: number | null;
+  readonly budgets: readonly BudgetView[];
+  /** Usage of today. */
+  readonly today: UsageCounts;
+}
+
+/** A budget with what is spent of it. */
+export interface BudgetView {
+  /** Whose budget it is: the name of the key or of its group. */
+  readonly scope: string;
+  /** Such as `day` or `month`. */
+  readonly period: string;
+  readonly spentUsd: number;
+  readonly limitUsd: number;
+}
+
+/** Routing of a request that is not sent, in the lines of `switchyard explain`. */
+export interface ExplainView {
+  readonly lines: readonly string[];
+  readonly isServed: boolean;
+}
