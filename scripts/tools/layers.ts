@@ -14,7 +14,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   call: ["core", "config", "wires", "state", "observe"],
   gateway: ["core", "config", "wires", "state", "observe", "call"],
   upstream: ["core", "formats", "state", "wires", "call"],
-  routing: ["core", "state", "wires", "call"],
+  routing: ["core", "config", "state", "wires", "call"],
   cache: ["core", "state", "wires", "call"],
   attempts: ["core", "config", "state", "call", "upstream"],
   "exchange.ts": ["core", "state", "wires", "call", "routing", "cache", "attempts", "upstream"],

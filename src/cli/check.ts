@@ -15,7 +15,7 @@ import {
   targetText,
   verifiedText,
   writtenRoutes,
-} from "./route_text.ts";
+} from "../routing/route_text.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
 export const check: Command = {

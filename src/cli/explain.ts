@@ -14,7 +14,8 @@ import {
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
-import { explanation } from "./explanation.ts";
+import { explainRouting } from "../routing/explain.ts";
+import { REQUEST_FORMS } from "./request_forms.ts";
 import { CHAT_PATH } from "./first_call.ts";
 import { keyLines } from "./key_text.ts";
 
@@ -59,7 +60,7 @@ export const explain: Command = {
     const call = { path, headers, controls: parseControls(headers), generation, client };
     const { lines, isServed } = client.key !== null && isLapsed(client.key)
       ? { lines: ["Refused: this client key is disabled or has expired."], isServed: false }
-      : explanation(call, model);
+      : explainRouting(call, model, REQUEST_FORMS);
     const about = key === null ? [] : keyLines(key.written, generation.config);
     terminal.out([...about, ...lines].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;

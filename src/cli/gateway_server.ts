@@ -21,7 +21,7 @@ import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
 import { listen, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
-import { routeLine, writtenRoutes } from "./route_text.ts";
+import { routeLine, writtenRoutes } from "../routing/route_text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A listening gateway, or the reason why it cannot start. */

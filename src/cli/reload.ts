@@ -88,7 +88,7 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
 /** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */
 function applicable(running: Config, file: Config, before: Config, { override }: Origin) {
   const next = override(file);
-  const { server, telemetry, observability, state } = running;
+  const { server, telemetry, observability, state, admin } = running;
   const { format } = running.logging;
   // The log level of an argument applies until the level in the file changes.
   const isSame = file.logging.level === before.logging.level;
@@ -99,14 +99,16 @@ function applicable(running: Config, file: Config, before: Config, { override }:
     ...changedKeys("telemetry", telemetry, next.telemetry),
     ...changedKeys("observability", observability, next.observability),
     ...changedKeys("state", state, next.state),
+    ...changedKeys("admin", admin, next.admin),
   ];
-  const fixed = { server, telemetry, observability, state, logging: { level, format } };
+  const fixed = { server, telemetry, observability, state, admin, logging: { level, format } };
   return { config: { ...next, ...fixed }, waiting };
 }
 
 function changedKeys(section: string, before: object, after: object): string[] {
-  const known = new Map<string, unknown>(Object.entries(before));
-  return Object.entries(after).flatMap(([key, value]) =>
-    isDeepStrictEqual(known.get(key), value) ? [] : [`${section}.${key}`]
-  );
+  const old = new Map<string, unknown>(Object.entries(before));
+  const next = new Map<string, unknown>(Object.entries(after));
+  const keys = new Set([...next.keys(), ...old.keys()]);
+  return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), next.get(key)))
+    .map((key) => `${section}.${key}`);
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
+import { adminProblems, completeAdmin } from "./admin_rules.ts";
 import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { clientKeyProblems } from "./client_key_rules.ts";
 import { issueProblems } from "./issues.ts";
@@ -59,6 +60,7 @@ function rules(
     ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching),
     ...stateProblems(value.state, outside),
+    ...adminProblems(value.admin),
     ...outboundProblems(value.data_sharing, value.general),
   ];
 }
@@ -79,7 +81,8 @@ function complete(written: WrittenConfig, outside: Outside): Config {
   }
   const caching = completeCaching(written.caching);
   const state = completeState(written.state, outside);
-  return { ...written, caching, state, providers: Object.fromEntries(providers) };
+  const admin = completeAdmin(written.admin);
+  return { ...written, admin, caching, state, providers: Object.fromEntries(providers) };
 }
 
 function freeze<T>(value: T): T {

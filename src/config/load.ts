@@ -1,3 +1,4 @@
+import { adminWarnings } from "./admin_rules.ts";
 import { dirname } from "node:path";
 import { parseProxyRule } from "../http_client/proxy_rule.ts";
 import { isObject } from "../core/json/json.ts";
@@ -147,6 +148,7 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...tlsWarnings(config),
     ...securityWarnings(config),
     ...clientKeyWarnings(config, wallMs),
+    ...adminWarnings(config),
     ...outboundWarnings(config),
     ...stateWarnings(written, config),
   ];

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { RelayFamily } from "../core/endpoint.ts";
 import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
+import { adminSchema } from "./admin_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
 import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
@@ -213,6 +214,9 @@ export const configSchema = section({
     .describe("OpenTelemetry spans; exported if OTEL_EXPORTER_OTLP_ENDPOINT is set."),
   observability: observability.prefault({}).describe(
     "Contents of log lines and metrics. Changes need a restart.",
+  ),
+  admin: adminSchema.prefault({}).describe(
+    "Admin page on a listener of its own. Changes need a restart.",
   ),
   general: generalSchema.prefault({}).describe("Identity of this gateway at the remote dashboard."),
   data_sharing: dataSharingSchema.prefault({}).describe("Export to the remote dashboard."),

@@ -1,7 +1,7 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
-import type { Sink } from "../observe/report.ts";
+import type { CallReport, Sink } from "../observe/report.ts";
 import { usesLoads } from "../state/balancers.ts";
 import type { SlotLimits } from "../state/provider_slots.ts";
 import { type GatewayState, newGatewayState } from "../state/gateway_state.ts";
@@ -24,6 +24,8 @@ export interface Gateway {
   readonly metrics: Metrics;
   /** Host name of this machine; empty if it is not known. */
   readonly hostname: string;
+  /** Receives the report of each call that begins; null while the admin page is off. */
+  readonly began: ((report: CallReport) => void) | null;
   /** Returns the capture of a call with this configuration; null while data sharing is off. */
   newCapture(config: Config): Capture | null;
   /**
@@ -39,6 +41,8 @@ export interface Gateway {
 export interface GatewayOptions {
   /** Host name of this machine; empty if it is not known. */
   readonly hostname?: string;
+  /** Receives the report of each call that begins; absent while the admin page is off. */
+  readonly began?: (report: CallReport) => void;
   /** Absent if no content is ever shared. */
   readonly newCapture?: Gateway["newCapture"];
   /**
@@ -97,6 +101,7 @@ export function newGateway(
     world,
     metrics,
     hostname,
+    began: options.began ?? null,
     newCapture,
     ended(call) {
       for (const sink of allSinks) isolated(() => sink(call.report));

@@ -2,6 +2,7 @@ import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
 import type { BilledUnits } from "../core/billed_units.ts";
 import type { Usage } from "../core/events.ts";
+import type { Trace } from "./trace.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
 /** One attempt at one provider. */
@@ -86,6 +87,8 @@ export interface CallReport {
   unstored: "pending" | "lost" | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
+  /** Facts for the admin page; null while it is off. */
+  trace: Trace | null;
   /** Type and location of a thrown error, never its message; null if nothing was thrown. */
   bug: string | null;
   /** Milliseconds since the start of the call; `upstream` is the time spent waiting for upstreams. */
@@ -134,6 +137,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     verified: NO_PATHS,
     unstored: null,
     cache: null,
+    trace: null,
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
   };

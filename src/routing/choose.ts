@@ -15,6 +15,7 @@ import {
   withPermission,
 } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
+import { traceTargets } from "./trace_targets.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
 import type { Target } from "../wires/wire.ts";
@@ -37,25 +38,27 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const prepare = (target: Target) =>
     prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
   const targets = evaluateTargets(route.targets, requested, prepare);
-  const fallbacks = call.controls.noFallback
+  const evaluated = call.controls.noFallback
     ? []
-    : filterEligible(evaluateFallbacks(route.fallback, requested, prepare));
+    : evaluateFallbacks(route.fallback, requested, prepare);
+  const fallbacks = filterEligible(evaluated);
   const eligible = filterEligible(targets);
+  const { trace } = call.report;
   if (eligible.length === 0) {
+    if (trace !== null) trace.targets = traceTargets({ targets, fallbacks: evaluated, requested });
     const refused = chooseRefusal(route, targets);
     return goesToFallbacks(refused, targets)
       ? planFromFallbacks(call, refused, fallbacks)
       : refused;
   }
   const { balancers } = call.state;
-  const picked = balancers.pick(
-    route.name,
-    route.strategy,
-    viewOf(call),
-    selectable(call, eligible),
-  );
-  const first = picked ?? eligible[0];
+  const able = selectable(call, eligible);
+  const first = balancers.pick(route.name, route.strategy, viewOf(call), able) ?? eligible[0];
   if (first === undefined) return noRoute();
+  if (trace !== null) {
+    const choice = { able, first, isAble: (one: Candidate) => isAble(call, one) };
+    trace.targets = traceTargets({ targets, fallbacks: evaluated, requested }, choice);
+  }
   return success([first.prepared, ...fallbacks.map(({ prepared }) => prepared)]);
 }
 

@@ -16,6 +16,24 @@ export type SkipReason =
   | { readonly kind: "no_key" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
+/** Returns the reason for which a target was skipped, as the predicate or rest of a sentence. */
+export function reasonText(reason: SkipReason): string {
+  switch (reason.kind) {
+    case "disabled":
+      return "its weight is 0";
+    case "other_provider":
+      return "another provider is requested";
+    case "other_model":
+      return "it serves another model";
+    case "no_key":
+      return "no key of the provider serves the model";
+    case "refused":
+      return reason.refusal.kind === "missing_required_parameter"
+        ? "neither the request nor the file names a model"
+        : reason.refusal.message;
+  }
+}
+
 /** Returns the preparation of a request for targets that the client key may use; others are refused. */
 export function withPermission<Prepared>(
   { client: { key }, generation: { config } }: Pick<Call, "client" | "generation">,

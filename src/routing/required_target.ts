@@ -53,7 +53,14 @@ export function planRequiredTarget(
   if (own.length === 0 && requested.provider !== null) return refuseProvider(route);
   if (able.length === 0) return refuseContinuation(route, required, own.length > 0);
   const attempt = prepareCandidate(continued, { route, requested, able });
-  return attempt.ok ? success([attempt.value]) : attempt;
+  if (!attempt.ok) return attempt;
+  const { trace } = call.report;
+  if (trace !== null) {
+    const { model } = attempt.value.target;
+    const chosen = { isFallback: false, isChosen: true, skipped: null };
+    trace.targets = [{ provider: provider.id, model, ...chosen }];
+  }
+  return success([attempt.value]);
 }
 
 /** The targets of a route that can serve a continuation, and the requested model. */

@@ -20,6 +20,7 @@ export function newCall(
   report.traceparent = headers.get("traceparent");
   report.session = controls.session;
   metrics.began(endpoint.path);
+  gateway.began?.(report);
   const cancellation = state.inFlight.start(id);
   return {
     id,

@@ -37,6 +37,7 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
     world: call.world,
     cancellation: call.cancellation,
     flusher: responder.flusher,
+    trace: call.report.trace,
     onEnd: (ending) => finishCall(call, responder, ending),
   });
   return new Response(body, {

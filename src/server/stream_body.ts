@@ -3,6 +3,7 @@ import type { KeepAlive, StreamReply } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
+import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
 
 /** Records that arrive within this time after the last write are buffered and written together. */
@@ -22,6 +23,8 @@ export interface StreamBodyOptions {
   readonly world: Pick<World, "now" | "after">;
   readonly cancellation: Cancellation;
   readonly flusher: Flusher;
+  /** Counts the records; null while the admin page is off. */
+  readonly trace?: Trace | null;
   /** Called once, when nothing more is written. */
   onEnd(ending: ResponseEnding): void;
 }
@@ -34,7 +37,7 @@ export interface StreamBodyOptions {
  */
 export function streamBody(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
-  { world, cancellation, flusher, onEnd }: StreamBodyOptions,
+  { world, cancellation, flusher, trace = null, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let lastWrite = 0;
@@ -63,6 +66,7 @@ export function streamBody(
     try {
       for await (const group of records) {
         gathered += sseText(group);
+        if (trace !== null) trace.records += group.length;
         if (
           gathered.length >= MAX_GATHERED_CHARS ||
           (!isWaiting && world.now() - lastWrite >= GATHER_MS)

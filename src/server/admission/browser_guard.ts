@@ -12,7 +12,7 @@ import {
   type Origin,
   parseAuthority,
   parseOrigin,
-} from "./authority.ts";
+} from "../../core/authority.ts";
 import { originText, parseOriginPattern } from "./origin_pattern.ts";
 import type { Peer } from "../peer.ts";
 

@@ -1,4 +1,4 @@
-import { defaultPort, type Origin, parseOrigin } from "./authority.ts";
+import { defaultPort, type Origin, parseOrigin } from "../../core/authority.ts";
 
 /** True if the setting allows a web origin, in the form that browsers send. */
 export type OriginPattern = (origin: string) => boolean;

@@ -48,6 +48,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
       // Every response to a turn is a series of events.
       report.stream = true;
       metrics.began(endpoint.path);
+      gateway.began?.(report);
       const cancellation = state.inFlight.start(id);
       return {
         ...handshake,

@@ -75,8 +75,10 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
     const { records } = captureContent(call, reply);
+    const { trace } = call.report;
     try {
       for await (const group of records) {
+        if (trace !== null) trace.records += group.length;
         for (const { data } of group) {
           if (data !== "" && !await sendText(call, streamId, data)) return false;
         }

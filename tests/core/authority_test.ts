@@ -3,8 +3,8 @@ import {
   isLoopback,
   parseAuthority,
   parseOrigin,
-} from "../../../src/server/admission/authority.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+} from "../../src/core/authority.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 const PIECES = [
   ..."localhost|127.0.0.1|127.1|[::1]|[::ffff:127.0.0.1]|example.com|.|:|/|@|#|?|,| |%|*|_|-|\\"

@@ -1,14 +1,8 @@
 import { nearest } from "../config/problems.ts";
-import type { RequestType } from "../core/endpoint.ts";
-import { findApi, findRequestTypes } from "../api/registry.ts";
-import { parseChatRequest } from "../api/chat/request.ts";
-import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
-import { findRouted } from "../api/relay/table.ts";
-import { newDocument } from "../formats/document.ts";
+import type { EndpointName, RequestType } from "../core/endpoint.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { refuseIncapable } from "../call/capability.ts";
 import { refuseEndpoint } from "../call/permissions.ts";
-import { stickyKey } from "../routing/choose.ts";
+import { stickyKey } from "./choose.ts";
 import { pickRendezvous } from "../state/rendezvous.ts";
 import {
   chooseRefusal,
@@ -17,15 +11,15 @@ import {
   type Evaluation,
   filterEligible,
   goesToFallbacks,
+  type Prepare,
+  reasonText,
   resolveModel,
-  type SkipReason,
   withPermission,
-} from "../routing/eligible.ts";
-import { encodeChatRequest } from "../wires/encode_chat_request.ts";
-import type { Target, UpstreamRequest } from "../wires/wire.ts";
-import { refuse, type Result, success } from "../core/result.ts";
-import { findMatchInput, mismatchReason, type RouteInput } from "../routing/match.ts";
-import { parseRequestedModel, type RequestedModel } from "../routing/requested_model.ts";
+} from "./eligible.ts";
+import type { Target } from "../wires/wire.ts";
+import type { Result } from "../core/result.ts";
+import { findMatchInput, mismatchReason, type RouteInput } from "./match.ts";
+import { parseRequestedModel, type RequestedModel } from "./requested_model.ts";
 import {
   keySharesText,
   serverText,
@@ -42,13 +36,29 @@ export interface Explanation {
   readonly isServed: boolean;
 }
 
+/** What the client APIs know of the requests that are explained. */
+export interface RequestForms {
+  /** Returns the client API of a path; null if there is none. */
+  findApi(path: string): EndpointName | null;
+  /** Returns the request types that a path is matched by; null if its requests are not routed. */
+  findRequestTypes(path: string): readonly [RequestType, ...RequestType[]] | null;
+  /** True if a request of this type needs no model. */
+  isModelOptional(type: RequestType): boolean;
+  /** Returns the function that prepares the simplest request of a type for a target. */
+  plainRequest(type: RequestType): (target: Target) => Result<unknown>;
+}
+
 /** Returns the routing of a request, without sending it. */
-export function explanation(call: RouteInput, model: string): Explanation {
+export function explainRouting(
+  call: RouteInput,
+  model: string,
+  forms: RequestForms,
+): Explanation {
   const requested = parseRequestedModel(call, model);
   if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };
-  const refused = refuseEndpoint(call.client.key, findApi(call.path));
+  const refused = refuseEndpoint(call.client.key, forms.findApi(call.path));
   if (refused !== null) return { lines: [`Refused: ${refused.failure.message}`], isServed: false };
-  const matchesAs = findRequestTypes(call.path);
+  const matchesAs = forms.findRequestTypes(call.path);
   if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }
@@ -69,8 +79,8 @@ export function explanation(call: RouteInput, model: string): Explanation {
       continue;
     }
     serving = route;
-    const isOptional = findRouted(type)?.model === "optional";
-    const explained = routeExplanation(route, type, { ...requested.value, isOptional }, call);
+    const open = { ...requested.value, isOptional: forms.isModelOptional(type) };
+    const explained = explainRoute(route, forms.plainRequest(type), open, call);
     lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
     isServed = explained.isServed;
   }
@@ -98,14 +108,14 @@ function likely(written: string, known: readonly string[]): string {
   return found === null ? "." : `; did you mean ${found}?`;
 }
 
-function routeExplanation(
+function explainRoute(
   route: Route,
-  type: RequestType,
+  plainRequest: Prepare<unknown>,
   requested: RequestedModel,
   input: RouteInput,
 ): Explanation {
   const { controls: { noFallback, session }, client } = input;
-  const prepare = withPermission(input, plainRequest(type));
+  const prepare = withPermission(input, plainRequest);
   const evaluated = evaluateTargets(route.targets, requested, prepare);
   const able = filterEligible(evaluated).map(({ target }) => target);
   const targets = evaluated.map((one) => {
@@ -161,50 +171,4 @@ function line(label: string, one: Evaluation<unknown>, requested: RequestedModel
     ? `: ${[serverText(target), ...details].join("; ")}`
     : ` skipped: ${reasonText(one.reason)}`;
   return `    ${label.padEnd(6)} ${name}${rest}`;
-}
-
-function reasonText(reason: SkipReason): string {
-  switch (reason.kind) {
-    case "disabled":
-      return "its weight is 0";
-    case "other_provider":
-      return "another provider is requested";
-    case "other_model":
-      return "it serves another model";
-    case "no_key":
-      return "no key of the provider serves the model";
-    case "refused":
-      return reason.refusal.kind === "missing_required_parameter"
-        ? "neither the request nor the file names a model"
-        : reason.refusal.message;
-  }
-}
-
-/** Returns the function that prepares the simplest request of a type for a target. */
-function plainRequest(type: RequestType): (target: Target) => Result<unknown> {
-  const relayed = findRouted(type);
-  if (relayed === null) {
-    return type === "embeddings" ? preparePlainInput : preparePlainQuestion;
-  }
-  return ({ provider }) => refuseIncapable(provider, relayed.family) ?? success(null);
-}
-
-/** Translates the simplest chat request for a target; refused if not even that can be carried. */
-function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
-  const messages = [{ role: "user", content: "Say hello." }];
-  const plain = parseChatRequest(newDocument({ model: target.model, messages }));
-  return plain.ok ? encodeChatRequest(plain.value, target) : plain;
-}
-
-/** Translates the simplest embeddings request for a target. */
-function preparePlainInput({ provider, account, model }: Target): Result<UpstreamRequest> {
-  const { wire } = provider;
-  return wire.embeddings === null
-    ? refuse("unsupported_feature", NO_EMBEDDINGS, "provider")
-    : wire.embeddings.encode(newDocument({ model, input: "Say hello." }), {
-      provider,
-      account,
-      model,
-      wire,
-    });
 }

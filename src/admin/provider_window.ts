@@ -1,0 +1,57 @@
+import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
+import { newMinuteRing } from "./minute_ring.ts";
+
+/** Attempts at one provider in the last 15 minutes. */
+export interface ProviderCounts {
+  readonly attempts: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+/** Attempts at all providers in the last 15 minutes. */
+export interface ProviderWindow {
+  add(minute: number, provider: string, outcome: string, ms: number): void;
+  read(minute: number, provider: string): ProviderCounts;
+}
+
+interface ProviderMinute {
+  readonly outcomes: Map<string, number>;
+  readonly times: Histogram;
+}
+
+/** Returns a window without attempts. Providers and outcomes come from the file and the code. */
+export function newProviderWindow(): ProviderWindow {
+  const ring = newMinuteRing(() => new Map<string, ProviderMinute>());
+
+  return {
+    add(minute, provider, outcome, ms) {
+      const byProvider = ring.at(minute);
+      let found = byProvider.get(provider);
+      if (found === undefined) {
+        found = { outcomes: new Map(), times: newHistogram() };
+        byProvider.set(provider, found);
+      }
+      found.outcomes.set(outcome, (found.outcomes.get(outcome) ?? 0) + 1);
+      if (outcome === "success") addTime(found.times, ms);
+    },
+    read(minute, provider) {
+      const found = ring.until(minute).flatMap((one) => one.get(provider) ?? []);
+      const outcomes = new Map<string, number>();
+      let attempts = 0;
+      for (const one of found) {
+        for (const [outcome, count] of one.outcomes) {
+          attempts += count;
+          outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
+        }
+      }
+      const times = found.map((one) => one.times);
+      return {
+        attempts,
+        outcomes: Object.fromEntries(outcomes),
+        p50Ms: quantile(times, 0.5),
+        p95Ms: quantile(times, 0.95),
+      };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
+import type { SecondView } from "./snapshot.ts";
+
+/** Number of seconds that are stored: 15 minutes. */
+export const MAX_SECONDS = 15 * 60;
+
+/** What one finished call adds to its second. */
+export interface SecondCall {
+  readonly isFailure: boolean;
+  /** Milliseconds to the first token or the whole response; null for a call that failed. */
+  readonly firstTokenMs: number | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly usd: number;
+}
+
+/** Counters of the last 15 minutes, one for each second. */
+export interface SecondRing {
+  add(second: number, call: SecondCall): void;
+  /** Sets the number of open streams of a second. */
+  setStreams(second: number, open: number): void;
+  /** Returns the seconds from `from` to before `until` that have calls or open streams. */
+  read(from: number, until: number): readonly SecondView[];
+}
+
+interface Slot {
+  second: number;
+  calls: number;
+  failures: number;
+  inputTokens: number;
+  outputTokens: number;
+  usd: number;
+  openStreams: number;
+  readonly times: Histogram;
+}
+
+/** Returns a ring without calls. Its memory does not grow with them. */
+export function newSecondRing(): SecondRing {
+  const slots: Slot[] = Array.from({ length: MAX_SECONDS }, () => ({
+    ...EMPTY,
+    second: -1,
+    times: newHistogram(),
+  }));
+
+  /** Returns the slot of a second, emptied if it has an older one. */
+  function slotOf(second: number): Slot | undefined {
+    const slot = slots[second % MAX_SECONDS];
+    if (slot === undefined || slot.second === second) return slot;
+    Object.assign(slot, EMPTY, { second });
+    slot.times.fill(0);
+    return slot;
+  }
+
+  return {
+    add(second, { isFailure, firstTokenMs, inputTokens, outputTokens, usd }) {
+      const slot = slotOf(second);
+      if (slot === undefined) return;
+      slot.calls++;
+      if (isFailure) slot.failures++;
+      if (firstTokenMs !== null) addTime(slot.times, firstTokenMs);
+      slot.inputTokens += inputTokens;
+      slot.outputTokens += outputTokens;
+      slot.usd += usd;
+    },
+    setStreams(second, open) {
+      const slot = slotOf(second);
+      if (slot !== undefined) slot.openStreams = open;
+    },
+    read(from, until) {
+      const first = Math.max(from, until - MAX_SECONDS);
+      const views: SecondView[] = [];
+      for (let second = first; second < until; second++) {
+        const slot = slots[second % MAX_SECONDS];
+        if (slot === undefined || slot.second !== second) continue;
+        if (slot.calls > 0 || slot.openStreams > 0) views.push(viewOf(slot));
+      }
+      return views;
+    },
+  };
+}
+
+const EMPTY = { calls: 0, failures: 0, inputTokens: 0, outputTokens: 0, usd: 0, openStreams: 0 };
+
+function viewOf({ times, ...counts }: Slot): SecondView {
+  return {
+    ...counts,
+    firstTokenP50Ms: quantile([times], 0.5),
+    firstTokenP95Ms: quantile([times], 0.95),
+  };
+}
