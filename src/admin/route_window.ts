@@ -11,9 +11,12 @@ export interface ServedCall {
 /** Calls that the targets of all routes have served in the last 15 minutes. */
 export interface RouteWindow {
   add(minute: number, generation: Generation, call: ServedCall): void;
-  /** Returns the calls of a route by the keys of its targets. */
+  /** Returns the calls of a route by the keys of its targets, those of fallbacks with a prefix. */
   read(minute: number, route: string): ReadonlyMap<string, number>;
 }
+
+/** Prefix of the keys of fallbacks, which may be targets too. */
+export const FALLBACK_PREFIX = "fallback ";
 
 /** Returns a window without calls. It counts by the targets of the file, so clients cannot enlarge it. */
 export function newRouteWindow(): RouteWindow {
@@ -48,11 +51,11 @@ function findTarget(
   model: string | null,
 ): string | null {
   let open: string | null = null;
-  for (const list of [targets, fallback]) {
+  for (const [prefix, list] of [["", targets], [FALLBACK_PREFIX, fallback]] as const) {
     for (const target of list) {
       if (target.provider.id !== provider) continue;
-      if (target.model === model) return target.key;
-      if (target.model === null) open ??= target.key;
+      if (target.model === model) return prefix + target.key;
+      if (target.model === null) open ??= prefix + target.key;
     }
   }
   return open;

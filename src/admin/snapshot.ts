@@ -198,6 +198,8 @@ export interface KeyView {
   readonly running: number;
   readonly maxConcurrent: number | null;
   readonly budgets: readonly BudgetView[];
+  /** Budgets of tokens. */
+  readonly tokenBudgets: readonly TokenBudgetView[];
   /** Usage of today. */
   readonly today: UsageCounts;
 }
@@ -210,6 +212,16 @@ export interface BudgetView {
   readonly period: string;
   readonly spentUsd: number;
   readonly limitUsd: number;
+}
+
+/** A budget of tokens with what is used of it. */
+export interface TokenBudgetView {
+  /** Whose budget it is: the name of the key or of its group. */
+  readonly scope: string;
+  /** Such as `day` or `month`. */
+  readonly period: string;
+  readonly spent: number;
+  readonly limit: number;
 }
 
 /** Routing of a request that is not sent, in the lines of `switchyard explain`. */

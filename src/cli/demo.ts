@@ -90,7 +90,7 @@ async function demonstrate(
   const server = await openOver(upstream, port, mayMove, terminal);
   if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
-  terminal.out(greeting(server.url, server.generation));
+  terminal.out(greeting(server.url, server.generation, server.adminUrl));
   const ids = PROVIDERS.map(([id]) => id);
   const { response } = await tour(server.url, ids, { world: server.world, terminal, stop });
   if (!stop.isCancelled) terminal.out(moreCalls(server.url, response));
@@ -150,6 +150,7 @@ function demoConfig(upstream: string, port: number): Config | string {
     JSON.stringify({
       server: { port },
       logging: { level: "warn" },
+      admin: { enabled: true, port: 0 },
       providers: { ...Object.fromEntries(providers), [NATIVE_ID]: native },
       routing: {
         default_strategy: "round-robin",

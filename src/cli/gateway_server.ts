@@ -1,3 +1,5 @@
+import { newFeed } from "../admin/feed.ts";
+import { newNoteBook } from "../admin/notes.ts";
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/bug_text.ts";
 import { newRealWorld } from "../world/real_world.ts";
@@ -21,6 +23,7 @@ import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
 import { listen, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
+import { openAdmin } from "./open_admin.ts";
 import { routeLine, writtenRoutes } from "../routing/route_text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -29,6 +32,8 @@ export type GatewayServer =
   | Reloadable & {
     readonly ok: true;
     readonly url: string;
+    /** Address of the admin page; null while it is off. */
+    readonly adminUrl: string | null;
     readonly generation: Generation;
     readonly world: World;
     /** Drains the gateway and releases all resources. */
@@ -80,35 +85,55 @@ export async function openGateway(
     generation: () => gateway.generation,
     handle: (request) => remote(request),
   });
-  const sinks = [accessLog(log), ...(spans === null ? [] : [spans.sink])];
+  const feed = config.admin.enabled ? newFeed(world, () => gateway.generation) : null;
+  const sinks = [
+    accessLog(log),
+    ...(spans === null ? [] : [spans.sink]),
+    ...(feed === null ? [] : [feed.sink]),
+  ];
   const gateway = newGateway(compile(config, 1), world, sinks, {
     hostname: hostname(),
     newCapture: outbound.newCapture,
     store,
     onKeyRejected: newKeyWarning(log),
+    ...(feed === null ? {} : { began: feed.began }),
     onBug(error) {
       log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
     },
   });
+  const notes = newNoteBook(() => world.wall());
   const remote = createApp(gateway, newRemoteAdmission(gateway));
   const isStateUp = store === null || await store.start();
   const { host, port, idle_timeout } = config.server;
   const listening = isStateUp || !config.state.required
     ? listen(createApp(gateway), host, port, newIdleLimits(idle_timeout))
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
-  if (!listening.ok) {
-    await Promise.all([store?.close(), spans?.flush()]);
-    world.close();
-    return listening;
+  if (!listening.ok) return await abandon(listening);
+  const gatewayUrl = () => listening.url;
+  const admin = feed === null ? null : await openAdmin({ gateway, feed, notes, gatewayUrl }, log);
+  if (admin?.ok === false) {
+    await listening.close();
+    return await abandon(admin);
   }
   const missing = missingFunctions(foreignFunctions()) ?? listening.note;
   if (missing !== null) log.debug(missing);
   const warning = runtimeWarning(Deno.version.deno);
   if (warning !== null) log.warn(warning);
   outbound.apply(config);
+
+  /** Releases what was opened for a gateway that cannot start, and returns the reason. */
+  async function abandon(reason: Extract<Listening, { readonly ok: false }>) {
+    feed?.close();
+    await Promise.all([store?.close(), spans?.flush()]);
+    world.close();
+    return reason;
+  }
+
   return {
     ok: true,
     url: listening.url,
+    adminUrl: admin?.url ?? null,
+    notes,
     get generation() {
       return gateway.generation;
     },
@@ -127,6 +152,8 @@ export async function openGateway(
     async close() {
       const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server);
+      feed?.close();
+      await admin?.close();
       await gateway.state.usage.close();
       await Promise.all([store?.close(), outbound.close(), spans?.flush()]);
       world.close();
@@ -148,12 +175,17 @@ function hostname(): string {
 }
 
 /** Returns the start message: address, routes and an example call. */
-export function greeting(url: string, generation: Generation): string {
+export function greeting(
+  url: string,
+  generation: Generation,
+  adminUrl: string | null = null,
+): string {
   const routes = writtenRoutes(generation).map(({ route, match }) =>
     `  ${routeLine(route, match)}`
   );
   return [
     `Switchyard ${VERSION} listens on ${url}`,
+    ...(adminUrl === null ? [] : [`Admin page: ${adminUrl}/`]),
     "",
     "Routes; the first one that matches a request serves it:",
     ...routes,

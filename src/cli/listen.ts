@@ -19,6 +19,14 @@ export type Listening =
   }
   | { readonly ok: false; readonly isTaken: boolean; readonly trouble: string };
 
+/** Names of the settings of an address in messages. */
+export interface ListenSettings {
+  readonly host: string;
+  readonly port: string;
+}
+
+const SERVER_SETTINGS: ListenSettings = { host: "--host", port: "--port" };
+
 /**
  * Serves requests at a host name or IP address; port 0 picks a free one. Client connections
  * that are idle for longer than the limits are closed if their sockets are accessible.
@@ -28,6 +36,7 @@ export function listen(
   hostname: string,
   port: number,
   limits: IdleLimits | null = null,
+  settings: ListenSettings = SERVER_SETTINGS,
 ): Listening {
   let connections: Connections | null = null;
   try {
@@ -53,7 +62,7 @@ export function listen(
     };
   } catch (error) {
     const isTaken = error instanceof Deno.errors.AddrInUse;
-    return { ok: false, isTaken, trouble: explainFailure(error, hostname, port) };
+    return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, settings) };
   }
 }
 
@@ -78,13 +87,18 @@ function urlOf(hostname: string, port: number): string {
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
-function explainFailure(error: unknown, hostname: string, port: number): string {
+function explainFailure(
+  error: unknown,
+  hostname: string,
+  port: number,
+  settings: ListenSettings,
+): string {
   if (error instanceof Deno.errors.AddrInUse) {
-    return `Port ${port} on ${hostname} is in use; choose another with --port.`;
+    return `Port ${port} on ${hostname} is in use; choose another with ${settings.port}.`;
   }
   if (error instanceof Deno.errors.PermissionDenied) {
-    return `This user may not listen on port ${port}; choose one above 1023 with --port.`;
+    return `This user may not listen on port ${port}; choose one above 1023 with ${settings.port}.`;
   }
   const reason = error instanceof Error ? error.message : "unknown reason";
-  return `Cannot listen on ${hostname}, port ${port}: ${reason}; choose another with --host.`;
+  return `Cannot listen on ${hostname}, port ${port}: ${reason}; choose another with ${settings.host}.`;
 }

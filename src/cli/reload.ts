@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Reloaded } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import type { NoteBook } from "../admin/notes.ts";
 import type { Log } from "../observe/log.ts";
 
 /** Part of a running gateway that a reload uses. */
@@ -12,6 +13,8 @@ export interface Reloadable {
   reload(config: Config): readonly string[];
   /** Counts a reload that applied a change or was refused. */
   reloaded(result: "success" | "failure"): void;
+  /** Problems and warnings of the last read file, for the admin page. */
+  readonly notes: Pick<NoteBook, "refused" | "accepted">;
 }
 
 /** Source of the configuration. */
@@ -53,6 +56,7 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
     const found = await origin.read();
     for (const problem of found.problems) log.error(problem);
     if (!found.ok) {
+      gateway.notes.refused(found.problems);
       log.error("configuration not reloaded: the previous one stays in use");
       return gateway.reloaded("failure");
     }
@@ -63,14 +67,21 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
       for (const warning of found.warnings) log.warn(warning);
     }
     warned = found.warnings;
+    const noted = [...found.problems, ...leftOutLines(found.leftOut), ...found.warnings];
+    gateway.notes.accepted([...noted, ...waitingLines(found.config)]);
     if (isSame) return log.debug("configuration unchanged");
     apply(found.config);
+  }
+
+  /** Returns the lines of keys that differ from those in use until a restart. */
+  function waitingLines(file: Config): readonly string[] {
+    return applicable(gateway.config, file, latest, origin).waiting.map(waitingLine);
   }
 
   function apply(file: Config) {
     const { config, waiting } = applicable(gateway.config, file, latest, origin);
     latest = file;
-    for (const key of waiting) log.warn(`${key} has changed: it needs a restart`);
+    for (const key of waiting) log.warn(waitingLine(key));
     const changes = gateway.reload(config);
     gateway.reloaded("success");
     log.info("configuration reloaded", { changes: changes.join("; ") || "none" });
@@ -83,6 +94,14 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
       return running;
     },
   };
+}
+
+function leftOutLines(leftOut: readonly string[]): readonly string[] {
+  return leftOut.map((provider) => `broken provider left out: ${provider}`);
+}
+
+function waitingLine(key: string): string {
+  return `${key} has changed: it needs a restart`;
 }
 
 /** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */

@@ -64,8 +64,9 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   for (const warning of loaded.warnings) server.log.warn(warning);
+  server.notes.accepted(loaded.warnings);
   const leave = follow(started, server, terminal);
-  terminal.out(greeting(server.url, server.generation));
+  terminal.out(greeting(server.url, server.generation, server.adminUrl));
   await stopped(stop);
   server.log.info("stopping after the requests in flight; a second signal stops at once");
   await leave();

@@ -32,10 +32,19 @@ export function shareText(
   among: readonly RouteTarget[],
   strategy: Strategy,
 ): string {
-  if (strategy === "lowest-latency" && among.length > 1) return "any";
+  const share = targetShare(target, among, strategy);
+  return share === null ? "any" : percent(share);
+}
+
+/** Returns the share of requests of a target among these targets, from 0 to 1; null if it depends on times. */
+export function targetShare(
+  target: RouteTarget,
+  among: readonly RouteTarget[],
+  strategy: Strategy,
+): number | null {
+  if (strategy === "lowest-latency" && among.length > 1) return null;
   const weights = among.reduce((sum, { weight }) => sum + weight, 0);
-  const share = strategy === "round-robin" ? 1 / among.length : target.weight / weights;
-  return percent(share);
+  return strategy === "round-robin" ? 1 / among.length : target.weight / weights;
 }
 
 function percent(share: number): string {

@@ -14,4 +14,8 @@ export interface Availability {
   isUp(): boolean;
   /** Returns the number of writes that wait for the store. */
   pendingWrites(): number;
+  /** Returns the milliseconds for which the store has been away; null while it is up. */
+  awayForMs(): number | null;
+  /** Returns the duration of the last answered ping in milliseconds; null if there was none. */
+  pingMs(): number | null;
 }

@@ -1,3 +1,4 @@
+import { newNoteBook } from "../../src/admin/notes.ts";
 import { newReloader } from "../../src/cli/reload.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { configOf } from "../config/parse.ts";
@@ -179,7 +180,7 @@ Deno.test("warnings are not repeated while the file causes the same ones", async
   const found = { ok: true, config, leftOut: [], problems: [] } as const;
   const read = [["first"], ["first"], ["second"], ["second"], []];
   const reloader = newReloader(
-    { config, log, reload: () => [], reloaded() {} },
+    { config, log, reload: () => [], reloaded() {}, notes: newNoteBook(() => 0) },
     {
       read: () => Promise.resolve({ ...found, warnings: read.shift() ?? [] }),
       override: (one) => one,

@@ -27,6 +27,10 @@ export interface AvailabilityOptions {
 /** Knows whether a store is available: from the first failed operation until it answers, it is not. */
 export interface AvailabilityWatch {
   readonly isUp: boolean;
+  /** Milliseconds since the store was found away; null while it is available. */
+  readonly awayForMs: number | null;
+  /** Duration of the last answered ping in milliseconds; null if there was none. */
+  readonly pingMs: number | null;
   /** Records that an operation has found the store away. */
   failed(): void;
   /** Pings for the first time, then every second. Returns false if the store is away. */
@@ -45,6 +49,7 @@ const REMINDER_INTERVAL_MS = 60_000;
 export function newAvailabilityWatch(options: AvailabilityOptions): AvailabilityWatch {
   const { world, log } = options;
   let isUp = true;
+  let pingMs: number | null = null;
   let since = 0;
   let logged = 0;
   let isStopped = false;
@@ -76,7 +81,9 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
   }
 
   async function check() {
+    const began = world.now();
     const ping = await options.ping();
+    if (ping.ok) pingMs = world.now() - began;
     const isAnswering = ping.ok && await options.tryFirst();
     if (isStopped) return;
     options.onTick();
@@ -97,6 +104,12 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
   return {
     get isUp() {
       return isUp;
+    },
+    get awayForMs() {
+      return isUp ? null : world.now() - since;
+    },
+    get pingMs() {
+      return pingMs;
     },
     failed,
     async start() {

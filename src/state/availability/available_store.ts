@@ -92,6 +92,8 @@ export function newAvailableStore(
     availability: {
       isUp: () => watch.isUp,
       pendingWrites: () => pending.count,
+      awayForMs: () => watch.awayForMs,
+      pingMs: () => watch.pingMs,
     },
     start: () => watch.start(),
     async close() {

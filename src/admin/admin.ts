@@ -1,0 +1,147 @@
+import type { RequestForms } from "../routing/explain.ts";
+import { contentPolicy, importMapSource } from "./content_policy.ts";
+import { newEvents } from "./events.ts";
+import { explainQuery } from "./explain_query.ts";
+import { type GuardedRequest, newAdminGuard } from "./guard.ts";
+import { newFigureReader } from "./key_figures.ts";
+import type { PageFile } from "./page_files.ts";
+import { NOTHING_READ, type SnapshotSource, takeSnapshot } from "./take_snapshot.ts";
+import { readUsage } from "./usage_query.ts";
+
+/** The requests of the admin listener. */
+export interface Admin {
+  /** Answers a request; never rejects. */
+  handle(request: Request): Promise<Response>;
+  /** Ends all streams of snapshots. */
+  close(): void;
+}
+
+/** Dependencies of the admin listener. */
+export interface AdminOptions extends SnapshotSource {
+  /** What the client APIs know of the requests that are explained. */
+  readonly forms: RequestForms;
+  /** Files of the page by path; `/` is the page itself. */
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** Receives a thrown error, which is a bug. */
+  onBug(error: unknown): void;
+}
+
+/** Maximum number of requests in flight, with the streams of snapshots. */
+const MAX_REQUESTS = 64;
+
+/** A response before it has the headers of every response. */
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string | ReadableStream<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const TEXT_TYPE = "text/plain; charset=utf-8", JSON_TYPE = "application/json";
+
+/** Returns the handler of the admin listener. It changes nothing and serves GET and HEAD only. */
+export function newAdmin(options: AdminOptions): Admin {
+  const { gateway, forms, files, onBug, gatewayUrl } = options;
+  const { config } = gateway.generation;
+  const { admin, server } = config;
+  const guard = newAdminGuard({
+    hosts: [gateway.hostname, admin.host, ...server.allowed_hosts],
+    password: admin.password ?? null,
+  });
+  const importMap = importMapSource(files.get("/")?.text ?? "");
+  const figures = newFigureReader(gateway);
+  const take = (cursor = NOTHING_READ) => takeSnapshot(options, figures.latest, cursor);
+  const events = newEvents(gateway.world, take, () => figures.refresh());
+  let inFlight = 0;
+
+  async function answer(request: GuardedRequest): Promise<Answer> {
+    const refused = guard(request);
+    if (refused !== null) {
+      const { status, text, headers } = refused;
+      return { ...plain(status, text), headers };
+    }
+    if (inFlight > MAX_REQUESTS) return busy("Too many requests at once; try again.");
+    const { pathname, searchParams } = new URL(request.url);
+    switch (pathname) {
+      case "/events":
+        return await openEvents(request.method === "HEAD");
+      case "/snapshot":
+        await figures.refresh();
+        return json(take());
+      case "/explain": {
+        const explained = explainQuery(searchParams, gateway.generation, forms);
+        return typeof explained === "string" ? plain(400, explained) : json(explained);
+      }
+      case "/usage": {
+        const { status, type, text } = await readUsage(searchParams, gateway);
+        return { status, type, body: `${text}${type === JSON_TYPE ? "\n" : ""}` };
+      }
+    }
+    const file = files.get(pathname);
+    return file === undefined
+      ? plain(404, "This path is not offered here.")
+      : { status: 200, type: file.type, body: file.text };
+  }
+
+  async function openEvents(isHead: boolean): Promise<Answer> {
+    await figures.refresh();
+    const body = isHead ? "" : events.open();
+    return body === null
+      ? busy("Too many pages are open; close one of them.")
+      : { status: 200, type: "text/event-stream", body };
+  }
+
+  function policy({ headers }: GuardedRequest): string {
+    const names = server.allowed_hosts;
+    return contentPolicy(importMap, headers.get("host"), { url: gatewayUrl(), names });
+  }
+
+  return {
+    async handle(request) {
+      inFlight++;
+      try {
+        const { status, type, body, headers } = await answer(request);
+        return new Response(request.method === "HEAD" ? null : body, {
+          status,
+          headers: {
+            "content-type": type,
+            ...FIXED_HEADERS,
+            "content-security-policy": policy(request),
+            ...headers,
+          },
+        });
+      } catch (error) {
+        onBug(error);
+        return new Response("The admin listener has failed; this is a bug in it.\n", {
+          status: 500,
+          headers: { "content-type": TEXT_TYPE, ...FIXED_HEADERS },
+        });
+      } finally {
+        inFlight--;
+      }
+    },
+    close: () => events.close(),
+  };
+}
+
+/** Headers of every response besides the content policy. */
+const FIXED_HEADERS = {
+  "cache-control": "no-store, no-transform",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+} as const;
+
+function plain(status: number, text: string): Answer {
+  return { status, type: TEXT_TYPE, body: `${text}\n` };
+}
+
+function busy(text: string): Answer {
+  return { ...plain(503, text), headers: { "retry-after": "1" } };
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, type: JSON_TYPE, body: `${JSON.stringify(value)}\n` };
+}

@@ -1,0 +1,83 @@
+import { accessFields } from "../observe/access_log.ts";
+import type { CallReport } from "../observe/report.ts";
+import { boundedText, MAX_LISTED } from "./bounded_text.ts";
+import { type Finished, isStreaming } from "./feed.ts";
+import type { FinishedCall, RunningCall } from "./snapshot.ts";
+
+/** Maximum number of running calls in a snapshot. */
+const MAX_RUNNING = 50;
+
+/** Returns the newest running calls, newest first. `nowMs` is the monotonic time. */
+export function runningViews(
+  reports: Iterable<Readonly<CallReport>>,
+  count: number,
+  nowMs: number,
+): readonly RunningCall[] {
+  const newest = Iterator.from(reports).drop(Math.max(0, count - MAX_RUNNING)).toArray();
+  return newest.reverse().map((report) => runningView(report, nowMs));
+}
+
+function runningView(report: Readonly<CallReport>, nowMs: number): RunningCall {
+  return {
+    id: report.id,
+    path: boundedText(report.path),
+    client: report.client,
+    route: report.route,
+    provider: report.provider,
+    model: bounded(report.model),
+    ageMs: Math.round(nowMs - report.began),
+    phase: isStreaming(report) ? "streaming" : "waiting",
+    records: report.trace?.records ?? 0,
+    tries: report.attempts.length,
+  };
+}
+
+/** Returns a finished call with its timeline. */
+export function finishedView({ number, endedAtMs, report }: Finished): FinishedCall {
+  const { failure, trace, ms, keyLabels } = report;
+  return {
+    number,
+    endedAtMs,
+    access: accessView({ ...accessFields(report), ...keyLabels }),
+    failure: failure === null ? null : boundedText(failure.message),
+    targets: (trace?.targets ?? []).slice(0, MAX_LISTED).map((target) => ({
+      ...target,
+      model: bounded(target.model),
+      skipped: bounded(target.skipped),
+    })),
+    attempts: report.attempts.slice(-MAX_LISTED).map((attempt) => ({
+      provider: attempt.provider,
+      model: boundedText(attempt.model),
+      key: attempt.key,
+      outcome: attempt.outcome,
+      beganMs: rounded(attempt.began),
+      endedMs: rounded(attempt.ended),
+    })),
+    verified: report.verified.slice(0, MAX_LISTED).map(boundedText),
+    lossy: report.lossy.slice(0, MAX_LISTED).map(boundedText),
+    usd: report.cost,
+    firstByteMs: ms.firstByte === null ? null : rounded(ms.firstByte),
+    firstTokenMs: ms.firstToken === null ? null : rounded(ms.firstToken),
+    totalMs: rounded(ms.total),
+  };
+}
+
+/** Returns the fields that an access line would have. */
+function accessView(
+  fields: Readonly<Record<string, string | number | boolean | null | undefined>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      if (value === null || value === undefined) return [];
+      return [[name, typeof value === "string" ? boundedText(value) : value]];
+    }),
+  );
+}
+
+function bounded(text: string | null): string | null {
+  return text === null ? null : boundedText(text);
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { parseAuthority } from "../core/authority.ts";
+
+const IMPORT_MAP = /<script type="importmap">([^]*?)<\/script>/;
+
+/** Returns the source expression of the import map of a page: its digest. Empty without an import map. */
+export function importMapSource(page: string): string {
+  const [, text] = IMPORT_MAP.exec(page) ?? [];
+  if (text === undefined) return "";
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+/** Addresses at which the page may call the gateway. */
+export interface GatewayAddresses {
+  /** Address of the gateway's listener. */
+  readonly url: string;
+  /** Host names of `server.allowed_hosts`, at any port. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Returns the `Content-Security-Policy` of a page that was requested with this `Host`. The form that
+ * sends a chat call may connect to the gateway only: at its own address, by the host of the page, and by
+ * the names of the gateway.
+ */
+export function contentPolicy(
+  importMap: string,
+  host: string | null,
+  { url, names }: GatewayAddresses,
+): string {
+  const port = new URL(url).port || "80";
+  const pageHost = parseAuthority(host ?? "")?.host;
+  const hosts = [...pageHost === undefined ? [] : [pageHost], "127.0.0.1", "localhost"];
+  const connect = new Set([
+    "'self'",
+    new URL(url).origin,
+    ...hosts.map((name) => `http://${name}:${port}`),
+    ...names.flatMap((name) => [`http://${name}:*`, `https://${name}:*`]),
+  ]);
+  return [
+    "default-src 'none'",
+    `script-src ${["'self'", importMap].filter(Boolean).join(" ")}`,
+    "style-src 'self'",
+    `connect-src ${[...connect].join(" ")}`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}

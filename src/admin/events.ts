@@ -1,0 +1,106 @@
+import type { World } from "../core/world.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { type Cursor, cursorAfter, NOTHING_READ } from "./take_snapshot.ts";
+
+/** Maximum number of listeners to the stream of snapshots. */
+export const MAX_LISTENERS = 16;
+
+/** Time between two snapshots. */
+const SNAPSHOT_INTERVAL_MS = 1_000;
+
+/** Streams of snapshots, one a second. */
+export interface Events {
+  /** Returns a stream of server-sent events; null if there are too many. */
+  open(): ReadableStream<Uint8Array> | null;
+  /** Number of open streams. */
+  readonly count: number;
+  /** Ends all streams. */
+  close(): void;
+}
+
+interface Listener {
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  cursor: Cursor;
+}
+
+/**
+ * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what comes
+ * from the store. A listener that has not read its last snapshot is skipped, and gets what it missed with
+ * the next one, so that nothing waits for it.
+ */
+export function newEvents(
+  world: Pick<World, "after">,
+  take: (cursor: Cursor) => Snapshot,
+  refresh: () => Promise<void>,
+): Events {
+  const listeners = new Set<Listener>();
+  const encoder = new TextEncoder();
+  let cancel: (() => void) | null = null;
+  let isClosed = false;
+
+  async function tick() {
+    cancel = null;
+    await refresh();
+    // Listeners that have read the same get the same bytes.
+    const made = new Map<string, Made>();
+    for (const listener of listeners) {
+      if ((listener.controller.desiredSize ?? 0) > 0) send(listener, made);
+    }
+    schedule();
+  }
+
+  function send(listener: Listener, made: Map<string, Made>) {
+    const { second, finished } = listener.cursor;
+    const name = `${second} ${finished}`;
+    const known = made.get(name) ?? make(listener.cursor);
+    made.set(name, known);
+    listener.cursor = known.next;
+    listener.controller.enqueue(known.bytes);
+  }
+
+  function make(cursor: Cursor): Made {
+    const snapshot = take(cursor);
+    const bytes = encoder.encode(`data: ${JSON.stringify(snapshot)}\n\n`);
+    return { bytes, next: cursorAfter(snapshot) };
+  }
+
+  function schedule() {
+    if (isClosed || listeners.size === 0 || cancel !== null) return;
+    cancel = world.after(SNAPSHOT_INTERVAL_MS, () => void tick());
+  }
+
+  return {
+    open() {
+      if (isClosed || listeners.size >= MAX_LISTENERS) return null;
+      let listener: Listener | null = null;
+      return new ReadableStream<Uint8Array>({
+        start(controller) {
+          listener = { controller, cursor: NOTHING_READ };
+          listeners.add(listener);
+          send(listener, new Map());
+          schedule();
+        },
+        cancel() {
+          if (listener !== null) listeners.delete(listener);
+          if (listeners.size > 0) return;
+          cancel?.();
+          cancel = null;
+        },
+      }, { highWaterMark: 2 });
+    },
+    get count() {
+      return listeners.size;
+    },
+    close() {
+      isClosed = true;
+      cancel?.();
+      for (const { controller } of listeners) controller.close();
+      listeners.clear();
+    },
+  };
+}
+
+interface Made {
+  readonly bytes: Uint8Array;
+  readonly next: Cursor;
+}

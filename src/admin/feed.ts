@@ -1,0 +1,132 @@
+import type { Generation } from "../call/generation.ts";
+import type { World } from "../core/world.ts";
+import { type CallReport, endOf, type Sink } from "../observe/report.ts";
+import { newTrace } from "../observe/trace.ts";
+import { type KeyRate, type KeyRates, newKeyRates } from "./key_rates.ts";
+import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
+import { newRouteWindow } from "./route_window.ts";
+import { newSecondRing } from "./second_ring.ts";
+import type { SecondView } from "./snapshot.ts";
+
+/** Number of finished calls that are stored. */
+export const MAX_FINISHED = 100;
+
+/** A finished call with its number, from 1. */
+export interface Finished {
+  readonly number: number;
+  readonly endedAtMs: number;
+  readonly report: Readonly<CallReport>;
+}
+
+/** What the admin page knows of calls: counters of 15 minutes, running calls, the last finished ones. */
+export interface Feed {
+  /** Receives the report of a call that begins. */
+  began(report: CallReport): void;
+  /** Receives the report of each finished call. */
+  readonly sink: Sink;
+  /** Number of calls that have finished since the process began. */
+  readonly finishedCount: number;
+  /** Returns the finished calls with higher numbers, newest first, as far as they are stored. */
+  finishedSince(number: number): readonly Finished[];
+  /** Reports of the running calls, oldest first. */
+  running(): Iterable<Readonly<CallReport>>;
+  readonly runningCount: number;
+  /** Returns the ended seconds from this one on. */
+  secondsFrom(second: number): readonly SecondView[];
+  provider(id: string): ProviderCounts;
+  /** Returns the calls of a route by the keys of its targets. */
+  route(name: string): ReadonlyMap<string, number>;
+  key(name: string): KeyRate;
+  /** Ends the count of open streams. */
+  close(): void;
+}
+
+/** Returns a feed without calls. `generation` is the current configuration. */
+export function newFeed(
+  world: Pick<World, "wall" | "after">,
+  generation: () => Generation,
+): Feed {
+  const seconds = newSecondRing();
+  const providers = newProviderWindow();
+  const routes = newRouteWindow();
+  const keys: KeyRates = newKeyRates();
+  const running = new Map<string, CallReport>();
+  const finished: Finished[] = [];
+  let finishedCount = 0;
+  let cancel = world.after(1_000, countStreams);
+
+  function secondNow(): number {
+    return Math.floor(world.wall() / 1000);
+  }
+
+  function minuteNow(): number {
+    return Math.floor(world.wall() / 60_000);
+  }
+
+  /** Counts the open streams of the second that has just ended. */
+  function countStreams() {
+    let open = 0;
+    for (const report of running.values()) if (isStreaming(report)) open++;
+    if (open > 0) seconds.setStreams(secondNow() - 1, open);
+    cancel = world.after(1_000, countStreams);
+  }
+
+  function sink(report: Readonly<CallReport>) {
+    running.delete(report.id);
+    const endedAtMs = world.wall();
+    const minute = Math.floor(endedAtMs / 60_000);
+    finished[finishedCount % MAX_FINISHED] = { number: ++finishedCount, endedAtMs, report };
+    const { usage, failure, ms, client } = report;
+    const inputTokens = usage?.input ?? 0;
+    const outputTokens = usage?.output ?? 0;
+    seconds.add(Math.floor(endedAtMs / 1000), {
+      isFailure: failure !== null && endOf(report) !== "client_gone",
+      firstTokenMs: failure === null ? ms.firstToken ?? ms.firstByte : null,
+      inputTokens,
+      outputTokens,
+      usd: report.cost ?? 0,
+    });
+    for (const { provider, outcome, began, ended } of report.attempts) {
+      providers.add(minute, provider, outcome, ended - began);
+    }
+    if (failure === null) routes.add(minute, generation(), report);
+    if (client !== null) {
+      keys.add(
+        Math.floor(endedAtMs / 1000),
+        client,
+        report.charge?.tokens ?? inputTokens + outputTokens,
+      );
+    }
+  }
+
+  return {
+    began(report) {
+      report.trace = newTrace();
+      running.set(report.id, report);
+    },
+    sink,
+    get finishedCount() {
+      return finishedCount;
+    },
+    finishedSince(number) {
+      const count = Math.min(finishedCount - number, finished.length);
+      return Array.from({ length: Math.max(0, count) }, (_, back) => {
+        return finished[(finishedCount - 1 - back) % MAX_FINISHED];
+      }).filter((one) => one !== undefined);
+    },
+    running: () => running.values(),
+    get runningCount() {
+      return running.size;
+    },
+    secondsFrom: (second) => seconds.read(second, secondNow()),
+    provider: (id) => providers.read(minuteNow(), id),
+    route: (name) => routes.read(minuteNow(), name),
+    key: (name) => keys.read(secondNow(), name),
+    close: () => cancel(),
+  };
+}
+
+/** True if the call delivers a stream. */
+export function isStreaming({ ms, stream }: Readonly<CallReport>): boolean {
+  return stream && ms.firstByte !== null;
+}

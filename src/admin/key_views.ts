@@ -1,0 +1,103 @@
+import type { ClientKey } from "../call/client_key.ts";
+import { usdOf } from "../call/client_key.ts";
+import { type CallScope, limitedCallers, scopesNow } from "../call/quotas.ts";
+import type { Config } from "../config/schema.ts";
+import type { UsageCounts } from "../core/usage_row.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { CallReport } from "../observe/report.ts";
+import type { Feed } from "./feed.ts";
+import type { BudgetView, KeyView, TokenBudgetView } from "./snapshot.ts";
+
+/** What is read from the store: sums of budgets, and the usage of today by key. */
+export interface KeyFigures {
+  /** Sums by caller and window. */
+  readonly spent: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly today: ReadonlyMap<string, UsageCounts>;
+}
+
+/** Usage of a key without calls. */
+export const NO_USAGE: UsageCounts = {
+  calls: 0,
+  input: 0,
+  output: 0,
+  cached: 0,
+  nanoUsd: 0,
+  estimated: 0,
+};
+
+/** Returns the client keys in the order of the file, by name. */
+export function keyViews(
+  { generation, world }: Pick<Gateway, "generation" | "world">,
+  feed: Pick<Feed, "key" | "running">,
+  figures: KeyFigures,
+): readonly KeyView[] {
+  const { clientKeys, calendar, config } = generation;
+  const running = countRunning(feed.running());
+  const wallMs = world.wall();
+  return clientKeys.map((key): KeyView => {
+    const { requests, tokens } = feed.key(key.name);
+    const scopes = scopesNow({ callers: limitedCallers(key), calendar }, null, wallMs);
+    const isExpired = key.expiresMs !== null && wallMs >= key.expiresMs;
+    return {
+      name: key.name,
+      group: groupOf(key, config),
+      isDisabled: key.isDisabled || isExpired,
+      requestsPerMinute: requests,
+      tokensPerMinute: tokens,
+      maxRequestsPerMinute: requestLimit(key, config),
+      maxTokensPerMinute: key.limits?.tokensPerMinute ?? null,
+      running: running.get(key.name) ?? 0,
+      maxConcurrent: key.limits?.maxConcurrent ?? null,
+      budgets: scopes.flatMap((scope) => budgetViews(scope, key.name, figures)),
+      tokenBudgets: scopes.flatMap((scope) => tokenBudgetViews(scope, key.name, figures)),
+      today: figures.today.get(key.name) ?? NO_USAGE,
+    };
+  });
+}
+
+function countRunning(reports: Iterable<Readonly<CallReport>>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { client } of reports) {
+    if (client !== null) counts.set(client, (counts.get(client) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function groupOf({ name }: ClientKey, { security }: Config): string | null {
+  const names = security.groups.filter(({ keys }) => keys.includes(name)).map((one) => one.name);
+  return names.length === 0 ? null : names.join(", ");
+}
+
+function requestLimit({ requestsPerMinute }: ClientKey, { rate_limiting }: Config): number | null {
+  if (!rate_limiting.enabled) return null;
+  return requestsPerMinute ?? rate_limiting.requests_per_minute;
+}
+
+function sumsOf({ caller, limits }: CallScope, unit: string, { spent }: KeyFigures) {
+  return limits.budgets.filter((budget) => budget.unit === unit).map(({ per, window, limit }) => ({
+    period: per,
+    spent: spent.get(caller)?.get(window) ?? 0,
+    limit,
+  }));
+}
+
+function budgetViews(
+  scope: CallScope,
+  name: string,
+  figures: KeyFigures,
+): readonly BudgetView[] {
+  return sumsOf(scope, "usd", figures).map(({ period, spent, limit }) => ({
+    scope: scope.group ?? name,
+    period,
+    spentUsd: usdOf(spent),
+    limitUsd: usdOf(limit),
+  }));
+}
+
+function tokenBudgetViews(
+  scope: CallScope,
+  name: string,
+  figures: KeyFigures,
+): readonly TokenBudgetView[] {
+  return sumsOf(scope, "tokens", figures).map((sum) => ({ scope: scope.group ?? name, ...sum }));
+}

@@ -1,0 +1,2 @@
+// @ts-check
+/// <reference lib="dom" />

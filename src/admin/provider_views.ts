@@ -1,0 +1,34 @@
+import { breakerState, findRest } from "../call/accounts.ts";
+import { hasPool } from "../call/key_pool.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Feed } from "./feed.ts";
+import type { ProviderView } from "./snapshot.ts";
+
+/** Returns the providers in the order of the file. */
+export function providerViews(
+  { generation, state }: Pick<Gateway, "generation" | "state">,
+  feed: Pick<Feed, "provider">,
+): readonly ProviderView[] {
+  const { circuit_breaker } = generation.config;
+  return [...generation.providers.values()].map((provider): ProviderView => {
+    const { id, settings, accounts } = provider;
+    const breaker = circuit_breaker.enabled ? breakerState({ state }, provider) : "closed";
+    const waits = accounts.map(({ digest }) => state.breakers.openFor(digest, circuit_breaker));
+    const max = settings.max_concurrent ?? null;
+    const slots = max === null ? null : state.slots.counts(provider);
+    return {
+      id,
+      type: settings.type,
+      breaker,
+      opensInMs: breaker === "open" ? Math.round(Math.min(...waits)) : null,
+      ...feed.provider(id),
+      running: slots?.running ?? null,
+      queued: slots?.queued ?? null,
+      maxConcurrent: max,
+      keys: !hasPool(provider) ? [] : accounts.map((account) => {
+        const rest = findRest({ state }, provider, account);
+        return { name: account.name, restsForMs: rest === null ? null : Math.round(rest.leftMs) };
+      }),
+    };
+  });
+}

@@ -1,0 +1,48 @@
+import { dayBefore } from "../core/usage_row.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { newUsageReport, USAGE_COLUMNS, usageCsv, usageJson } from "../observe/usage_report.ts";
+
+/** Response to `GET /usage`. */
+export interface UsageResponse {
+  readonly status: 200 | 400 | 503;
+  readonly type: string;
+  readonly text: string;
+}
+
+const JSON_TYPE = "application/json", CSV_TYPE = "text/csv; charset=utf-8";
+const TEXT_TYPE = "text/plain; charset=utf-8";
+
+/**
+ * Returns the usage of client keys of the last `days` up to today, added up `by` a column or by all, as
+ * JSON or with `format=csv` as CSV.
+ */
+export async function readUsage(
+  query: URLSearchParams,
+  { generation, state, world }: Gateway,
+): Promise<UsageResponse> {
+  const stored = generation.config.state.usage_days;
+  const by = query.get("by");
+  const column = USAGE_COLUMNS.find((name) => name === by) ?? null;
+  if (by !== column) return wrong("by is key, model, provider or day.");
+  const format = query.get("format") ?? "json";
+  if (format !== "json" && format !== "csv") return wrong("format is json or csv.");
+  const days = query.get("days") ?? String(stored);
+  if (!/^[1-9]\d{0,5}$/.test(days) && days !== String(stored)) {
+    return wrong("days is a number from 1 on.");
+  }
+  const to = generation.calendar.windowOf("day", world.wall()).name.slice("d:".length);
+  const length = Math.max(1, Math.min(Number(days), stored));
+  const wanted = Array.from({ length }, (_, index) => dayBefore(to, index));
+  const rows = await state.usage.read(wanted);
+  if (!rows.ok) {
+    return { status: 503, type: TEXT_TYPE, text: "The state store does not answer; try again." };
+  }
+  const report = newUsageReport(rows.value, { from: wanted.at(-1) ?? to, to }, column);
+  return format === "csv"
+    ? { status: 200, type: CSV_TYPE, text: usageCsv(report) }
+    : { status: 200, type: JSON_TYPE, text: JSON.stringify(usageJson(report)) };
+}
+
+function wrong(text: string): UsageResponse {
+  return { status: 400, type: TEXT_TYPE, text };
+}
