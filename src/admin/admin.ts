@@ -52,6 +52,7 @@ export function newAdmin(options: AdminOptions): Admin {
   const figures = newFigureReader(gateway);
   const take = (cursor = NOTHING_READ) => takeSnapshot(options, figures.latest, cursor);
   const events = newEvents(gateway.world, take, () => figures.refresh());
+  options.notes.onChange(() => events.sendNow());
   let inFlight = 0;
 
   async function answer(request: GuardedRequest): Promise<Answer> {
@@ -131,7 +132,6 @@ const FIXED_HEADERS = {
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
   "cross-origin-resource-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
 } as const;
 
 function plain(status: number, text: string): Answer {

@@ -1,17 +1,17 @@
 import type { World } from "../core/world.ts";
+import { untilNextSecond } from "./feed.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { type Cursor, cursorAfter, NOTHING_READ } from "./take_snapshot.ts";
 
 /** Maximum number of listeners to the stream of snapshots. */
 export const MAX_LISTENERS = 16;
 
-/** Time between two snapshots. */
-const SNAPSHOT_INTERVAL_MS = 1_000;
-
 /** Streams of snapshots, one a second. */
 export interface Events {
   /** Returns a stream of server-sent events; null if there are too many. */
   open(): ReadableStream<Uint8Array> | null;
+  /** Sends a snapshot at once. */
+  sendNow(): void;
   /** Number of open streams. */
   readonly count: number;
   /** Ends all streams. */
@@ -29,7 +29,7 @@ interface Listener {
  * the next one, so that nothing waits for it.
  */
 export function newEvents(
-  world: Pick<World, "after">,
+  world: Pick<World, "after" | "wall">,
   take: (cursor: Cursor) => Snapshot,
   refresh: () => Promise<void>,
 ): Events {
@@ -39,6 +39,7 @@ export function newEvents(
   let isClosed = false;
 
   async function tick() {
+    cancel?.();
     cancel = null;
     await refresh();
     // Listeners that have read the same get the same bytes.
@@ -66,7 +67,7 @@ export function newEvents(
 
   function schedule() {
     if (isClosed || listeners.size === 0 || cancel !== null) return;
-    cancel = world.after(SNAPSHOT_INTERVAL_MS, () => void tick());
+    cancel = world.after(untilNextSecond(world), () => void tick());
   }
 
   return {
@@ -87,6 +88,9 @@ export function newEvents(
           cancel = null;
         },
       }, { highWaterMark: 2 });
+    },
+    sendNow() {
+      if (listeners.size > 0) void tick();
     },
     get count() {
       return listeners.size;

@@ -53,7 +53,7 @@ export function newFeed(
   const running = new Map<string, CallReport>();
   const finished: Finished[] = [];
   let finishedCount = 0;
-  let cancel = world.after(1_000, countStreams);
+  let cancel = world.after(untilNextSecond(world), countStreams);
 
   function secondNow(): number {
     return Math.floor(world.wall() / 1000);
@@ -68,7 +68,7 @@ export function newFeed(
     let open = 0;
     for (const report of running.values()) if (isStreaming(report)) open++;
     if (open > 0) seconds.setStreams(secondNow() - 1, open);
-    cancel = world.after(1_000, countStreams);
+    cancel = world.after(untilNextSecond(world), countStreams);
   }
 
   function sink(report: Readonly<CallReport>) {
@@ -124,6 +124,11 @@ export function newFeed(
     key: (name) => keys.read(secondNow(), name),
     close: () => cancel(),
   };
+}
+
+/** Returns the milliseconds until the next second of the clock begins. */
+export function untilNextSecond({ wall }: Pick<World, "wall">): number {
+  return 1_000 - Math.floor(wall()) % 1_000;
 }
 
 /** True if the call delivers a stream. */

@@ -15,12 +15,15 @@ export interface NoteBook extends Notes {
   refused(lines: readonly string[]): void;
   /** Records a file that is in use, with its warnings. */
   accepted(warnings: readonly string[]): void;
+  /** Calls the task after each change; there is one task. */
+  onChange(task: () => void): void;
 }
 
 /** Returns notes of a gateway without warnings. `wall` is the Unix time in milliseconds. */
 export function newNoteBook(wall: () => number): NoteBook {
   let refusedReload: Notes["refusedReload"] = null;
   let warnings: readonly string[] = [];
+  let changed = () => {};
   return {
     get refusedReload() {
       return refusedReload;
@@ -30,10 +33,15 @@ export function newNoteBook(wall: () => number): NoteBook {
     },
     refused(lines) {
       refusedReload = { atMs: wall(), lines: bounded(lines) };
+      changed();
+    },
+    onChange(task) {
+      changed = task;
     },
     accepted(lines) {
       refusedReload = null;
       warnings = bounded(lines);
+      changed();
     },
   };
 }

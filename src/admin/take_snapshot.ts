@@ -4,7 +4,7 @@ import { finishedView, runningViews } from "./call_views.ts";
 import type { Feed } from "./feed.ts";
 import type { KeyFigures } from "./key_views.ts";
 import { keyViews } from "./key_views.ts";
-import type { Notes } from "./notes.ts";
+import type { NoteBook, Notes } from "./notes.ts";
 import { providerViews } from "./provider_views.ts";
 import { routeViews } from "./route_views.ts";
 import type { Snapshot, StoreView } from "./snapshot.ts";
@@ -24,7 +24,7 @@ export const NOTHING_READ: Cursor = { second: 0, finished: 0 };
 export interface SnapshotSource {
   readonly gateway: Gateway;
   readonly feed: Feed;
-  readonly notes: Notes;
+  readonly notes: Notes & Pick<NoteBook, "onChange">;
   /** Returns the address at which the gateway serves clients. */
   gatewayUrl(): string;
 }

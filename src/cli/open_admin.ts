@@ -6,7 +6,7 @@ import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { listen, type Listening } from "./listen.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
 
-/** Serves the admin page of a gateway at `admin.host` and `admin.port`, on a listener of its own. */
+/** Serves the admin page of a gateway at `admin.host` and `admin.port`, on its own listener. */
 export async function openAdmin(
   source: SnapshotSource,
   log: Pick<Log, "error">,

@@ -14,6 +14,7 @@ import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import { state } from "./state.ts";
 import type { Terminal } from "./terminal.ts";
+import { top } from "./top.ts";
 import { usage } from "./usage.ts";
 
 /** Every command; the first one has no name. */
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   schema,
   state,
   usage,
+  top,
   demo,
   simulate,
   help,

@@ -13,6 +13,11 @@ server:
   host: 127.0.0.1   # only this machine
   port: 8080
 
+admin:
+  # A page that shows what the gateway does: http://127.0.0.1:8081/ in a browser of this machine.
+  enabled: true
+  port: 8081
+
 providers:
   ollama:
     # A local runtime needs no key. Its models are listed by GET /v1/models.

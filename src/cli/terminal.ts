@@ -18,6 +18,8 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string>>;
   /** True if log lines may be coloured. */
   readonly isColoured: boolean;
+  /** Returns the size of the terminal that stdout is; null if it is a file or a pipe. */
+  size(): { readonly columns: number; readonly rows: number } | null;
   /** Returns a cancellation for the stop signal. Commands that serve call it once. */
   stop(): Cancellation;
   /** Calls the task on each reload signal. Returns an unsubscribe function. */
@@ -39,6 +41,7 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     },
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
+    size: () => Deno.stdout.isTerminal() ? Deno.consoleSize() : null,
     stop: () => stopOnSignal(() => errors.flush()),
     onReload(task) {
       Deno.addSignalListener("SIGHUP", task);

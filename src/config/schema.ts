@@ -216,7 +216,7 @@ export const configSchema = section({
     "Contents of log lines and metrics. Changes need a restart.",
   ),
   admin: adminSchema.prefault({}).describe(
-    "Admin page on a listener of its own. Changes need a restart.",
+    "Admin page on its own listener. Changes need a restart.",
   ),
   general: generalSchema.prefault({}).describe("Identity of this gateway at the remote dashboard."),
   data_sharing: dataSharingSchema.prefault({}).describe("Export to the remote dashboard."),

@@ -43,6 +43,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
     written,
     environment,
     isColoured: false,
+    size: () => null,
     out: (text) => add("out", text),
     err: (line) => add("err", textOf(line)),
     create(path, text) {

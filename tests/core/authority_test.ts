@@ -1,9 +1,5 @@
 import fc from "fast-check";
-import {
-  isLoopback,
-  parseAuthority,
-  parseOrigin,
-} from "../../src/core/authority.ts";
+import { isLoopback, parseAuthority, parseOrigin } from "../../src/core/authority.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const PIECES = [

@@ -101,7 +101,12 @@ Deno.test("over two gateways with one store a key is never more than max_concurr
           budgets: [{ per: "hour", tokens: MAX_GROUP_TOKENS_COUNT }],
         }],
       });
-      const available = { isUp: () => true, pendingWrites: () => 0, awayForMs: () => null, pingMs: () => null };
+      const available = {
+        isUp: () => true,
+        pendingWrites: () => 0,
+        awayForMs: () => null,
+        pingMs: () => null,
+      };
       const gatewayStore = { ...store, availability: available, outcomes: undefined as never };
       const gateways = [0, 1].map(() =>
         limitedGateway(security, { world, store: gatewayStore, providers: PATIENT })

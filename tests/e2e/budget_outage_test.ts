@@ -15,7 +15,12 @@ function storeWith(quotas: QuotaStore): GatewayStore {
   return {
     ...newSwitchedStore(() => 0),
     quotas,
-    availability: { isUp: () => true, pendingWrites: () => 0, awayForMs: () => null, pingMs: () => null },
+    availability: {
+      isUp: () => true,
+      pendingWrites: () => 0,
+      awayForMs: () => null,
+      pingMs: () => null,
+    },
     outcomes: undefined as never,
   };
 }

@@ -29,7 +29,7 @@ export type Admission = (
  * 401 too, but not with responses of the browser rules.
  */
 export function newAdmission({ generation, hostname }: Gateway): Admission {
-  const guard = newGuard(generation.config.server, hostname);
+  const guard = newGuard(generation.config, hostname);
   return (call, request, peer) => {
     const answer = refuseFraming(call) ?? guard(call, request, peer);
     if (answer !== null || !call.path.startsWith("/v1/")) return answer;

@@ -67,12 +67,15 @@ const EMPTY = new Uint8Array();
 
 /**
  * Returns the browser rules, which block requests of web pages that the user happens to open. A
- * page may call the gateway only if its origin is the gateway's own, local or allowed. Without
+ * page may call the gateway only if its origin is the gateway's own, that of its admin page, local or allowed. Without
  * client keys, and for `/metrics` always, the `Host` must be an IP address, a local name or a
  * configured name, which no attacker can point at the gateway (DNS rebinding), whatever address it
  * listens on.
  */
-export function newGuard(server: Config["server"], hostname: string): Guard {
+export function newGuard(
+  { server, admin }: Pick<Config, "server" | "admin">,
+  hostname: string,
+): Guard {
   const bound = boundHost(server.host);
   const hosts = new Set([...server.allowed_hosts, hostname, bound].map(plainName).filter(Boolean));
   const origins = server.allowed_origins.map(parseOriginPattern);
@@ -107,6 +110,7 @@ export function newGuard(server: Config["server"], hostname: string): Guard {
     if (origin === null) return false;
     const isWeb = defaultPort(origin.scheme) !== null;
     if (isWeb && (isLoopback(origin.host) || isSameHost(origin, host))) return true;
+    if (admin.enabled && isWeb && isAtPort(origin, host, admin.port)) return true;
     const text = originText(origin);
     return origins.some((isMeant) => isMeant(text));
   }
@@ -173,6 +177,12 @@ function isSameHost(origin: Origin, host: string): boolean {
   if (own === null || own.host !== origin.host) return false;
   const usual = defaultPort(origin.scheme);
   return (own.port ?? usual) === (origin.port ?? usual);
+}
+
+/** True if an origin has the host of the request and this port, where the admin page is. */
+function isAtPort(origin: Origin, host: string, port: number): boolean {
+  const own = parseAuthority(host);
+  return own?.host === origin.host && (origin.port ?? defaultPort(origin.scheme)) === port;
 }
 
 /** Returns the listening host in its usual form, also for short forms such as `127.1`. */

@@ -227,3 +227,17 @@ Deno.test("a gateway for the network without keys takes no page for its own by a
   assertEquals(verdictOf(await ask("gateway.example", "http://evil.example")), REFUSED);
   assertEquals(verdictOf(await ask("192.168.0.7", "http://192.168.0.8")), REFUSED);
 });
+
+Deno.test("the admin page may call the gateway of the same host while it is on, and no page at its port of another host", async () => {
+  const world = () => scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const keys = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}\n";
+  const admin = "admin: {enabled: true, host: 0.0.0.0, password: correct-horse, port: 8081}\n";
+  const config = `server: {host: 0.0.0.0}\n${keys}${oneProvider("http://up")}`;
+  const on = testGateway(admin + config, world());
+  const off = testGateway(config, world());
+  const host = "10.0.0.5:8080";
+  await assertAllowed(on, ["http://10.0.0.5:8081"], true, host);
+  await assertAllowed(off, ["http://10.0.0.5:8081"], false, host);
+  const foreign = ["http://10.0.0.6:8081", "http://evil.example:8081", "http://10.0.0.5:8082"];
+  await assertAllowed(on, [...foreign, "app2://10.0.0.5:8081", "null"], false, host);
+});
