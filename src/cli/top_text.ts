@@ -86,8 +86,8 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
   ].join(", ");
   return [
     {
-      text: `Switchyard ${version}  ${visible(gatewayUrl)}  up ${durationText(uptimeMs)}  ` +
-        `generation ${generation}  ${state}`,
+      text: `Switchyard ${version}  ${state}  up ${durationText(uptimeMs)}  ` +
+        `generation ${generation}  ${visible(gatewayUrl)}`,
       style: isLive ? BOLD_CODE : RED_CODE,
     },
     plain(

@@ -1,0 +1,277 @@
+import type { FinishedCall, Snapshot } from "../../src/admin/snapshot.ts";
+import { nextView, renderTop } from "../../src/cli/top_text.ts";
+import { durationText, figure, visible } from "../../src/cli/top_words.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { configFile, ran, testTerminal, whileServing } from "./test_terminal.ts";
+import { run } from "../../src/cli/run.ts";
+
+const NO_USE = { calls: 0, input: 0, output: 0, cached: 0, nanoUsd: 0, estimated: 0 };
+const AT_MS = Date.parse("2026-11-22T18:00:00Z");
+
+const FINISHED: FinishedCall = {
+  number: 1,
+  endedAtMs: AT_MS - 500,
+  access: {
+    path: "/v1/chat/completions",
+    status: 200,
+    end: "complete",
+    client: "ada",
+    route: "main",
+    provider: "openai",
+    model: "gpt",
+  },
+  failure: null,
+  targets: [],
+  attempts: [],
+  verified: [],
+  lossy: [],
+  usd: 0.1,
+  firstByteMs: 100,
+  firstTokenMs: 100,
+  totalMs: 1_234,
+};
+
+const SNAPSHOT: Snapshot = {
+  version: "1.2.3",
+  atMs: AT_MS,
+  uptimeMs: 3 * 3_600_000 + 120_000,
+  generation: 4,
+  isDraining: true,
+  gatewayUrl: "http://127.0.0.1:8080",
+  requiresKey: true,
+  refusedReload: { atMs: AT_MS, lines: ["routing.routes: is required (line 3, column 1)"] },
+  warnings: ["admin.port: is odd (line 2, column 4)"],
+  store: {
+    engine: "valkey",
+    isUp: false,
+    awaySinceMs: AT_MS - 90_000,
+    pingMs: 0.2,
+    pendingWrites: 7,
+    objects: [{ name: "responses", entries: 5, bytes: 9 }],
+  },
+  seconds: [{
+    second: AT_MS / 1000 - 1,
+    calls: 90,
+    failures: 6,
+    firstTokenP50Ms: 120,
+    firstTokenP95Ms: 2_500,
+    inputTokens: 600,
+    outputTokens: 60_000,
+    usd: 0.01,
+    openStreams: 1,
+  }],
+  providers: [{
+    id: "openai",
+    type: "compat",
+    breaker: "open",
+    opensInMs: 12_000,
+    attempts: 10,
+    outcomes: { success: 8, upstream_timeout: 2 },
+    p50Ms: 100,
+    p95Ms: 900,
+    running: 2,
+    queued: 0,
+    maxConcurrent: 5,
+    keys: [{ name: "a", restsForMs: 5 }, { name: "b", restsForMs: null }],
+  }],
+  routes: [{
+    name: "main",
+    match: "any path, any model",
+    strategy: "weighted",
+    targets: [{ provider: "openai", model: null, share: 1, calls: 3, servedShare: 0.75 }],
+    fallbacks: [{ provider: "local", model: "l", share: null, calls: 1, servedShare: 0.25 }],
+  }],
+  runningCount: 1,
+  running: [{
+    id: "1",
+    path: "/v1/responses",
+    client: null,
+    route: "main",
+    provider: "openai",
+    model: "evil\u001b[2J\u202e\u009b",
+    ageMs: 61_000,
+    phase: "streaming",
+    records: 12,
+    tries: 1,
+  }],
+  finishedCount: 1,
+  finished: [FINISHED],
+  keys: [{
+    name: "ada",
+    group: null,
+    isDisabled: false,
+    requestsPerMinute: 3,
+    tokensPerMinute: 40,
+    maxRequestsPerMinute: 60,
+    maxTokensPerMinute: null,
+    running: 1,
+    maxConcurrent: 2,
+    budgets: [{ scope: "ada", period: "day", spentUsd: 1.5, limitUsd: 2 }],
+    tokenBudgets: [{ scope: "team", period: "month", spent: 15, limit: 500 }],
+    today: NO_USE,
+  }],
+};
+
+const WIDE = { columns: 120, rows: null, isColoured: false };
+
+Deno.test("top shows head, problems, providers, calls, keys and routes as tables", () => {
+  assertEquals(
+    renderTop(nextView(null, SNAPSHOT), WIDE).join("\n"),
+    [
+      "Switchyard 1.2.3  live, draining  up 3h 2m  generation 4  http://127.0.0.1:8080",
+      "Calls: 1.5/s, failures 0.1/s, running 1, finished 1",
+      "First token: p50 120 ms, p95 2.5 s; tokens in 10/s, out 1000/s; cost 0.6 USD/h",
+      "State: valkey, away for 1m 30s, 7 writes wait",
+      "",
+      "The last reload was refused; the earlier configuration is in use:",
+      "  routing.routes: is required (line 3, column 1)",
+      "",
+      "Warning: admin.port: is odd (line 2, column 4)",
+      "",
+      "PROVIDER  BREAKER    ATTEMPTS  FAILED  P50     P95     RUNNING  KEYS",
+      "openai    open 12 s  10        2       100 ms  900 ms  2/5      1/2",
+      "",
+      "RUNNING  CLIENT  ROUTE  TARGET                              PHASE      RECORDS  TRIES  PATH",
+      "1m 1s    -       main   openai/evil\\u{1b}[2J\\u{202e}\\u{9b}  streaming  12       1      /v1/responses",
+      "",
+      "KEY  REQUESTS/MIN  TOKENS/MIN  RUNNING  BUDGETS",
+      "ada  3/60          40          1/2      ada day 1.5/2 USD, team month 15/500 tokens",
+      "",
+      "ROUTE  TARGET            SHARE  SERVED  CALLS",
+      "main   openai/*          100%   75%     3",
+      "       fallback local/l  -      25%     1",
+      "",
+      "FINISHED  STATUS  END       CLIENT  ROUTE  TARGET      TOTAL  TRIES  PATH",
+      "17:59:59  200     complete  ada     main   openai/gpt  1.2 s  0      /v1/chat/completions",
+    ].join("\n"),
+  );
+});
+
+Deno.test("top cuts its lines to a narrow terminal and its tables to the rows", () => {
+  const lines = renderTop(nextView(null, SNAPSHOT), { ...WIDE, columns: 20, rows: 12 });
+  assertEquals(lines.length, 12);
+  for (const line of lines) assert(line.length <= 20, line);
+  assertEquals(renderTop(nextView(null, SNAPSHOT), { ...WIDE, columns: 1, rows: 1 }), ["S"]);
+});
+
+Deno.test("top escapes every character that a terminal would act on, with and without colours", () => {
+  for (const isColoured of [true, false]) {
+    const text = renderTop(nextView(null, SNAPSHOT), { ...WIDE, isColoured }).join("\n");
+    const styles = [...text.matchAll(/\x1b\[[\d;]*m/g)].length;
+    assertEquals(styles > 0, isColoured);
+    assertEquals(
+      [...text.replace(/\x1b\[\d+m/g, "").matchAll(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g)],
+      [],
+    );
+  }
+  assertEquals(visible("a\u2028b\u0000\u{e0001}ü😀"), "a\\u{2028}b\\u{0}\\u{e0001}ü😀");
+});
+
+Deno.test("top adds what is new in the stream to what it has, within the last minute", () => {
+  const first = nextView(null, SNAPSHOT);
+  const later = { ...SNAPSHOT, atMs: AT_MS + 30_000, seconds: [], finished: [] };
+  const second = nextView(first, later);
+  assertEquals([second.seconds.length, second.finished.length], [1, 1]);
+  const third = nextView(second, { ...later, atMs: AT_MS + 61_000, finished: [FINISHED] });
+  assertEquals([third.seconds.length, third.finished.length], [0, 2]);
+  let many = third;
+  for (let count = 0; count < 50; count++) many = nextView(many, SNAPSHOT);
+  assertEquals(many.finished.length, 20);
+});
+
+Deno.test("top says that the connection is lost, and that no call is running", () => {
+  const lost = { ...nextView(null, { ...SNAPSHOT, running: [] }), isLive: false };
+  const text = renderTop(lost, WIDE).join("\n");
+  assertMatch(text, /connection lost, draining/);
+  assertMatch(text, /\nNo call is running\.\n/);
+});
+
+Deno.test("top writes durations and figures with their units", () => {
+  const durations = [null, 0.25, 9.96, 999, 1_500, 59_940, 61_000, 3_600_000, 90_000_000];
+  assertEquals(durations.map(durationText), [
+    "-",
+    "0.3 ms",
+    "10 ms",
+    "999 ms",
+    "1.5 s",
+    "59.9 s",
+    "1m 1s",
+    "1h 0m",
+    "1d 1h",
+  ]);
+  assertEquals([0, 0.00012345, 1.23456, 99.96, 123.6, 54_321].map(figure), [
+    "0",
+    "0.000123",
+    "1.23",
+    "100",
+    "124",
+    "54321",
+  ]);
+});
+
+const FILE = `server: {port: 0}
+admin: {enabled: true, port: 0, password: correct-horse-battery}
+providers:
+  one: {type: compat, base_url: "http://127.0.0.1:1", api_key: secret-of-one}
+routing: {routes: [{name: all, targets: [{provider: one}]}]}
+`;
+
+Deno.test("top prints one snapshot and ends where stdout is no terminal, with a password from the environment or a file", async () => {
+  using file = await configFile(FILE);
+  using password = await configFile("correct-horse-battery\n");
+  await whileServing(["--config", file.path], async (terminal) => {
+    const [, url = ""] = await terminal.said(/Admin page: (\S+)\n/);
+    const environment = { SWITCHYARD_ADMIN_PASSWORD: "correct-horse-battery" };
+    for (
+      const one of [
+        await ran(["top", "--url", url], environment),
+        await ran(["top", "--url", url, "--password", password.path]),
+      ]
+    ) {
+      assertEquals([one.code, one.err], [0, ""]);
+      assertMatch(one.out, /^Switchyard .* live [^]*\none +closed/);
+    }
+    const refused = await ran(["top", "--url", url]);
+    assertEquals(refused.code, 1);
+    assertMatch(refused.err, /requires its password: set SWITCHYARD_ADMIN_PASSWORD/);
+  });
+});
+
+Deno.test("top draws each snapshot on a terminal until a stop signal, and restores the screen", async () => {
+  using file = await configFile(FILE.replace(", password: correct-horse-battery", ""));
+  await whileServing(["--config", file.path], async (serving) => {
+    const [, url = ""] = await serving.said(/Admin page: (\S+)\n/);
+    const terminal = {
+      ...testTerminal({ NO_COLOR: "1" }),
+      size: () => ({ columns: 60, rows: 9 }),
+    };
+    const running = run(["top", "--url", url], terminal);
+    await terminal.said(/live[^]*\x1b\[H[^]*live/);
+    terminal.end();
+    assertEquals(await running, 0);
+    const { out } = terminal.written;
+    assert(out.startsWith("\x1b[?1049h\x1b[?25l") && out.endsWith("\x1b[?25h\x1b[?1049l"));
+    assert(!/\x1b\[\d+m/.test(out), "no colours with NO_COLOR");
+    assert(!out.includes("connection lost"));
+  });
+});
+
+Deno.test("top says what to do when the admin page is off, has no known port or does not answer", async () => {
+  using off = await configFile(FILE.replace("enabled: true", "enabled: false"));
+  assertEquals(
+    (await ran(["top", "--config", off.path])).err,
+    `The admin page is off in ${off.path}: set admin.enabled to true and restart the gateway.\n`,
+  );
+  using free = await configFile(FILE);
+  assertMatch((await ran(["top", "--config", free.path])).err, /name it with --url\.\n$/);
+  using silent = await configFile(FILE.replace("true, port: 0", "true, port: 1"));
+  const { code, err } = await ran(["top", "--config", silent.path]);
+  assertEquals(code, 1);
+  assertMatch(err, /^Nothing answers at http:\/\/127\.0\.0\.1:1: set admin\.enabled to true/);
+  for (const url of ["x", "file:///a", "http://me:secret@h"]) {
+    const refused = await ran(["top", "--url", url]);
+    assertEquals(refused.code, 1);
+    assertMatch(refused.err, /^--url must be an http or https URL without a password in it\.\n$/);
+  }
+  assertMatch((await ran(["top", "--password", "/nowhere"])).err, /--password does not exist/);
+});
