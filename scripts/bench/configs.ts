@@ -6,7 +6,8 @@ export type ConfigName =
   | "translate"
   | "soak"
   | "dashboard"
-  | "limited";
+  | "limited"
+  | "admin";
 
 /**
  * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
@@ -20,6 +21,10 @@ export function configText(
   switch (name) {
     case "one":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], { state });
+    case "admin":
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        admin: { enabled: true, port: 0 },
+      });
     case "limited":
       // Every request takes from a bucket that never becomes empty.
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {

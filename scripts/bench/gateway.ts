@@ -1,4 +1,8 @@
 import { parseConfig } from "../../src/config/load.ts";
+import { newAdmin } from "../../src/admin/admin.ts";
+import { type Feed, newFeed } from "../../src/admin/feed.ts";
+import { newNoteBook } from "../../src/admin/notes.ts";
+import { REQUEST_FORMS } from "../../src/cli/request_forms.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
@@ -41,11 +45,32 @@ const outbound = newOutbound({
   generation: () => gateway.generation,
   handle: (request) => app(request),
 });
-const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log)], {
+const feed = parsed.config.admin.enabled ? newFeed(world, () => gateway.generation) : null;
+const sinks = [accessLog(log), ...feed === null ? [] : [feed.sink]];
+const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
   newCapture: outbound.newCapture,
   store,
+  ...feed === null ? {} : { began: feed.began },
 });
 const app = createApp(gateway);
 outbound.apply(parsed.config);
 await store?.start();
+if (feed !== null) void readPage(feed);
 serveUntilStdinEnds(app);
+
+/** Reads the snapshots of the admin page, as one open page does. */
+async function readPage(feed: Feed): Promise<void> {
+  const admin = newAdmin({
+    gateway,
+    feed,
+    notes: newNoteBook(() => world.wall()),
+    gatewayUrl: () => "http://127.0.0.1",
+    forms: REQUEST_FORMS,
+    files: new Map(),
+    onBug: reportError,
+  });
+  const { body } = await admin.handle(new Request("http://localhost/events"));
+  for await (const snapshot of body ?? []) {
+    if (snapshot.length === 0) throw new Error("The snapshot is empty.");
+  }
+}

@@ -150,6 +150,13 @@ export const scenarios: readonly Scenario[] = [
     measured: "dashboard",
     target: { kind: "min_rate_ratio", ratio: 0.85 },
   }),
+  // With one page open.
+  jsonScenario(KB, {
+    name: "admin",
+    base: "one",
+    measured: "admin",
+    target: { kind: "min_rate_ratio", ratio: 0.95 },
+  }),
   {
     ...DEFAULT_SCENARIO,
     name: "state-turn-memory",

@@ -1,3 +1,5 @@
+import { type Failure, isRefusal } from "../core/failure.ts";
+import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { CallReport } from "../observe/report.ts";
 import { boundedText, MAX_LISTED } from "./bounded_text.ts";
@@ -39,7 +41,7 @@ export function finishedView({ number, endedAtMs, report }: Finished): FinishedC
     number,
     endedAtMs,
     access: accessView({ ...accessFields(report), ...keyLabels }),
-    failure: failure === null ? null : boundedText(failure.message),
+    failure: failure === null ? null : boundedText(failureText(failure)),
     targets: (trace?.targets ?? []).slice(0, MAX_LISTED).map((target) => ({
       ...target,
       model: bounded(target.model),
@@ -60,6 +62,17 @@ export function finishedView({ number, endedAtMs, report }: Finished): FinishedC
     firstTokenMs: ms.firstToken === null ? null : rounded(ms.firstToken),
     totalMs: rounded(ms.total),
   };
+}
+
+/**
+ * Returns what a failure means. Messages of refusals may quote a value of the request, so the
+ * description of their kind replaces them, with the path of the field.
+ */
+function failureText(failure: Failure): string {
+  if (!isRefusal(failure)) return failure.message;
+  const { kind, param } = failure;
+  const cause = REFUSAL_DOCS[kind].cause.replaceAll("`", "");
+  return `${param === null ? kind : `${kind} at ${param}`}: ${cause}`;
 }
 
 /** Returns the fields that an access line would have. */

@@ -149,7 +149,7 @@ export interface FinishedCall {
   readonly endedAtMs: number;
   /** Fields of the access line. */
   readonly access: Readonly<Record<string, unknown>>;
-  /** HTTP message of the failure, without content of the upstream; null if the call succeeded. */
+  /** Meaning of the failure, without values of the request and content of the upstream; null if the call succeeded. */
   readonly failure: string | null;
   /** Targets in the order of the route, with the reason why one was passed over; empty if not routed. */
   readonly targets: readonly PassedTarget[];

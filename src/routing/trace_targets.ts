@@ -1,6 +1,12 @@
 import type { Candidate } from "../call/inference.ts";
 import type { Call } from "../call/call.ts";
-import { type Eligible, type Evaluation, reasonText, resolveModel } from "./eligible.ts";
+import {
+  type Eligible,
+  type Evaluation,
+  reasonText,
+  resolveModel,
+  type SkipReason,
+} from "./eligible.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
 /** A target of a route as the timeline of a call shows it. */
@@ -38,7 +44,7 @@ export function traceTargets(
       isFallback,
       isChosen: one === choice?.first,
       skipped: one.kind === "skipped"
-        ? reasonText(one.reason)
+        ? skipText(one.reason)
         : isFallback || choice === null
         ? null
         : passedOver(one, choice),
@@ -49,6 +55,18 @@ export function traceTargets(
     ...targets.map((one) => traced(one, false)),
     ...fallbacks.map((one) => traced(one, true)),
   ];
+}
+
+/**
+ * Returns the reason for which a target was skipped, without a message: it may quote a value of the
+ * request, which the page must not show.
+ */
+function skipText(reason: SkipReason): string {
+  if (reason.kind !== "refused") return reasonText(reason);
+  const { kind, param } = reason.refusal;
+  return param === null
+    ? `it refuses the request: ${kind}`
+    : `it refuses the request: ${kind} at ${param}`;
 }
 
 /** Returns the reason for which a target that can serve a call was not among the picked ones; null if it was. */
