@@ -25,6 +25,7 @@ import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import state from "../../docs/operate/state.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
+import admin from "../../docs/operate/admin.md" with { type: "text" };
 import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
 import tracing from "../../docs/operate/tracing.md" with { type: "text" };
 import dataSharing from "../../docs/operate/data-sharing.md" with { type: "text" };
@@ -80,6 +81,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "shutdown", text: shutdown },
   { topic: "state", text: state },
   { topic: "limits", text: limits },
+  { topic: "admin", text: admin },
   { topic: "monitoring", text: monitoring },
   { topic: "tracing", text: tracing },
   { topic: "data-sharing", text: dataSharing },

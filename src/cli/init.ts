@@ -1,3 +1,4 @@
+import { parseConfig } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import { optionValue } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
@@ -43,12 +44,23 @@ export const init: Command = {
         return printProblems(terminal, [sentence]);
       }
       terminal.out(
-        `${USUAL_CONFIG} is written. Read it, then run "switchyard check" and "switchyard".\n`,
+        `${USUAL_CONFIG} is written. Read it, then run "switchyard check" and "switchyard".\n${
+          adminLine(text)
+        }`,
       );
       return OK_STATUS;
     }
   },
 };
+
+/** Returns the line with the link of the admin page; empty if the file does not switch it on. */
+function adminLine(text: string): string {
+  const loaded = parseConfig(text, {});
+  const admin = loaded.ok ? loaded.config.admin : null;
+  return admin?.enabled === true
+    ? `Its admin page will be at http://${admin.host}:${admin.port}/.\n`
+    : "";
+}
 
 function unknownKind(kind: string): string {
   if (kind === "") return `Name a starter file: ${KINDS.join(", ")}.`;

@@ -34,13 +34,9 @@ export function completeAdmin(
 
 /** Returns a warning for each valid setting of `admin` that is likely a mistake. */
 export function adminWarnings({ admin, server }: Config): Problem[] {
-  const { enabled, host, port, password } = admin;
+  const { enabled, port, password } = admin;
   if (!enabled) return [];
   return [
-    ...isLoopbackName(host) ? [] : [
-      "is not a loopback address: passwords and calls are sent without encryption; put a TLS " +
-      "proxy in front of it, or use 127.0.0.1 and a tunnel",
-    ].map((text): Problem => ({ path: ["admin", "host"], text, at: "value" })),
     ...password === undefined || password.length >= MIN_PASSWORD_CHARS ? [] : [
       `has fewer than ${MIN_PASSWORD_CHARS} characters, which can be guessed`,
     ].map((text): Problem => ({ path: ["admin", "password"], text, at: "value" })),

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { testAdmin } from "../support/admin.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { testGateway } from "../support/gateway.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { heldStream, wordStreams } from "../support/word_stream.ts";
 import { type Fetch, scriptedWorld } from "../support/world.ts";
@@ -242,4 +243,13 @@ Deno.test("a snapshot says that the gateway is draining", async () => {
   const { gateway, snapshot } = gatewayOver(good);
   gateway.state.inFlight.drain();
   assertEquals((await snapshot()).isDraining, true);
+});
+
+Deno.test("while the page is off, calls have no trace and nothing receives them when they begin", async () => {
+  const { app, gateway, reports } = testGateway(
+    TWO_TARGETS,
+    scriptedWorld({ fetch: good }),
+  );
+  await (await app(chatRequest())).text();
+  assertEquals([gateway.began, reports.map(({ trace }) => trace)], [null, [null]]);
 });

@@ -46,8 +46,6 @@ Deno.test("risky settings of the admin page are warned of, without their values"
   assertEquals(warningsOf(text), [
     "admin.port: is server.port too; the gateway starts only if the hosts are different addresses " +
     "(line 2, column 1)",
-    "admin.host: is not a loopback address: passwords and calls are sent without encryption; put " +
-    "a TLS proxy in front of it, or use 127.0.0.1 and a tunnel (line 2, column 30)",
     "admin.password: has fewer than 12 characters, which can be guessed (line 2, column 49)",
   ]);
 });

@@ -100,6 +100,7 @@ Deno.test("everything but providers and routes has a default", () => {
       open_duration: 30_000,
       half_open_max_requests: 3,
     },
+    admin: { enabled: false, host: "127.0.0.1", port: 8081 },
     caching: {
       enabled: false,
       ttl: 3_600_000,

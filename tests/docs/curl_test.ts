@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.t
 import { toneOf } from "../../src/simulator/relay/tone.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { testClient } from "../cli/test_terminal.ts";
-import { ADDRESS, gatewayOf } from "./documented_gateway.ts";
+import { ADDRESS, ADMIN_ADDRESS, adminOf, gatewayOf } from "./documented_gateway.ts";
 import { commands, filled, type ShellCommand } from "./shell.ts";
 import { variable } from "./pages.ts";
 
@@ -14,6 +14,8 @@ interface Asked {
   readonly body: string | null;
   /** The parts of a multipart body; null without one. */
   readonly form: FormData | null;
+  /** True for a request to the admin page. */
+  readonly isAdmin: boolean;
 }
 
 interface Answered {
@@ -49,11 +51,12 @@ function askedBy({ words, place }: ShellCommand, value: (name: string) => string
       address = word;
     }
   }
-  const [, path = ""] = address.split(`http://${ADDRESS}`);
+  const isAdmin = address.startsWith(`http://${ADMIN_ADDRESS}/`);
+  const [, path = ""] = address.split(`http://${isAdmin ? ADMIN_ADDRESS : ADDRESS}`);
   assert(path.startsWith("/"), `${place} is not for the gateway`);
   assert(body === null || parseJson(body) !== undefined, `${place} sends no JSON`);
   const isGet = body === null && form === null;
-  return { method: method ?? (isGet ? "GET" : "POST"), path, headers, body, form };
+  return { method: method ?? (isGet ? "GET" : "POST"), path, headers, body, form, isAdmin };
 }
 
 /** Runs the calls of a section, each with the ids that those before it have brought. */
@@ -65,11 +68,13 @@ async function callsOf(section: string): Promise<readonly Answered[]> {
   for (const command of curls.filter((one) => one.section === section)) {
     const asked = askedBy(command, (name) => ids.get(name) ?? variable(name));
     const { method, headers, body } = asked;
-    const response = await client.fetch(`${gateway.url}${asked.path}`, {
-      method,
-      headers,
-      body: body ?? asked.form,
-    });
+    const response = asked.isAdmin
+      ? await adminOf(section).get(asked.path, { headers })
+      : await client.fetch(`${gateway.url}${asked.path}`, {
+        method,
+        headers,
+        body: body ?? asked.form,
+      });
     const text = await response.text();
     answers.push({ asked, status: response.status, headers: response.headers, text });
     assertExpected(command, asked, response.status, text);
@@ -121,6 +126,10 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^GET \/v1\/models\/.+$/, '"object":"model"'],
   [/^GET \/health$/, '"status":"ok"'],
   [/^GET \/ready$/, '"status":"ready"'],
+  [/^GET \/snapshot$/, '"providers":['],
+  [/^GET \/explain\?/, '"isServed":true'],
+  [/^GET \/usage\?.*csv$/, "calls,input_tokens"],
+  [/^GET \/usage\?/, '"object":"usage"'],
   [/^GET \/metrics$/, "gateway_build_info{"],
 ];
 

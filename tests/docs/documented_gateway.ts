@@ -1,12 +1,17 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
+import { type TestAdmin, testAdmin } from "../support/admin.ts";
+import { scriptedWorld } from "../support/world.ts";
 import { streamOf } from "../support/pieces.ts";
 import { type SocketGateway, socketGateway } from "../support/socket_gateway.ts";
 import { configIn, variable } from "./pages.ts";
 
 /** The address at which the documented gateway listens. */
 export const ADDRESS = "127.0.0.1:8080";
+
+/** The address of its admin page. */
+export const ADMIN_ADDRESS = "127.0.0.1:8081";
 
 /** Where the simulator plays the server of each address in the documentation. */
 const PLAYED: Readonly<Record<string, string>> = {
@@ -54,6 +59,13 @@ export function gatewayOf(section: string): SocketGateway {
       world.close();
     },
   };
+}
+
+/** The admin page that a section of the documentation is about, without calls. */
+export function adminOf(section: string): TestAdmin {
+  const admin = testAdmin(configIn(section), scriptedWorld());
+  admin.feed.close();
+  return admin;
 }
 
 function addressOf(written: string): string {
