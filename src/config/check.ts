@@ -57,7 +57,7 @@ function rules(
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
-    ...cachingProblems(value.caching),
+    ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
     ...outboundProblems(value.data_sharing, value.general),
   ];
