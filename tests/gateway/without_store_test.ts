@@ -23,7 +23,7 @@ Deno.test("the gauges of a gateway without a store are up and empty", async () =
 });
 
 Deno.test("a gateway without a store counts the rate of a client in its process", async () => {
-  const limit = "rate_limiting: {enabled: true, requests_per_minute: 1}\n";
+  const limit = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 1}\n";
   const calls = nativeGateway(limit + ONE, () => ({ body: {} }));
   assertEquals((await calls.get("/models")).status, 200);
   assertEquals((await calls.get("/models")).status, 429);
