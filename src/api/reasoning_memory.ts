@@ -20,6 +20,7 @@ export async function storeReasoning(
   { digest: account }: ProviderAccount,
   { text, callIds, blocks }: CallingReasoning,
 ): Promise<Result<void>> {
+  if (state.objects.storesNothing) return success(undefined);
   const key = keyOf(caller.name, callIds, text);
   const stored = await state.objects.reasoning.store(key, { account, blocks });
   if (!stored.ok && stored.failure.kind !== "client_cancelled") {
@@ -42,6 +43,7 @@ export async function withStoredReasoning<Request extends ChatRequest>(
   { caller, metrics, state }: Context,
   request: Request,
 ): Promise<Request> {
+  if (state.objects.storesNothing) return request;
   const missing = messagesWithoutReasoning(request, caller.name);
   if (missing.length === 0) return request;
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));

@@ -53,6 +53,10 @@ export function newStateCommand(openStore: typeof openStateStore): Command {
       const loaded = await load(file, terminal.environment);
       if (!loaded.ok) return printProblems(terminal, loaded.problems);
       const settings = loaded.config.state;
+      if (settings.store === "none") {
+        terminal.out("state.store is none: nothing is stored.\n");
+        return OK_STATUS;
+      }
       if (settings.store === "memory") return inMemory(terminal, action);
       if (action === "purge" && !isConfirmed) {
         const place = placeText(settings);

@@ -70,7 +70,7 @@ export function newUsageCommand(
       const { state, security } = loaded.config;
       const days = parseDays(options, state.usage_days);
       if (days === null) return wrongUsage(terminal, "usage", "--days is a number from 1 on.");
-      if (state.store === "memory") return inMemory(terminal);
+      if (state.store === "none" || state.store === "memory") return inProcess(terminal, state);
       const to = newCalendar(security.time_zone).windowOf("day", wall()).name.slice("d:".length);
       const wanted = Array.from({ length: days }, (_, index) => dayBefore(to, index));
       const rows = await readRows(openStore, state, terminal, wanted);
@@ -89,9 +89,9 @@ function parseDays(options: OptionValues, stored: number): number | null {
   return /^[1-9]\d{0,5}$/.test(written) ? Math.min(Number(written), stored) : null;
 }
 
-function inMemory(terminal: Terminal): number {
+function inProcess(terminal: Terminal, { store }: Config["state"]): number {
   terminal.err(
-    "state.store is memory: the usage is in the process of the gateway. Set state.store to sqlite " +
+    `state.store is ${store}: the usage is in the process of the gateway. Set state.store to sqlite ` +
       "or valkey, or read gateway_client_tokens_total and gateway_client_spend_usd_total at /metrics.\n",
   );
   return FAILED_STATUS;

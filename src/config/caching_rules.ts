@@ -1,11 +1,27 @@
-import { isObject } from "../core/json/json.ts";
-import { parseNumber } from "./fields.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import { parseBoolean, parseNumber } from "./fields.ts";
 import type { Problem } from "./problems.ts";
 import { type Config, MAX_CACHE_BYTES, type WrittenConfig } from "./schema.ts";
 
-/** Returns the problems between the keys of `caching`. Takes the value before defaults. */
-export function cachingProblems(caching: unknown): Problem[] {
-  if (!isObject(caching) || caching.max_entry_bytes === undefined) return [];
+/** Returns the problems between the keys of `caching`, and with `state`. Takes the values before defaults. */
+export function cachingProblems(caching: unknown, state: unknown): Problem[] {
+  if (!isObject(caching)) return [];
+  return [...sharedProblems(caching, state), ...sizeProblems(caching)];
+}
+
+function sharedProblems({ shared }: JsonObject, state: unknown): Problem[] {
+  const isShared = parseBoolean(shared) === true && isObject(state) && state.store === "none";
+  return isShared
+    ? [{
+      path: ["caching", "shared"],
+      text: "requires a state store, and state.store is none; set it to sqlite or valkey",
+      at: "value",
+    }]
+    : [];
+}
+
+function sizeProblems(caching: JsonObject): Problem[] {
+  if (caching.max_entry_bytes === undefined) return [];
   const { max_entry_bytes, max_bytes } = caching;
   const entry = parseNumber(max_entry_bytes);
   const all = parseNumber(max_bytes ?? MAX_CACHE_BYTES);

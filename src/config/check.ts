@@ -58,7 +58,7 @@ function rules(
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
-    ...cachingProblems(value.caching),
+    ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
     ...adminProblems(value.admin),
     ...outboundProblems(value.data_sharing, value.general),

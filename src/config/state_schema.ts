@@ -40,8 +40,10 @@ const valkey = section({
 
 /** Schema of `state`: where stored objects, quotas and shared cached responses are. */
 export const stateSchema = section({
-  store: z.enum(["memory", "sqlite", "valkey"]).default("memory")
-    .describe("memory: lost on restart; sqlite: a file; valkey: a Valkey or Redis server."),
+  store: z.enum(["none", "memory", "sqlite", "valkey"]).default("memory").describe(
+    "none: stores nothing and refuses what needs it; memory: lost on restart; sqlite: a file; " +
+      "valkey: a Valkey or Redis server.",
+  ),
   ttl: duration(1_000).prefault("30m")
     .describe("Lifetime of stored responses, conversations and owners, at least 1s."),
   max_entries: integer(1).prefault(DEFAULT_MAX_ENTRIES)

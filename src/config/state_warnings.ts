@@ -1,5 +1,6 @@
-import { isObject } from "../core/json/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isLoopbackName } from "../core/loopback.ts";
+import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
@@ -17,6 +18,7 @@ export function stateWarnings(written: unknown, config: Config): Problem[] {
   const file = isObject(written) ? written : {};
   return [
     ...memoryWarnings(config),
+    ...noStoreWarnings(file, config),
     ...otherStoreWarnings(file.state, config),
     ...transportWarnings(config),
     ...sharedCacheWarnings(file.caching, config),
@@ -42,6 +44,70 @@ function memoryWarnings({ state }: Config): Problem[] {
     ),
     ...state.ttl > USUAL_MEMORY_TTL_MS ? [warning(["state", "ttl"], long)] : [],
   ];
+}
+
+/** Settings of stored objects, and of a store that can be away. */
+const STORAGE_KEYS = [
+  "ttl",
+  "max_entries",
+  "max_bytes",
+  "on_outage",
+  "required",
+  "encryption_keys",
+] as const;
+
+/** Capabilities that are only for objects whose owners the gateway stores. */
+const OWNED_CAPABILITIES = [
+  "chat_completions_lifecycle",
+  "responses_lifecycle",
+  "conversations",
+  "background_responses",
+  "response_cancellation",
+] as const;
+
+/** Families of relayed endpoints whose owners the gateway stores. */
+const OWNED_FAMILIES: readonly unknown[] = ["files", "batches"];
+
+function noStoreWarnings(file: JsonObject, config: Config): Problem[] {
+  if (config.state.store !== "none") return [];
+  const state = isObject(file.state) ? file.state : {};
+  return [
+    ...STORAGE_KEYS.filter((key) => state[key] !== undefined).map((key) =>
+      warning(["state", key], "has no effect while state.store is none", "key")
+    ),
+    ...Object.entries(config.providers).flatMap(([id, { capabilities }]) => {
+      const path = ["providers", id, "capabilities"];
+      return [
+        ...OWNED_CAPABILITIES.filter((name) => capabilities[name]).map((name) => [...path, name]),
+        ...relaysOwned(file.providers, id) ? [[...path, "relay"]] : [],
+      ].map((at) => warning(at, "has requests that are refused while state.store is none", "key"));
+    }),
+    ...budgetWarnings(config),
+  ];
+}
+
+/** True if the file itself lists a family of endpoints whose owners would have to be stored. */
+function relaysOwned(providers: unknown, id: string): boolean {
+  const provider = isObject(providers) ? providers[id] : null;
+  const capabilities = isObject(provider) ? provider.capabilities : null;
+  const relay = isObject(capabilities) ? capabilities.relay : null;
+  return Array.isArray(relay) && relay.some((family) => OWNED_FAMILIES.includes(family));
+}
+
+function budgetWarnings({ security }: Config): Problem[] {
+  const { enabled, provider, api_key: { keys }, groups } = security;
+  if (!enabled || provider !== "api_key") return [];
+  const text = "is counted in this process only, and a restart begins it again, because " +
+    "state.store is none";
+  const paths = [
+    ...keys.flatMap(({ budgets }, index) =>
+      budgets.length > 0 ? [[...CLIENT_KEYS_PATH, index]] : []
+    ),
+    ...groups.flatMap(({ budgets }, index) =>
+      budgets.length > 0 ? [["security", "groups", index]] : []
+    ),
+  ];
+  return paths.map((path) => warning([...path, "budgets"], text));
 }
 
 /** Returns a warning for each setting of a store that is not chosen. */

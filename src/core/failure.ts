@@ -54,6 +54,7 @@ const REFUSAL_TABLE = {
   ambiguous_provider: { status: 400, logEnd: "refused" },
   provider_binding_conflict: { status: 400, logEnd: "refused" },
   provider_binding_stale: { status: 400, logEnd: "refused" },
+  state_disabled: { status: 400, logEnd: "refused" },
   array_above_max_length: { status: 400, logEnd: "refused" },
   duplicate_item_id: { status: 400, logEnd: "refused" },
   conversation_item_limit_exceeded: { status: 400, logEnd: "refused" },

@@ -94,6 +94,13 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "The account of the provider that owns this id has changed since; " +
       "name the provider with the X-Gateway-Provider header.",
   },
+  state_disabled: {
+    cause: "The request needs stored state, and `state.store` is `none`.",
+    cure: "Do what the message says, such as to send the whole conversation as `input`, " +
+      "or set `state.store` to `memory`, `sqlite` or `valkey`.",
+    example:
+      "This gateway stores no responses (state.store is none); send the whole conversation as input.",
+  },
   array_above_max_length: {
     cause: "The array at `param` has too many elements.",
     cure: "Split the array over several requests.",

@@ -67,7 +67,12 @@ export function newGateway(
   const { caching, server, state: settings } = first.config;
   const state = newGatewayState(
     world,
-    { caching, server, retention: retentionOf(settings), usageDays: settings.usage_days },
+    {
+      caching,
+      server,
+      retention: settings.store === "none" ? null : retentionOf(settings),
+      usageDays: settings.usage_days,
+    },
     { store, ...options.onKeyRejected !== undefined && { onKeyRejected: options.onKeyRejected } },
   );
   configure(state, first);

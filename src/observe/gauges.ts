@@ -150,7 +150,8 @@ function registerStores(
   const registers = [registry];
   new Gauge({
     name: "gateway_state_up",
-    help: "1 while the state store is available, else 0; always 1 for a store in memory.",
+    help:
+      "1 while the state store is available, else 0; always 1 for a store in memory and for none.",
     registers,
     collect() {
       this.set(isStateUp() ? 1 : 0);

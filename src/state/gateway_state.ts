@@ -7,6 +7,7 @@ import type { Availability, GatewayStore } from "./gateway_store.ts";
 import { type LeaseRenewal, newLeaseRenewal } from "./lease_renewal.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import { newMemoryQuotas } from "./memory/quotas.ts";
+import { newNoObjectStore } from "./none/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
@@ -42,7 +43,7 @@ export interface GatewayState {
   readonly objects: ObjectStore;
   /** Writes to the stored objects that follow from responses of upstreams. */
   readonly outcomes: OutcomeStore;
-  /** Null for objects in the memory of the process, which are always available. */
+  /** Null for objects in the memory of the process, which are always available, and for none. */
   readonly availability: Availability | null;
   /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
   readonly quotas: QuotaStore;
@@ -56,8 +57,8 @@ export interface GatewayState {
 interface StartSettings {
   readonly caching: CacheSettings;
   readonly server: AdmissionLimits;
-  /** Bounds of the objects in memory. */
-  readonly retention: Retention;
+  /** Bounds of the objects in memory; null to store no objects at all. */
+  readonly retention: Retention | null;
   /** Number of days for which usage is stored; none if absent. */
   readonly usageDays?: number;
 }
@@ -79,7 +80,8 @@ export function newGatewayState(
   const now = () => world.now();
   const random = () => world.random();
   const loads = newTargetLoads();
-  const objects = store?.objects ?? newMemoryObjectStore(now, retention);
+  const objects = store?.objects ??
+    (retention === null ? newNoObjectStore() : newMemoryObjectStore(now, retention));
   const state: GatewayState = {
     began: world.now(),
     since: world.unix(),

@@ -18,6 +18,11 @@ export type BoundType = "chat_completion" | "response" | "conversation" | "relay
 
 /** Storage of the objects that clients create. Its content may outlive the process. */
 export interface ObjectStore {
+  /**
+   * Set if the store stores nothing: then client APIs refuse requests that need stored state, and serve the rest
+   * with `store: false`.
+   */
+  readonly storesNothing?: true;
   readonly responses: ResponseStore;
   /** Conversations that the gateway stores itself. */
   readonly conversations: ConversationStore;

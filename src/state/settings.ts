@@ -20,7 +20,7 @@ export interface StateSettings {
 }
 
 /** Names of the state stores. */
-export type StoreName = "memory" | "sqlite" | "valkey";
+export type StoreName = "none" | "memory" | "sqlite" | "valkey";
 
 /** Settings of a store in a file. */
 export interface SqliteSettings {

@@ -154,6 +154,14 @@ Deno.test("state in memory has nothing to show and nothing to delete", async () 
   assertStringIncludes(purge.err, "a restart deletes it");
 });
 
+Deno.test("with the store none, state info and state purge say that nothing is stored", async () => {
+  using file = await configFile(fileOf("state: {store: none}"));
+  for (const args of [["info"], ["purge"], ["purge", "--yes"]]) {
+    const { code, out, err } = await ran(["state", ...args, "--config", file.path]);
+    assertEquals([code, out, err], [0, "state.store is none: nothing is stored.\n", ""]);
+  }
+});
+
 Deno.test("a database that does not exist is not created", async () => {
   const directory = await Deno.makeTempDir();
   const path = `${directory}/state.db`;
@@ -180,5 +188,5 @@ Deno.test("a broken configuration is refused before the store is opened", async 
   using file = await configFile(fileOf("state: {store: nothing}"));
   const { code, err } = await ran(["state", "info", "--config", file.path]);
   assertEquals(code, 1);
-  assertStringIncludes(err, "state.store: must be memory, sqlite or valkey");
+  assertStringIncludes(err, "state.store: must be none, memory, sqlite or valkey");
 });

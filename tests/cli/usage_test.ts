@@ -95,6 +95,9 @@ Deno.test("switchyard usage says why it cannot read a store, and where the sums 
   const memory = await runOver([], {}, "");
   assertEquals([memory.code, memory.out], [1, ""]);
   assertMatch(memory.err, /in the process of the gateway.*gateway_client_tokens_total/);
+  const none = await runOver([], {}, "state: {store: none}");
+  assertEquals([none.code, none.out], [1, ""]);
+  assertMatch(none.err, /state\.store is none.*gateway_client_tokens_total/);
   const away = await runOver([], { rows: null });
   assertEquals(away.code, 1);
   assertMatch(away.err, /does not answer/);

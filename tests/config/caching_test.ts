@@ -27,6 +27,17 @@ Deno.test("the settings of the cache may come from variables", () => {
   assertEquals(caching, { ...DEFAULT, enabled: true, max_bytes: 200, max_entry_bytes: 200 });
 });
 
+Deno.test("a shared cache is a problem while state.store is none", () => {
+  const text = "caching.shared: requires a state store, and state.store is none; " +
+    "set it to sqlite or valkey (line 2, column 19)";
+  const problemsWith = (store: string, shared: string) =>
+    problemsOf(withSection(`state: {store: ${store}}`, `caching: {shared: ${shared}}`));
+  assertEquals(problemsWith("none", "true"), [text]);
+  assertEquals(problemsWith("none", '"true"'), [text]);
+  assertEquals(problemsWith("none", "false"), []);
+  assertEquals(problemsWith("memory", "true"), []);
+});
+
 Deno.test("problems in caching are reported with line and column", () => {
   const cases: Record<string, string> = {
     "caching: {enabled: perhaps}": "enabled: must be true or false (line 1, column 20)",

@@ -59,6 +59,11 @@ Deno.test("an address of a server is accepted with each scheme, a port and a dat
   ) assertEquals(configOf(valkey(`url: "${url}"`)).state.valkey.url, url);
 });
 
+Deno.test("the store none needs no other setting, and names of stores are from a fixed list", () => {
+  assertEquals(configOf(state("store: none")).state.store, "none");
+  assertEquals(plainProblems(state("store: nothing")).length, 1);
+});
+
 Deno.test("an address of a server that cannot be used is refused, and never shown", () => {
   const credentials = "must not contain a user or a password; " +
     "use state.valkey.username and state.valkey.password";

@@ -29,6 +29,73 @@ Deno.test("a lifetime above 30m is a warning in memory only", () => {
   assertEquals(plainWarnings("state: {store: sqlite, ttl: 31m}"), []);
 });
 
+Deno.test("settings of stored objects are named while state.store is none", () => {
+  const text = "has no effect while state.store is none";
+  const settings = {
+    ttl: "30m",
+    max_entries: "1000",
+    max_bytes: "67108864",
+    on_outage: "serve",
+    required: "false",
+    encryption_keys: `["${KEY}"]`,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name}: ${value}`);
+  assertEquals(
+    plainWarnings(`state: {store: none, ${lines.join(", ")}}`),
+    Object.keys(settings).map((name) => `state.${name}: ${text}`),
+  );
+  assertEquals(plainWarnings("state: {store: none, usage_days: 3}"), []);
+  assertEquals(plainWarnings("state: {store: none, sqlite: {path: a.db}}"), [
+    `state.sqlite.path: ${text}`,
+  ]);
+});
+
+Deno.test("capabilities whose requests are refused are named while state.store is none", () => {
+  const refused = [
+    "chat_completions_lifecycle",
+    "responses_lifecycle",
+    "conversations",
+    "background_responses",
+    "response_cancellation",
+  ];
+  const served = ["response_compaction", "response_input_tokens", "embeddings_base64"];
+  const config = (store: string, relay: string) => `
+state: {store: ${store}}
+providers:
+  up:
+    type: compat
+    base_url: "http://up"
+    capabilities: {${[...refused, ...served].map((name) => `${name}: true`)}, relay: [${relay}]}
+routing: {routes: [{name: all, targets: [{provider: up}]}]}
+`;
+  const plain = (text: string) =>
+    warningsOf(text).map((line) => line.replace(/ \(line \d+, column \d+\)$/, ""));
+  const warned = (names: readonly string[]) =>
+    names.map((name) =>
+      `providers.up.capabilities.${name}: has requests that are refused while state.store is none`
+    );
+  assertEquals(plain(config("none", "images")), warned(refused));
+  assertEquals(plain(config("none", "images, files")), warned([...refused, "relay"]));
+  assertEquals(plain(config("none", "batches")), warned([...refused, "relay"]));
+  assertEquals(plain(config("memory", "files, batches")), []);
+});
+
+Deno.test("budgets are named while state.store is none, because a restart begins them again", () => {
+  const budget = "max_concurrent: 2, budgets: [{usd: 1, per: day}]";
+  const security = `security:
+  enabled: true
+  api_key: {keys: [{name: ada, value: key-of-ada, ${budget}}, {name: bob, value: key-of-bob}]}
+  groups: [{name: all, keys: [ada], budgets: [{usd: 2, per: day}]}]`;
+  const text = "is counted in this process only, and a restart begins it again, because " +
+    "state.store is none";
+  const none = plainWarnings("state: {store: none}", security);
+  assertEquals(none.filter((line) => line.includes("store is none")), [
+    `security.api_key.keys[0].budgets: ${text}`,
+    `security.groups[0].budgets: ${text}`,
+  ]);
+  assertEquals(plainWarnings(security).filter((line) => line.includes("store is")), []);
+});
+
 Deno.test("each setting of a store that is not chosen is named", () => {
   const sqlite = "state: {store: sqlite, sqlite: {path: a.db}, valkey: {username: a, prefix: b}}";
   assertEquals(plainWarnings(sqlite), [

@@ -15,10 +15,13 @@ export interface Sdk extends AsyncDisposable {
   readonly arrived: Promise<void>;
 }
 
-/** Starts all three, with one more line for the provider; the client repeats nothing by itself. */
-export function startSdk(wire: typeof WIRES[number], setting = ""): Sdk {
+/**
+ * Starts all three, with one more line for the provider, and `top` before the file; the client repeats
+ * nothing by itself.
+ */
+export function startSdk(wire: typeof WIRES[number], setting = "", top = ""): Sdk {
   return startWith((address) => `
-providers:
+${top}providers:
   sim:
     type: ${wire}
     base_url: ${address}${PATHS[wire]}
@@ -44,17 +47,18 @@ const NATIVE = [
 
 /**
  * Starts all three; the simulator keeps all state itself, once for each of these accounts. The first
- * gets what names none. Chats are sent to the API `chatOver`.
+ * gets what names none. Chats are sent to the API `chatOver`. The file begins with `top`.
  */
 export function startNativeSdk(
   accounts: readonly string[] = ["sim"],
   chatOver: "chat_completions" | "responses" = "chat_completions",
+  top = "",
 ): Sdk {
   const flags = NATIVE.map((flag) => `${flag}: true`).join(", ");
   const targets = accounts.map((id) => `{provider: ${id}, upstream_request_type: responses}`);
   const chats = accounts.map((id) => `{provider: ${id}, upstream_request_type: ${chatOver}}`);
   return startWith((address) => `
-providers:
+${top}providers:
 ${
     accounts.map((id) =>
       `  ${id}:

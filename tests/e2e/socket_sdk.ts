@@ -24,14 +24,14 @@ export interface SdkSocket extends AsyncDisposable {
 
 const LIMITS = { maxLanes: 32, maxBufferedEvents: 10_000, maxBufferedBytes: 16 * 1024 * 1024 };
 
-/** Starts the simulator and the gateway, each on its own port. */
-export function startSocketSdk(): SocketSdk {
+/** Starts the simulator and the gateway, each on its own port; the file of the gateway begins with `top`. */
+export function startSocketSdk(top = ""): SocketSdk {
   const world = newRealWorld();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     newSimulator(world),
   );
-  const config = EVERY_TYPE.replaceAll("sim.test", `127.0.0.1:${server.addr.port}`);
+  const config = top + EVERY_TYPE.replaceAll("sim.test", `127.0.0.1:${server.addr.port}`);
   const served = socketGateway(config);
   const client = new OpenAI({ baseURL: `${served.url}/v1`, apiKey: "sk-client", maxRetries: 0 });
 

@@ -2,13 +2,15 @@ import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
-import { success } from "../../core/result.ts";
+import type { Refusal } from "../../core/failure.ts";
+import { type Failed, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { bindObject, protocolOf } from "../../call/ownership.ts";
+import { refuseStored } from "../../call/stored_state.ts";
 import type { ResponseProvenance } from "../../state/bindings.ts";
 import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
@@ -79,6 +81,8 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ? null
         : canonicalJson(`[${text},${payload?.text()}]`),
     prepare(target) {
+      const refused = isBound(request, target) ? refuseOwner(call) : null;
+      if (refused !== null) return refused;
       const encoded = encodeChatRequest(request, target);
       if (!encoded.ok) return encoded;
       const { promises } = encoded.value;
@@ -132,6 +136,15 @@ function newResponseHandler(
 function isBound(request: ChatRequest, { wire, provider }: Target): boolean {
   return wire.name === "compat" && isStored(request) &&
     hasCapability(provider, "chat_completions_lifecycle");
+}
+
+/** Returns the refusal of a completion whose owner the gateway would have to store; null if it does. */
+function refuseOwner(call: Call): Failed<Refusal> | null {
+  return refuseStored(
+    call,
+    "This gateway does not store which provider has a completion (state.store is none); omit 'store'.",
+    "store",
+  );
 }
 
 function isStored({ document }: ChatRequest): boolean {

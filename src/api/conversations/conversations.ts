@@ -7,6 +7,7 @@ import { findNativeProvider, requireCapability } from "../../call/capability.ts"
 import { findOwner, type Place } from "../../call/ownership.ts";
 import type { Conversation } from "../../state/conversations.ts";
 import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
+import { needsStore } from "../stored_objects.ts";
 import { identifierProblem, pathIdProblem, pathItemProblem } from "../identifier.ts";
 import * as local from "./local.ts";
 import * as native from "./native.ts";
@@ -28,7 +29,7 @@ export const conversations: ClientApi = {
       path: "/v1/conversations",
       about: "Creates a conversation.",
       body: "optional",
-      handle: create,
+      handle: needsStore(create),
     },
     endpoint(
       { method: "GET", path: ONE, about: "Returns a conversation." },
@@ -94,7 +95,7 @@ function endpoint(
   return {
     ...facts,
     body: facts.method === "POST",
-    async handle(call, request) {
+    handle: needsStore(async (call, request) => {
       const problem = pathProblem(request);
       if (problem !== null) return problem;
       const place = await findPlace(call, request);
@@ -102,7 +103,7 @@ function endpoint(
       if (place.value !== null) return await runUpstream(call, request, place.value);
       const stored = await local.find(call, request.params.conversation_id ?? "");
       return stored.ok ? await runLocally(call, request, stored.value) : stored;
-    },
+    }),
   };
 }
 

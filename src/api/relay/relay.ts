@@ -1,6 +1,7 @@
 import { RELAY_FAMILIES } from "../../core/endpoint.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
 import type { ClientApi, Endpoint } from "../client_api.ts";
+import { needsStore } from "../stored_objects.ts";
 import { sendOwned } from "./owned.ts";
 import { sendRouted } from "./routed.ts";
 import { RELAYED, type RelayedEndpoint } from "./table.ts";
@@ -21,7 +22,7 @@ function newEndpoint(relayed: RelayedEndpoint): Endpoint {
       path,
       about,
       body: body === "json" ? true : body === "none" ? false : body,
-      handle: (call, request) => sendOwned(call, relayed, request),
+      handle: needsStore((call, request) => sendOwned(call, relayed, request)),
     };
   }
   return {

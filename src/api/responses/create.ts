@@ -15,6 +15,7 @@ import { nativeCandidates } from "./native/create.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
 import { storeResponse } from "./state/store_response.ts";
+import { refuseUnstoredBackground, servedRequest } from "./state/without_store.ts";
 import { translatedCandidates } from "./translate/create.ts";
 
 /** What differs between creation over HTTP and over a WebSocket. */
@@ -36,15 +37,18 @@ export async function createResponse(
   options: CreateOptions,
 ): Promise<Result<Reply>> {
   call.report.stream = document.value.stream === true;
-  const request = parseResponsesRequest(document);
-  if (!request.ok) return request;
-  const refused = document.value.background === true ? refuseBackground(call.client.key) : null;
+  const parsed = parseResponsesRequest(document);
+  if (!parsed.ok) return parsed;
+  const request = servedRequest(call, parsed.value);
+  const refused = document.value.background === true
+    ? refuseBackground(call.client.key) ?? refuseUnstoredBackground(call)
+    : null;
   if (refused !== null) return refused;
   const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
-  const context = await resolveContinuation(call, request.value, options.resolvePrevious);
+  const context = await resolveContinuation(call, request, options.resolvePrevious);
   if (!context.ok) return context;
-  return await exchange(call, await newInference(call, request.value, context.value, options));
+  return await exchange(call, await newInference(call, request, context.value, options));
 }
 
 async function newInference(

@@ -9,6 +9,7 @@ import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
 import { listOwned } from "../owned_list.ts";
 import { findOwnedPlace } from "../owned_place.ts";
+import { needsStore } from "../stored_objects.ts";
 
 const ALL = "/v1/chat/completions";
 const ONE = `${ALL}/:completion_id` as const;
@@ -26,7 +27,7 @@ export const storedChat: ClientApi = {
       path: ALL,
       about: "Lists the completions that a provider stores.",
       body: false,
-      handle: list,
+      handle: needsStore(list),
     },
     {
       method: "GET",
@@ -86,11 +87,11 @@ type Operation = (
 ) => Promise<Result<Reply>>;
 
 function onCompletion(operation: Operation): Handler {
-  return async (call, request) => {
+  return needsStore(async (call, request) => {
     const id = request.params.completion_id ?? "";
     const place = await findPlace(call, id);
     return place.ok ? await operation(call, request, { ...place.value, id }) : place;
-  };
+  });
 }
 
 function findPlace(call: Call, id: string): Promise<Result<Place>> {

@@ -13,10 +13,12 @@ import { newNativeRelay } from "./relay.ts";
 import { parseNativeResponse } from "./whole_response.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
+import { unstoredPaths } from "../state/without_store.ts";
 
 /** Creates the candidates for targets with the Responses API: the client's own document is sent. */
 export function nativeCandidates(creation: Creation): CandidateFactory {
   const { call, request, context, storeOutcome } = creation;
+  const lossy = unstoredPaths(request);
   const isBackground = request.document.value.background === true;
   return (target) => {
     const problem = undeclaredProblem(request.document.value, target) ??
@@ -29,6 +31,7 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
         path: "/responses",
         payload: newPayload(() => nativeBody(request, context, target)),
       },
+      ...lossy.length > 0 && { lossy },
       // A provider adds the new items and the output to its conversation even with `store: false`.
       hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",

@@ -6,12 +6,13 @@ import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /**
- * Returns the client's document for a native target, with the target's model and sampling defaults.
+ * Returns the client's document for a native target, with the target's model and sampling defaults,
+ * and with `store: false` if the gateway stores nothing.
  * If the gateway stores the earlier items, they precede the new input items and replace the ID that
  * refers to them.
  */
 export function nativeBody(
-  { document, previousResponseId }: ResponsesRequest,
+  { document, previousResponseId, store }: ResponsesRequest,
   context: ResolvedRequest,
   target: Target,
 ): string {
@@ -19,6 +20,8 @@ export function nativeBody(
   const changes: (readonly [key: string, valueText: string | null])[] = [
     ...(value.model === target.model ? [] : [["model", JSON.stringify(target.model)] as const]),
     ...samplingDefaults(value, target.provider),
+    // The provider stores a response unless the request forbids it.
+    ...(store || value.store === false ? [] : [["store", "false"] as const]),
   ];
   const { continuation } = context;
   switch (continuation.kind) {

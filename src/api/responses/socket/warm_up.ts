@@ -8,6 +8,7 @@ import { requiredTarget } from "../state/continuation.ts";
 import { continuationFromItems, type SocketContinuation } from "./socket_continuation.ts";
 import { parseWarmUpRequest } from "../request.ts";
 import { resolveContinuation, type ResolvePrevious } from "../state/resolve_continuation.ts";
+import { servedRequest } from "../state/without_store.ts";
 import { newResourceBuilder } from "../generate/resource.ts";
 
 /**
@@ -19,11 +20,12 @@ export async function warmUp(
   document: JsonDocument,
   resolvePrevious: ResolvePrevious,
 ): Promise<Result<{ readonly reply: StreamReply; readonly continuation: SocketContinuation }>> {
-  const request = parseWarmUpRequest(document);
-  if (!request.ok) return request;
+  const parsed = parseWarmUpRequest(document);
+  if (!parsed.ok) return parsed;
+  const request = servedRequest(call, parsed.value);
   const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
-  const context = await resolveContinuation(call, request.value, resolvePrevious);
+  const context = await resolveContinuation(call, request, resolvePrevious);
   if (!context.ok) return context;
   const id = newId("resp_", call.world);
   const owner = requiredTarget(context.value.continuation);
@@ -43,12 +45,12 @@ export async function warmUp(
   const made = newResourceBuilder({
     id,
     created: world.unix(),
-    model: request.value.model,
-    request: request.value,
+    model: request.model,
+    request,
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   });
-  const state = { model: request.value.model, incompleteReason: null, error: null, output: [] };
+  const state = { model: request.model, incompleteReason: null, error: null, output: [] };
   const created = made({ ...state, status: "in_progress", completedAt: null, usage: null });
   const completed = made({
     ...state,

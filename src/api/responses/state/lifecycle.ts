@@ -10,6 +10,7 @@ import {
 } from "../../../call/ownership.ts";
 import type { Endpoint } from "../../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../../identifier.ts";
+import { needsStore } from "../../stored_objects.ts";
 import * as local from "./local_lifecycle.ts";
 import * as native from "../native/lifecycle.ts";
 
@@ -54,7 +55,7 @@ function endpoint(
     about,
     body: false,
     ...(isRetrieval ? { sharesAnswer: true } as const : {}),
-    async handle(call, request) {
+    handle: needsStore(async (call, request) => {
       call.report.stream = isRetrieval && request.query.get("stream") === "true";
       const stored = await locateResponse(call, request.params.response_id ?? "");
       if (!stored.ok) return stored;
@@ -64,7 +65,7 @@ function endpoint(
       const { id, place } = stored.value;
       const able = requireCapability(place.provider, upstream.capability);
       return able.ok ? await upstream.run(call, request, { ...place, id }) : able;
-    },
+    }),
   };
 }
 

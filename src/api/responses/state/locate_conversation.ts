@@ -1,6 +1,7 @@
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { isVisible, type Place, resolveOwner } from "../../../call/ownership.ts";
+import { refuseStored } from "../../../call/stored_state.ts";
 import { type Conversation, unknownConversation } from "../../../state/conversations.ts";
 
 /** Storage place of a conversation: the gateway's own store or a provider. */
@@ -24,6 +25,12 @@ export async function locateConversation(
   provider: string | null,
 ): Promise<Result<ConversationPlace>> {
   const param = "conversation";
+  const refused = refuseStored(
+    call,
+    "This gateway stores no conversations (state.store is none); send the items of the conversation as input.",
+    param,
+  );
+  if (refused !== null) return refused;
   const { owners, conversations } = call.state.objects;
   const [found, bound] = await Promise.all([
     conversations.find(id),

@@ -5,6 +5,7 @@ import type { Call } from "../../../call/call.ts";
 import { findOwner, type Place } from "../../../call/ownership.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { unknownPrevious } from "./resolve_continuation.ts";
+import { refuseUnstoredPrevious } from "./without_store.ts";
 import { parseReferences, referencesProblem } from "../request.ts";
 
 /**
@@ -30,6 +31,8 @@ async function findResponseOwner(
   id: string,
   named: string | null,
 ): Promise<Result<Place | null>> {
+  const refused = refuseUnstoredPrevious(call);
+  if (refused !== null) return refused;
   const param = "previous_response_id";
   const owned = await findOwner(call, { type: "response", id, param, provider: named });
   if (!owned.ok) return owned;

@@ -5,13 +5,14 @@ import type { Call } from "../../../call/call.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
 import { isReference } from "../../item_type.ts";
 import type { ResolvedRequest } from "./continuation.ts";
+import { refuseUnstoredItem } from "./without_store.ts";
 import type { ResponsesRequest } from "../request.ts";
 import type { HistoryItem } from "../translate/to_chat.ts";
 
 /**
  * Returns the new items of a request, with references replaced by their stored items. A reference to
  * an item of the history is left out. A reference to an unknown item stays, with its refusal in
- * `missing`. Fails if only another client has the item.
+ * `missing`. Fails if only another client has the item, and if the gateway stores no items.
  */
 export async function resolveReferences(
   call: Call,
@@ -33,6 +34,8 @@ export async function resolveReferences(
       const found = typeof id === "string" ? known.get(id) : undefined;
       added.push({ item: found ?? item, path, isStored: found !== undefined });
       if (found !== undefined) continue;
+      const refused = refuseUnstoredItem(call, path);
+      if (refused !== null) return refused;
       missing ??= unknownItem(path);
       // The provider might resolve the ID for every client, so the gateway must refuse it.
       if (typeof id === "string" && hidden.has(id)) return unknownItem(path);
@@ -42,14 +45,19 @@ export async function resolveReferences(
 }
 
 /**
- * Returns the refusal of the first reference to an item that only another client has; null if none.
+ * Returns the refusal of the first reference to an item that only another client has, or of the first one
+ * at a gateway that stores no items; null if none.
  * Fails also if the items cannot be looked up.
  */
 export async function hiddenItemProblem(
   call: Call,
   input: JsonValue | undefined,
 ): Promise<Failed | null> {
-  if (!call.caller.isIsolated || !Array.isArray(input)) return null;
+  if (!Array.isArray(input)) return null;
+  const reference = input.findIndex((item) => isObject(item) && isReference(item));
+  if (reference < 0) return null;
+  const refused = refuseUnstoredItem(call, `input[${reference}]`);
+  if (refused !== null || !call.caller.isIsolated) return refused;
   const stored = await findItems(call, referencedIds(input.filter(isObject)));
   if (!stored.ok) return stored;
   const { known, hidden } = stored.value;
@@ -79,7 +87,7 @@ const NO_ITEMS: StoredItems = { known: new Map(), hidden: new Set() };
 
 /** Finds the stored items with these IDs; a later item of the caller replaces one with the same ID. */
 async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
-  if (ids.size === 0) return success(NO_ITEMS);
+  if (ids.size === 0 || call.state.objects.storesNothing) return success(NO_ITEMS);
   const { conversations, responses } = call.state.objects;
   const [inConversations, inResponses] = await Promise.all([
     conversations.findItems(ids),

@@ -25,6 +25,7 @@ import {
 } from "./continuation.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { resolveReferences } from "./references.ts";
+import { refuseUnstoredPrevious } from "./without_store.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /** Finds the continuation of a response by its ID; `provider` is the one that the client names. */
@@ -91,6 +92,8 @@ export async function resolveStoredResponse(
   provider: string | null,
 ): Promise<Result<Continuation>> {
   const param = "previous_response_id";
+  const refused = refuseUnstoredPrevious(call);
+  if (refused !== null) return refused;
   const found = await call.state.objects.responses.find(id);
   if (!found.ok) return found;
   const owned = resolveOwner(call, { param, provider }, found.value?.binding ?? null);

@@ -14,6 +14,7 @@ import {
 } from "../../reasoning_memory.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
+import { unstoredPaths } from "../state/without_store.ts";
 import type { Creation } from "../creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "../generate/encoder.ts";
 import { toChat, type TranslatedRequest } from "./to_chat.ts";
@@ -55,7 +56,11 @@ export async function translatedCandidates(
     const encoded = encodeChatRequest(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
     const carried = encoded.value.lossy ?? [];
-    const lossy = [...chat.value.lossy, ...carried.map((path) => chat.value.toClientPath(path))];
+    const lossy = [
+      ...unstoredPaths(request),
+      ...chat.value.lossy,
+      ...carried.map((path) => chat.value.toClientPath(path)),
+    ];
     const promises = encoded.value.promises?.map((promise) => {
       return { ...promise, path: chat.value.toClientPath(promise.path) };
     });

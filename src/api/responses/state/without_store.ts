@@ -1,0 +1,48 @@
+import type { Refusal } from "../../../core/failure.ts";
+import type { Failed } from "../../../core/result.ts";
+import type { Call } from "../../../call/call.ts";
+import { refuseStored } from "../../../call/stored_state.ts";
+import type { ResponsesRequest } from "../request.ts";
+
+/**
+ * Returns the create request as this gateway serves it: with `store: false`, whatever the client has
+ * written, if the gateway stores nothing.
+ */
+export function servedRequest(call: Call, request: ResponsesRequest): ResponsesRequest {
+  return call.state.objects.storesNothing === true ? { ...request, store: false } : request;
+}
+
+/**
+ * Returns the paths of the fields that the response does not follow because the gateway stores nothing:
+ * `store`, if the client has written true. A client that leaves it out finds `store: false` in the response.
+ */
+export function unstoredPaths({ document, store }: ResponsesRequest): readonly string[] {
+  return document.value.store === true && !store ? ["store"] : [];
+}
+
+/** Returns the refusal of a background response at a gateway that stores no responses; else null. */
+export function refuseUnstoredBackground(call: Call): Failed<Refusal> | null {
+  return refuseStored(
+    call,
+    "This gateway stores no responses (state.store is none), so this one could not be retrieved; omit 'background'.",
+    "background",
+  );
+}
+
+/** Returns the refusal of a previous response at a gateway that stores no responses; else null. */
+export function refuseUnstoredPrevious(call: Call): Failed<Refusal> | null {
+  return refuseStored(
+    call,
+    "This gateway stores no responses (state.store is none); send the whole conversation as input.",
+    "previous_response_id",
+  );
+}
+
+/** Returns the refusal of a reference to an item at a gateway that stores no items; else null. */
+export function refuseUnstoredItem(call: Call, path: string): Failed<Refusal> | null {
+  return refuseStored(
+    call,
+    "This gateway stores no items (state.store is none); send the item itself.",
+    `${path}.id`,
+  );
+}
