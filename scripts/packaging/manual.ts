@@ -13,6 +13,7 @@ async function help(...command: readonly string[]): Promise<string> {
     dropWriteAccess: () => {},
     environment: {},
     isColoured: false,
+    size: () => null,
     stop: () => new Cancellation(),
     onReload: () => () => {},
   };
