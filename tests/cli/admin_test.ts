@@ -192,3 +192,17 @@ Deno.test("the configuration for a laptop switches the admin page on, on a loopb
   assertEquals(admin, { enabled: true, host: "127.0.0.1", port: 8081 });
   assertMatch(text, /http:\/\/127\.0\.0\.1:8081\//);
 });
+
+Deno.test("the page and the command explain a request in the same lines", async () => {
+  using file = await configFile(FILE);
+  const { out } = await ran([
+    "explain",
+    ...["--config", file.path, "--model", "gpt-x", "--path", "/v1/responses"],
+    ...["--header", "x-a=b", "--provider", "one"],
+  ]);
+  await servingAdmin(FILE, async ({ url, client }) => {
+    const query = "model=gpt-x&path=/v1/responses&header=x-a%3Db&provider=one";
+    const { lines, isServed } = await (await client.fetch(`${url}/explain?${query}`)).json();
+    assertEquals([lines.join("\n") + "\n", isServed], [out, true]);
+  });
+});

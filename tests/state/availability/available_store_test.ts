@@ -166,3 +166,23 @@ Deno.test("cached responses and quotas are those of the store itself", async () 
   assertEquals(await raw.ping(), success(undefined));
   await store.close();
 });
+
+Deno.test("the duration of the last answered ping and of an outage are known", async () => {
+  const world = scriptedWorld();
+  const { raw, store: { availability, start, close } } = newOutageStore(world);
+  assertEquals([availability.pingMs(), availability.awayForMs()], [null, null]);
+  const held = raw.hold();
+  const starting = start();
+  await world.advance(7);
+  held.release();
+  await starting;
+  assertEquals([availability.pingMs(), availability.awayForMs()], [7, null]);
+  raw.leave();
+  await world.advance(3_500);
+  assertEquals([availability.isUp(), availability.awayForMs()], [false, 2_500]);
+  assertEquals(availability.pingMs(), 7);
+  raw.comeBack();
+  await world.advance(1_000);
+  assertEquals([availability.pingMs(), availability.awayForMs()], [0, null]);
+  await close();
+});
