@@ -3,7 +3,9 @@ const MAX_TEXT_CHARS = 300;
 
 /** Returns a text that clients or providers may have chosen, cut to a bound, without lone surrogates. */
 export function boundedText(text: string): string {
-  return (text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text).toWellFormed();
+  if (text.length <= MAX_TEXT_CHARS) return text.toWellFormed();
+  // A slice would hold the whole text in memory.
+  return [...text.slice(0, MAX_TEXT_CHARS), "…"].join("").toWellFormed();
 }
 
 /** Maximum number of field paths and attempts of a call in a snapshot. */

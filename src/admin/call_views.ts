@@ -1,9 +1,9 @@
 import { type Failure, isRefusal } from "../core/failure.ts";
 import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
+import type { Fields } from "../observe/log.ts";
 import type { CallReport } from "../observe/report.ts";
 import { boundedText, MAX_LISTED } from "./bounded_text.ts";
-import { type Finished, isStreaming } from "./feed.ts";
 import type { FinishedCall, RunningCall } from "./snapshot.ts";
 
 /** Maximum number of running calls in a snapshot. */
@@ -34,13 +34,22 @@ function runningView(report: Readonly<CallReport>, nowMs: number): RunningCall {
   };
 }
 
-/** Returns a finished call with its timeline. */
-export function finishedView({ number, endedAtMs, report }: Finished): FinishedCall {
-  const { failure, trace, ms, keyLabels } = report;
+/** True if the call delivers a stream. */
+export function isStreaming({ ms, stream }: Readonly<CallReport>): boolean {
+  return stream && ms.firstByte !== null;
+}
+
+/** Returns a finished call with its timeline. It holds nothing whose size a client or provider chooses. */
+export function finishedView(
+  number: number,
+  endedAtMs: number,
+  report: Readonly<CallReport>,
+): FinishedCall {
+  const { failure, trace, ms } = report;
   return {
     number,
     endedAtMs,
-    access: accessView({ ...accessFields(report), ...keyLabels }),
+    access: accessView(report),
     failure: failure === null ? null : boundedText(failureText(failure)),
     targets: (trace?.targets ?? []).slice(0, MAX_LISTED).map((target) => ({
       ...target,
@@ -77,14 +86,19 @@ function failureText(failure: Failure): string {
 
 /** Returns the fields that an access line would have. */
 function accessView(
-  fields: Readonly<Record<string, string | number | boolean | null | undefined>>,
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => {
-      if (value === null || value === undefined) return [];
-      return [[name, typeof value === "string" ? boundedText(value) : value]];
-    }),
-  );
+  report: Readonly<CallReport>,
+): Readonly<Record<string, string | number | boolean>> {
+  const fields: Fields = report.keyLabels === null
+    ? accessFields(report)
+    : { ...accessFields(report), ...report.keyLabels };
+  const view: Record<string, string | number | boolean> = {};
+  // Every finished call passes here, and Object.entries would cost as much as all the rest.
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === null || value === undefined) continue;
+    view[name] = typeof value === "string" ? boundedText(value) : value;
+  }
+  return view;
 }
 
 function bounded(text: string | null): string | null {

@@ -2,21 +2,15 @@ import type { Generation } from "../call/generation.ts";
 import type { World } from "../core/world.ts";
 import { type CallReport, endOf, type Sink } from "../observe/report.ts";
 import { newTrace } from "../observe/trace.ts";
+import { finishedView, isStreaming } from "./call_views.ts";
 import { type KeyRate, type KeyRates, newKeyRates } from "./key_rates.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
 import { newRouteWindow } from "./route_window.ts";
 import { newSecondRing } from "./second_ring.ts";
-import type { SecondView } from "./snapshot.ts";
+import type { FinishedCall, SecondView } from "./snapshot.ts";
 
 /** Number of finished calls that are stored. */
 export const MAX_FINISHED = 100;
-
-/** A finished call with its number, from 1. */
-export interface Finished {
-  readonly number: number;
-  readonly endedAtMs: number;
-  readonly report: Readonly<CallReport>;
-}
 
 /** What the admin page knows of calls: counters of 15 minutes, running calls, the last finished ones. */
 export interface Feed {
@@ -27,7 +21,7 @@ export interface Feed {
   /** Number of calls that have finished since the process began. */
   readonly finishedCount: number;
   /** Returns the finished calls with higher numbers, newest first, as far as they are stored. */
-  finishedSince(number: number): readonly Finished[];
+  finishedSince(number: number): readonly FinishedCall[];
   /** Reports of the running calls, oldest first. */
   running(): Iterable<Readonly<CallReport>>;
   readonly runningCount: number;
@@ -51,7 +45,7 @@ export function newFeed(
   const routes = newRouteWindow();
   const keys: KeyRates = newKeyRates();
   const running = new Map<string, CallReport>();
-  const finished: Finished[] = [];
+  const finished: FinishedCall[] = [];
   let finishedCount = 0;
   let cancel = world.after(untilNextSecond(world), countStreams);
 
@@ -75,7 +69,8 @@ export function newFeed(
     running.delete(report.id);
     const endedAtMs = world.wall();
     const minute = Math.floor(endedAtMs / 60_000);
-    finished[finishedCount % MAX_FINISHED] = { number: ++finishedCount, endedAtMs, report };
+    const view = finishedView(finishedCount + 1, endedAtMs, report);
+    finished[finishedCount++ % MAX_FINISHED] = view;
     const { usage, failure, ms, client } = report;
     const inputTokens = usage?.input ?? 0;
     const outputTokens = usage?.output ?? 0;
@@ -129,9 +124,4 @@ export function newFeed(
 /** Returns the milliseconds until the next second of the clock begins. */
 export function untilNextSecond({ wall }: Pick<World, "wall">): number {
   return 1_000 - Math.floor(wall()) % 1_000;
-}
-
-/** True if the call delivers a stream. */
-export function isStreaming({ ms, stream }: Readonly<CallReport>): boolean {
-  return stream && ms.firstByte !== null;
 }

@@ -1,6 +1,6 @@
 import { VERSION } from "../core/build.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { finishedView, runningViews } from "./call_views.ts";
+import { runningViews } from "./call_views.ts";
 import type { Feed } from "./feed.ts";
 import type { KeyFigures } from "./key_views.ts";
 import { keyViews } from "./key_views.ts";
@@ -53,7 +53,7 @@ export function takeSnapshot(
     runningCount: feed.runningCount,
     running: runningViews(feed.running(), feed.runningCount, world.now()),
     finishedCount: feed.finishedCount,
-    finished: feed.finishedSince(cursor.finished).map(finishedView),
+    finished: feed.finishedSince(cursor.finished),
     keys: keyViews(gateway, feed, figures),
   };
 }

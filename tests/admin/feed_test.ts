@@ -3,7 +3,7 @@ import { fault } from "../../src/core/result.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Attempt, type CallReport, newReport } from "../../src/observe/report.ts";
 import { configOf } from "../config/parse.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -102,7 +102,11 @@ Deno.test("a reader gets each finished call once, newest first, and at most the 
   for (let count = 0; count < 250; count++) call();
   const all = feed.finishedSince(0);
   assertEquals(all.length, 100);
-  assertEquals([all[0]?.number, all[0]?.report.id, all.at(-1)?.number], [250, "call-250", 151]);
+  assertEquals([all[0]?.number, all[0]?.access["request_id"], all.at(-1)?.number], [
+    250,
+    "call-250",
+    151,
+  ]);
   assertEquals(feed.finishedSince(248).map(({ number }) => number), [250, 249]);
   assertEquals(feed.finishedSince(250), []);
   assertEquals(feed.finishedCount, 250);
@@ -136,6 +140,29 @@ Deno.test("models that clients invent do not enlarge what is stored", () => {
   assertEquals([...feed.route("main").values()], [1_000], "all belong to the one target");
   assertEquals(feed.route("none-1").size, 0);
   assertEquals(feed.finishedSince(0).length, 100);
+  feed.close();
+});
+
+Deno.test("a finished call holds no long list or text of a client or provider", () => {
+  const { feed, call } = newTestFeed();
+  const paths = Array.from({ length: 10_000 }, (_, index) => `messages[${index}]`);
+  const upstream = { status: 400, headers: {}, error: { message: "x".repeat(1e6) }, raw: null };
+  call({
+    model: "m".repeat(1e6),
+    session: "s".repeat(1e6),
+    lossy: paths,
+    verified: paths,
+    attempts: Array.from({ length: 200 }, () => attempt("success", 1)),
+    failure: fault("upstream_rejected", "f".repeat(1e6), { upstream })
+      .failure,
+  });
+  const [stored] = feed.finishedSince(0);
+  assertEquals([stored?.lossy.length, stored?.verified.length, stored?.attempts.length], [
+    50,
+    50,
+    50,
+  ]);
+  assert(JSON.stringify(stored).length < 20_000);
   feed.close();
 });
 
