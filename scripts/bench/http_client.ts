@@ -24,12 +24,21 @@ const CR = 13, ZERO = 48, NINE = 57, LOWER_CASE_BIT_CODE = 32, LOWER_A_CODE = 97
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Encodes a POST request as it is sent. */
-export function encodePost(path: string, body: Uint8Array): Uint8Array {
-  const head = encoder.encode(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
-      `authorization: Bearer sk-bench\r\ncontent-length: ${body.length}\r\n\r\n`,
-  );
+/** Encodes a POST request as it is sent. Names of further headers are in lower case. */
+export function encodePost(
+  path: string,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): Uint8Array {
+  const all = {
+    host: "127.0.0.1",
+    "content-type": "application/json",
+    authorization: "Bearer sk-bench",
+    ...headers,
+    "content-length": `${body.length}`,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = encoder.encode(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
   const request = new Uint8Array(head.length + body.length);
   request.set(head);
   request.set(body, head.length);

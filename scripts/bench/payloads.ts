@@ -162,6 +162,11 @@ function event(type: string, fields: Record<string, unknown>): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
+/** Returns the whole text of a stream with `count` text records. */
+export function streamText(count: number): string {
+  return words(count).join("");
+}
+
 function words(count: number): string[] {
   const all = WORDS.split(" ");
   return Array.from({ length: count }, (_, at) => ` ${all[at % all.length] ?? ""}`);

@@ -17,7 +17,16 @@ export interface ServerProcesses extends AsyncDisposable {
     args: readonly string[],
     port: number,
     core: number,
+    settings?: InstalledSettings,
   ): Promise<ServerProcess>;
+}
+
+/** Settings of a program of this machine. */
+export interface InstalledSettings {
+  readonly environment: Readonly<Record<string, string>>;
+  /** The file that receives its output. */
+  readonly logPath: string;
+  readonly listenTimeoutMs: number;
 }
 
 /** Linux reports processor time in units of a hundredth of a second. */
@@ -27,10 +36,15 @@ const CPU_TICK_MS = 10;
 export function newServerProcesses(canPin: boolean): ServerProcesses {
   const children: Deno.ChildProcess[] = [];
 
-  function spawn(path: string, args: readonly string[], core: number): Deno.ChildProcess {
+  function spawn(
+    path: string,
+    args: readonly string[],
+    core: number,
+    env: Readonly<Record<string, string>> = {},
+  ): Deno.ChildProcess {
     const command = canPin
-      ? new Deno.Command("taskset", { args: ["-c", String(core), path, ...args], ...PIPES })
-      : new Deno.Command(path, { args: [...args], ...PIPES });
+      ? new Deno.Command("taskset", { args: ["-c", String(core), path, ...args], env, ...PIPES })
+      : new Deno.Command(path, { args: [...args], env, ...PIPES });
     const child = command.spawn();
     children.push(child);
     return child;
@@ -48,10 +62,13 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
     args: readonly string[],
     port: number,
     core: number,
+    settings: InstalledSettings = QUIET,
   ): Promise<ServerProcess> {
-    spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core);
-    await waitForListener(path, port);
-    return { port, cpuMs: () => null };
+    const { environment, logPath, listenTimeoutMs } = settings;
+    const env = { ...environment, BENCH_LOG: logPath };
+    const child = spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core, env);
+    await waitForListener(path, port, listenTimeoutMs);
+    return { port, cpuMs: () => sumOf(processTree(child.pid).map(readCpuMs)) };
   }
 
   async function end() {
@@ -66,14 +83,18 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
 }
 
 /** The shell ends the program with its own input, so that the program cannot outlive the benchmark. */
-const RUN_UNTIL_STDIN_ENDS =
-  '"$0" "$@" </dev/null >/dev/null & server=$!; read -r _; kill $server; wait $server';
+const RUN_UNTIL_STDIN_ENDS = 'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>"$BENCH_LOG"; fi; ' +
+  '"$0" "$@" </dev/null >"$BENCH_LOG" & server=$!; read -r _; kill $server; wait $server';
 
-/** Time limit for an installed program to listen. */
-const LISTEN_TIMEOUT_MS = 10_000;
+/** The settings of a program that writes nothing of interest except its errors. */
+const QUIET: InstalledSettings = {
+  environment: {},
+  logPath: "/dev/null",
+  listenTimeoutMs: 10_000,
+};
 
-async function waitForListener(path: string, port: number): Promise<void> {
-  const end = performance.now() + LISTEN_TIMEOUT_MS;
+async function waitForListener(path: string, port: number, timeoutMs: number): Promise<void> {
+  const end = performance.now() + timeoutMs;
   for (;;) {
     try {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();
@@ -100,6 +121,23 @@ async function readPort(child: Deno.ChildProcess): Promise<number> {
     if (text.includes("\n")) return Number(text);
   }
   throw new Error("A server of the benchmark exited before it printed its port.");
+}
+
+/** Returns the process with its children, as Linux reports them. */
+function processTree(pid: number): readonly number[] {
+  if (Deno.build.os !== "linux") return [pid];
+  try {
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`).trim();
+    return [pid, ...children.split(" ").filter((id) => id !== "").map(Number).flatMap(processTree)];
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** Returns the sum; null if one part is not known. */
+export function sumOf(parts: readonly (number | null)[]): number | null {
+  return parts.reduce((sum, part) => sum === null || part === null ? null : sum + part, 0);
 }
 
 function readCpuMs(pid: number): number | null {
