@@ -67,7 +67,9 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
     const { environment, logPath, listenTimeoutMs } = settings;
     const env = { ...environment, BENCH_LOG: logPath };
     const child = spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core, env);
-    await waitForListener(path, port, listenTimeoutMs);
+    const began = performance.now();
+    const hasEnded = () => performance.now() - began > START_MS && !hasChildren(child.pid);
+    await waitForListener(path, port, { listenTimeoutMs, hasEnded });
     return { port, cpuMs: () => sumOf(processTree(child.pid).map(readCpuMs)) };
   }
 
@@ -93,13 +95,29 @@ const QUIET: InstalledSettings = {
   listenTimeoutMs: 10_000,
 };
 
-async function waitForListener(path: string, port: number, timeoutMs: number): Promise<void> {
-  const end = performance.now() + timeoutMs;
+/** The time after which the shell has certainly started the program. */
+const START_MS = 1_000;
+
+/** False if a process has no child; true where the system does not report them. */
+function hasChildren(pid: number): boolean {
+  return Deno.build.os !== "linux" || processTree(pid).length > 1;
+}
+
+async function waitForListener(
+  path: string,
+  port: number,
+  { listenTimeoutMs, hasEnded }: {
+    readonly listenTimeoutMs: number;
+    readonly hasEnded: () => boolean;
+  },
+): Promise<void> {
+  const end = performance.now() + listenTimeoutMs;
   for (;;) {
     try {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();
       return;
     } catch (error) {
+      if (hasEnded()) throw new Error(`${path} has ended.`, { cause: error });
       if (performance.now() > end) throw new Error(`${path} does not listen.`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 10));
     }

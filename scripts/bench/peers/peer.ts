@@ -67,6 +67,7 @@ export function findPeerTask(
 ): PeerTask | null {
   if (base !== "floor") return null;
   if (measured === "one") return "chat";
+  if (measured !== "translate") return null;
   return measuredRequest === null ? "translate" : "responses";
 }
 

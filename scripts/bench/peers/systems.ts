@@ -2,6 +2,8 @@ import { freePort, type ServerProcess, type ServerProcesses } from "../processes
 import { MEASURED_CORE_INDEX, type System } from "../systems.ts";
 import type { Peer, PeerUpstreamKind } from "./peer.ts";
 
+const INSTALL_COMMAND = "./scripts/deno run -A scripts/bench/peers/install.ts";
+
 /** LiteLLM takes 20 s to start on a slow machine. */
 const LISTEN_TIMEOUT_MS = 120_000;
 
@@ -37,6 +39,9 @@ async function startPeer(
   place: Parameters<Peer["launch"]>[0],
 ): Promise<System> {
   const { program, args, environment, files } = peer.launch(place);
+  if (program.includes("/") && !(await exists(program))) {
+    return { kind: "missing", reason: `it is not installed; ${INSTALL_COMMAND} installs it` };
+  }
   await Deno.mkdir(place.folder);
   for (const [path, text] of Object.entries(files)) await Deno.writeTextFile(path, text);
   const logPath = `${place.folder}/output`;
@@ -54,6 +59,10 @@ async function startPeer(
     const last = await lastLine(logPath);
     return { kind: "missing", reason: `it did not start (${last ?? String(error)})` };
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
 }
 
 const MAX_REASON_CHARACTERS = 200;

@@ -13,7 +13,8 @@ export interface RunFacts extends RunLength {
 }
 
 /** The lines around the table in the documentation. */
-const BEGIN = "<!-- table of peers: `deno task bench --peer … --write` writes it -->",
+const BEGIN = "<!-- table of peers: `./scripts/deno task bench --peer litellm --peer portkey " +
+    "--peer nginx --write` writes it -->",
   END = "<!-- end of table of peers -->";
 
 /** Returns a page with a new table between the marks; null if it has no marks. */
