@@ -45,13 +45,19 @@ export function encodePost(
   return request;
 }
 
+async function connect(port: number): Promise<Deno.TcpConn> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  connection.setNoDelay(true);
+  return connection;
+}
+
 /**
  * Connects to a loopback port. Responses are read into one buffer and parsed at their end, because
  * the load generator must cost less than the server it measures.
  */
 export async function newHttpClient(port: number): Promise<HttpClient> {
-  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  connection.setNoDelay(true);
+  let connection = await connect(port);
+  let isClosing = false;
   const buffer = new Uint8Array(MAX_RESPONSE_BYTES);
   let filled = 0;
   let bodyAt = 0;
@@ -67,6 +73,10 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
   }
 
   async function exchange(request: Uint8Array): Promise<TimedResponse> {
+    if (isClosing) {
+      connection.close();
+      connection = await connect(port);
+    }
     const began = performance.now();
     filled = bodyAt = 0;
     for (let sent = 0; sent < request.length;) {
@@ -79,6 +89,8 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     const head = decoder.decode(buffer.subarray(0, bodyAt));
     const declared = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
     isChunked = declared === undefined;
+    // Some servers end a connection after a number of requests.
+    isClosing = /\r\nconnection: close\r\n/i.test(head);
     while (filled === bodyAt) await more();
     const firstByteMs = performance.now() - began;
     const whole = bodyAt + Number(declared ?? 0);

@@ -40,11 +40,15 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
     path: string,
     args: readonly string[],
     core: number,
-    env: Readonly<Record<string, string>> = {},
+    options: Pick<Deno.CommandOptions, "env" | "stdout">,
   ): Deno.ChildProcess {
     const command = canPin
-      ? new Deno.Command("taskset", { args: ["-c", String(core), path, ...args], env, ...PIPES })
-      : new Deno.Command(path, { args: [...args], env, ...PIPES });
+      ? new Deno.Command("taskset", {
+        args: ["-c", String(core), path, ...args],
+        stdin: "piped",
+        ...options,
+      })
+      : new Deno.Command(path, { args: [...args], stdin: "piped", ...options });
     const child = command.spawn();
     children.push(child);
     return child;
@@ -53,7 +57,7 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
   async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
     const path = new URL(program, import.meta.url).pathname;
     const args = ["run", "--allow-all", "--no-prompt", path, argument];
-    const child = spawn(Deno.execPath(), args, core);
+    const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
     return { port: await readPort(child), cpuMs: () => readCpuMs(child.pid) };
   }
 
@@ -66,9 +70,12 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
   ): Promise<ServerProcess> {
     const { environment, logPath, listenTimeoutMs } = settings;
     const env = { ...environment, BENCH_LOG: logPath };
-    const child = spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core, env);
+    const child = spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core, {
+      env,
+      stdout: "null",
+    });
     const began = performance.now();
-    const hasEnded = () => performance.now() - began > START_MS && !hasChildren(child.pid);
+    const hasEnded = () => performance.now() - began > START_MS && !hasRunningChild(child.pid);
     await waitForListener(path, port, { listenTimeoutMs, hasEnded });
     return { port, cpuMs: () => sumOf(processTree(child.pid).map(readCpuMs)) };
   }
@@ -85,8 +92,8 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
 }
 
 /** The shell ends the program with its own input, so that the program cannot outlive the benchmark. */
-const RUN_UNTIL_STDIN_ENDS = 'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>"$BENCH_LOG"; fi; ' +
-  '"$0" "$@" </dev/null >"$BENCH_LOG" & server=$!; read -r _; kill $server; wait $server';
+const RUN_UNTIL_STDIN_ENDS = 'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>>"$BENCH_LOG"; fi; ' +
+  '"$0" "$@" </dev/null >>"$BENCH_LOG" & server=$!; read -r _; kill $server 2>/dev/null; wait $server';
 
 /** The settings of a program that writes nothing of interest except its errors. */
 const QUIET: InstalledSettings = {
@@ -98,9 +105,10 @@ const QUIET: InstalledSettings = {
 /** The time after which the shell has certainly started the program. */
 const START_MS = 1_000;
 
-/** False if a process has no child; true where the system does not report them. */
-function hasChildren(pid: number): boolean {
-  return Deno.build.os !== "linux" || processTree(pid).length > 1;
+/** False if no child of a process runs; true where the system does not report them. */
+function hasRunningChild(pid: number): boolean {
+  const children = processTree(pid).slice(1);
+  return Deno.build.os !== "linux" || children.some((child) => processFields(child)[0] !== "Z");
 }
 
 async function waitForListener(
@@ -130,8 +138,6 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-const PIPES = { stdin: "piped", stdout: "piped" } as const;
-
 async function readPort(child: Deno.ChildProcess): Promise<number> {
   let text = "";
   for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -158,11 +164,16 @@ export function sumOf(parts: readonly (number | null)[]): number | null {
   return parts.reduce((sum, part) => sum === null || part === null ? null : sum + part, 0);
 }
 
-function readCpuMs(pid: number): number | null {
-  if (Deno.build.os !== "linux") return null;
+/** Returns what Linux reports of a process, from its state on. */
+function processFields(pid: number): readonly string[] {
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   // The process name is in parentheses and may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function readCpuMs(pid: number): number | null {
+  if (Deno.build.os !== "linux") return null;
+  const fields = processFields(pid);
   return (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS;
 }
 

@@ -57,7 +57,10 @@ async function startPeer(
     return { kind: "started", process };
   } catch (error) {
     const last = await lastLine(logPath);
-    return { kind: "missing", reason: `it did not start (${last ?? String(error)})` };
+    return {
+      kind: "missing",
+      reason: `it did not start (${last ?? (error instanceof Error ? error.message : error)})`,
+    };
   }
 }
 

@@ -67,7 +67,9 @@ function factsText({ date, machine, loadAverages, versions, rounds, seconds }: R
   const load = loadAverages === null
     ? ""
     : `, load averages before the run ${loadAverages.map((one) => one.toFixed(2)).join(", ")}`;
-  return `Measured on ${day}: ${machine}${load}; medians of ${rounds} rounds of ${seconds} s.\n` +
+  return `Measured on ${day}: ${machine}${load}; ${
+    rounds === 1 ? "one round" : `medians of ${rounds} rounds`
+  } of ${seconds} s.\n` +
     `${versions.join(", ")}.`;
 }
 
