@@ -1,6 +1,10 @@
-import { parseArgs } from "node:util";
 import { measureCancel } from "./cancel.ts";
-import { newSystemRun, runInterleaved, type RunLength } from "./measure.ts";
+import { newSystemRun, runInterleaved } from "./measure.ts";
+import { type BenchOptions, parseOptions, USAGE } from "./options.ts";
+import { findPeerTask } from "./peers/peer.ts";
+import { newPeerRun } from "./peers/run.ts";
+import { newPeerSystems, type PeerSystems } from "./peers/systems.ts";
+import { readRunFacts, writePeerTable } from "./peers/write.ts";
 import { newServerProcesses, pinSelf } from "./processes.ts";
 import {
   cancelLine,
@@ -22,47 +26,13 @@ import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
 // the ratios are meaningful.
 
-const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]...
-  --seconds  seconds that one round of one system takes
-  --rounds   number of rounds of each scenario
-  --only     run only this scenario or measurement; can be repeated: ${
-  scenarios.map(({ name }) => name).join(", ")
-}, cancel, state, soak, start, sockets`;
-
-interface Options extends RunLength {
-  /** The names of the selected scenarios; empty selects all. */
-  readonly only: readonly string[];
-}
-
-function parseOptions(args: readonly string[]): Options | null {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seconds: { type: "string", default: "1" },
-      rounds: { type: "string", default: "3" },
-      only: { type: "string", multiple: true, default: [] },
-    },
-  });
-  const { only } = values;
-  const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
-  const known = [
-    ...scenarios.map(({ name }) => name),
-    "cancel",
-    "state",
-    "soak",
-    "start",
-    "sockets",
-  ];
-  const isSound = seconds > 0 && Number.isInteger(rounds) && rounds > 0 &&
-    only.every((name) => known.includes(name));
-  return isSound ? { seconds, rounds, only } : null;
-}
-
-async function runBenchmarks({ only, ...length }: Options): Promise<void> {
+async function runBenchmarks(options: BenchOptions): Promise<void> {
+  const { only, rounds, seconds } = options;
+  const facts = await readRunFacts(options);
   const isSelected = (name: string) => only.length === 0 || only.includes(name);
   const canPin = await pinSelf();
   console.log(
-    `Deno ${Deno.version.deno}, ${length.rounds} rounds of ${length.seconds} s, ` +
+    `Deno ${Deno.version.deno}, ${rounds} rounds of ${seconds} s, ` +
       (canPin
         ? "measured servers pinned to one core"
         : "servers not pinned to cores: ratios are imprecise"),
@@ -77,9 +47,10 @@ async function runBenchmarks({ only, ...length }: Options): Promise<void> {
   const selected = scenarios.filter(({ name }) => isSelected(name));
   if (selected.length > 0) {
     const systems = await startSystems(servers, selected, folder);
+    const peerSystems = newPeerSystems(servers, systems.upstream, folder);
     console.log(HEADING);
     for (const scenario of selected) {
-      const result = await compareSystems(scenario, systems, length);
+      const result = await compareSystems(scenario, systems, peerSystems, options);
       if (typeof result === "string") {
         console.log(`${scenario.name} was skipped: ${result}`);
         continue;
@@ -109,6 +80,7 @@ async function runBenchmarks({ only, ...length }: Options): Promise<void> {
   if (isSelected("soak")) {
     console.log(soakLine(await measureSoak(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
   }
+  if (options.write) await writePeerTable(results, facts);
   console.log(summaryLine(results));
 }
 
@@ -116,29 +88,41 @@ async function runBenchmarks({ only, ...length }: Options): Promise<void> {
 async function compareSystems(
   scenario: Scenario,
   systems: Systems,
-  length: RunLength,
+  peerSystems: PeerSystems,
+  options: BenchOptions,
 ): Promise<ScenarioResult | string> {
   const { request, measuredRequest } = scenario;
   const [base, measured] = [systems.get(scenario.base), systems.get(scenario.measured)];
   if (base.kind === "missing") return base.reason;
   if (measured.kind === "missing") return measured.reason;
-  using baseRun = await newSystemRun(scenario, base.process, request);
-  using measuredRun = await newSystemRun(scenario, measured.process, measuredRequest ?? request);
-  await runInterleaved([baseRun, measuredRun], length);
-  return { scenario, base: baseRun.result(), measured: measuredRun.result() };
+  const baseRun = await newSystemRun(scenario, base.process, request);
+  const measuredRun = await newSystemRun(scenario, measured.process, measuredRequest ?? request);
+  const place = { systems: peerSystems, upstream: systems.upstream };
+  const peerRuns = await Promise.all(
+    (findPeerTask(scenario) === null ? [] : options.peers)
+      .map((peer) => newPeerRun(scenario, peer, place)),
+  );
+  await runInterleaved([baseRun, measuredRun, ...peerRuns], options);
+  return {
+    scenario,
+    base: baseRun.result(),
+    measured: measuredRun.result(),
+    peers: peerRuns.map((run) => run.result()),
+  };
 }
 
 /**
  * Returns the time limit of a run, in milliseconds: twice the duration of all rounds and five
  * minutes.
  */
-function benchTimeoutMs({ seconds, rounds }: RunLength): number {
-  return 300_000 + scenarios.length * (rounds + 1) * 2 * seconds * 1000 * 2;
+function benchTimeoutMs({ seconds, rounds, peers }: BenchOptions): number {
+  const systems = 2 + peers.length;
+  return 300_000 + scenarios.length * (rounds + 4) * systems * seconds * 1000 * 2;
 }
 
-const options = parseOptions(Deno.args);
-if (options === null) {
-  console.error(USAGE);
+const options = parseOptions(Deno.args, readText);
+if (typeof options === "string") {
+  console.error(`${options}\n\n${USAGE}`);
   Deno.exit(2);
 }
 const timeLimit = setTimeout(() => {
@@ -147,3 +131,11 @@ const timeLimit = setTimeout(() => {
 }, benchTimeoutMs(options));
 await runBenchmarks(options);
 clearTimeout(timeLimit);
+
+function readText(path: string): string | null {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return null;
+  }
+}

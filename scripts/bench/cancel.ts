@@ -55,7 +55,7 @@ async function disconnectOnce(
 ): Promise<number> {
   const body = chatRequest(phase === "inside a stream" ? "sse-1" : "json", 20_000);
   const client = await Deno.connect({ hostname: "127.0.0.1", port });
-  await new Response(encodePost("/v1/chat/completions", body).slice()).body?.pipeTo(
+  await new Response(encodePost("/v1/chat/completions", body, {}).slice()).body?.pipeTo(
     client.writable,
     { preventClose: true },
   );

@@ -24,16 +24,31 @@ const CR = 13, ZERO = 48, NINE = 57, LOWER_CASE_BIT_CODE = 32, LOWER_A_CODE = 97
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Encodes a POST request as it is sent. */
-export function encodePost(path: string, body: Uint8Array): Uint8Array {
-  const head = encoder.encode(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
-      `authorization: Bearer sk-bench\r\ncontent-length: ${body.length}\r\n\r\n`,
-  );
+/** Encodes a POST request as it is sent. Names of further headers are in lower case. */
+export function encodePost(
+  path: string,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): Uint8Array {
+  const all = {
+    host: "127.0.0.1",
+    "content-type": "application/json",
+    authorization: "Bearer sk-bench",
+    ...headers,
+    "content-length": `${body.length}`,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = encoder.encode(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
   const request = new Uint8Array(head.length + body.length);
   request.set(head);
   request.set(body, head.length);
   return request;
+}
+
+async function connect(port: number): Promise<Deno.TcpConn> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  connection.setNoDelay(true);
+  return connection;
 }
 
 /**
@@ -41,8 +56,8 @@ export function encodePost(path: string, body: Uint8Array): Uint8Array {
  * the load generator must cost less than the server it measures.
  */
 export async function newHttpClient(port: number): Promise<HttpClient> {
-  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  connection.setNoDelay(true);
+  let connection = await connect(port);
+  let isClosing = false;
   const buffer = new Uint8Array(MAX_RESPONSE_BYTES);
   let filled = 0;
   let bodyAt = 0;
@@ -58,6 +73,10 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
   }
 
   async function exchange(request: Uint8Array): Promise<TimedResponse> {
+    if (isClosing) {
+      connection.close();
+      connection = await connect(port);
+    }
     const began = performance.now();
     filled = bodyAt = 0;
     for (let sent = 0; sent < request.length;) {
@@ -70,6 +89,8 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     const head = decoder.decode(buffer.subarray(0, bodyAt));
     const declared = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
     isChunked = declared === undefined;
+    // Some servers end a connection after a number of requests.
+    isClosing = /\r\nconnection: close\r\n/i.test(head);
     while (filled === bodyAt) await more();
     const firstByteMs = performance.now() - began;
     const whole = bodyAt + Number(declared ?? 0);

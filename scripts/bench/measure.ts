@@ -20,8 +20,8 @@ export interface RunLength {
   readonly seconds: number;
 }
 
-/** The open connections and collected times of one system in a scenario. */
-export interface SystemRun extends Disposable {
+/** The collected times of one system in a scenario. */
+export interface SystemRun {
   /** Runs one more round of `seconds` seconds. */
   round(seconds: number): Promise<void>;
   /** Discards the times measured before. */
@@ -29,15 +29,17 @@ export interface SystemRun extends Disposable {
   result(): Measurement;
 }
 
-/** Opens the connections of a scenario to one system and validates its first response. */
+/** Returns the error in the body of a response; null if there is none. */
+export type BodyCheck = (body: string) => string | null;
+
+/** Validates the first response of a system to the requests of a scenario. */
 export async function newSystemRun(
   scenario: Scenario,
   system: ServerProcess,
   request: ScenarioRequest,
+  findError: BodyCheck = findBodyError,
 ): Promise<SystemRun> {
-  const clients: HttpClient[] = [];
-  for (let at = 0; at < scenario.connections; at++) clients.push(await newHttpClient(system.port));
-  const turns = await checkFirstTurns(scenario, clients, request);
+  const turns = await checkFirstTurns(scenario, system.port, request, findError);
   let rates: number[] = [];
   let times: number[] = [];
   let cpu: number | null = 0;
@@ -48,17 +50,22 @@ export async function newSystemRun(
       const response = await client.exchange(encode(client));
       const isSame = response.status === 200 && response.length === first.length &&
         response.ending === first.ending;
-      if (!isSame) throw new Error(`${scenario.name}: a response differs from the first one.`);
+      // Identifiers and times of a response may differ in length.
+      const error = isSame ? null : findResponseError(response, client.body(), findError);
+      if (error !== null) throw new Error(`${scenario.name}: ${error}`);
       times.push(response[scenario.timed] * 1000);
     }
   }
 
   return {
     async round(seconds) {
+      // Some servers close a connection that was idle while other systems had their turn.
+      using clients = await connectAll(system.port, scenario.connections);
       const answered = times.length;
       const cpuBefore = system.cpuMs();
       const began = performance.now();
-      await Promise.all(clients.map((client) => load(client, began + seconds * 1000)));
+      const end = began + seconds * 1000;
+      await Promise.all(clients.all.map((client) => load(client, end)));
       const took = (performance.now() - began) / 1000;
       const cpuAfter = system.cpuMs();
       rates.push((times.length - answered) * scenario.unitsPerResponse / took);
@@ -76,8 +83,20 @@ export async function newSystemRun(
       timesUs: times.toSorted((a, b) => a - b),
       cpuUs: cpu === null ? null : cpu * 1000 / times.length,
     }),
+  };
+}
+
+interface Connections extends Disposable {
+  readonly all: readonly HttpClient[];
+}
+
+async function connectAll(port: number, count: number): Promise<Connections> {
+  const all: HttpClient[] = [];
+  for (let at = 0; at < count; at++) all.push(await newHttpClient(port));
+  return {
+    all,
     [Symbol.dispose]() {
-      for (const client of clients) client[Symbol.dispose]();
+      for (const client of all) client[Symbol.dispose]();
     },
   };
 }
@@ -95,18 +114,24 @@ interface Turn {
 /** Returns the first request of a dialogue and those that follow; outside dialogues they are the same. */
 async function checkFirstTurns(
   scenario: Scenario,
-  [client]: readonly HttpClient[],
-  { path, body, nextTurn }: ScenarioRequest,
+  port: number,
+  { path, body, headers, nextTurn }: ScenarioRequest,
+  findError: BodyCheck,
 ): Promise<{ readonly opening: Turn; readonly following: Turn }> {
-  if (client === undefined) throw new Error("A scenario needs at least one connection.");
-  const request = encodePost(path, body);
-  const opening = {
-    encode: () => request,
-    first: await checkFirstResponse(scenario, client, request),
-  };
+  using client = await newHttpClient(port);
+  const request = encodePost(path, body, headers);
+
+  async function exchange(encoded: Uint8Array): Promise<TimedResponse> {
+    const response = await client.exchange(encoded);
+    const error = findResponseError(response, client.body(), findError);
+    if (error !== null) throw new Error(`${scenario.name}: ${error}`);
+    return response;
+  }
+
+  const opening = { encode: () => request, first: await exchange(request) };
   if (nextTurn === null) return { opening, following: opening };
-  const encode = (last: HttpClient) => encodePost(path, nextTurn(responseId(last.body())));
-  const first = await checkFirstResponse(scenario, client, encode(client));
+  const encode = (last: HttpClient) => encodePost(path, nextTurn(responseId(last.body())), headers);
+  const first = await exchange(encode(client));
   return { opening, following: { encode, first } };
 }
 
@@ -115,17 +140,12 @@ function responseId(body: string): string {
   return /"id":"([^"]*)"/.exec(body)?.[1] ?? "";
 }
 
-async function checkFirstResponse(
-  scenario: Scenario,
-  client: HttpClient,
-  request: Uint8Array,
-): Promise<TimedResponse> {
-  const response = await client.exchange(request);
-  const error = response.status === 200
-    ? findBodyError(client.body())
-    : `status ${response.status}: ${client.body()}`;
-  if (error !== null) throw new Error(`${scenario.name}: ${error}`);
-  return response;
+function findResponseError(
+  { status }: TimedResponse,
+  body: string,
+  findError: BodyCheck,
+): string | null {
+  return status === 200 ? findError(body) : `status ${status}: ${body}`;
 }
 
 /**
@@ -133,18 +153,22 @@ async function checkFirstResponse(
  */
 const WARM_UP_S = 4;
 
-/** Runs the rounds of two systems in turns, so that load changes of the machine affect both. */
+/**
+ * Runs the rounds of the systems in turns, so that load changes of the machine affect all. Each
+ * round begins with the next system.
+ */
 export async function runInterleaved(
-  runs: readonly [SystemRun, SystemRun],
+  runs: readonly Pick<SystemRun, "round" | "reset">[],
   length: RunLength,
 ): Promise<void> {
-  const [base, measured] = runs;
   for (const run of runs) {
     await run.round(WARM_UP_S);
     run.reset();
   }
   for (let round = 0; round < length.rounds; round++) {
-    const order = round % 2 === 0 ? [base, measured] : [measured, base];
-    for (const run of order) await run.round(length.seconds);
+    const first = round % runs.length;
+    for (const run of [...runs.slice(first), ...runs.slice(0, first)]) {
+      await run.round(length.seconds);
+    }
   }
 }

@@ -77,10 +77,16 @@ function prose(length: number): string {
   return `${WORDS}\n`.repeat(Math.ceil(length / (WORDS.length + 2))).slice(0, length);
 }
 
-/** Returns the behaviour that a request selects. It reads only the first bytes of a long body. */
+/**
+ * Returns the behaviour that a request selects. Most systems begin a body with the model, so that a
+ * long one is not read for it; some write the messages first.
+ */
 export function parseBehaviour(body: Uint8Array): string {
-  const start = new TextDecoder().decode(body.subarray(0, 64));
-  return /"model":"([^"]*)"/.exec(start)?.[1] ?? "";
+  return findModel(body.subarray(0, 64)) ?? findModel(body) ?? "";
+}
+
+function findModel(body: Uint8Array): string | null {
+  return /"model":\s?"([^"]*)"/.exec(new TextDecoder().decode(body))?.[1] ?? null;
 }
 
 const COMPLETION_FIELDS = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" } as const;
@@ -160,6 +166,11 @@ export function messagesStream(count: number): Uint8Array[] {
 
 function event(type: string, fields: Record<string, unknown>): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
+/** Returns the whole text of a stream with `count` text records. */
+export function streamText(count: number): string {
+  return words(count).join("");
 }
 
 function words(count: number): string[] {

@@ -17,7 +17,16 @@ export interface ServerProcesses extends AsyncDisposable {
     args: readonly string[],
     port: number,
     core: number,
+    settings?: InstalledSettings,
   ): Promise<ServerProcess>;
+}
+
+/** Settings of a program of this machine. */
+export interface InstalledSettings {
+  readonly environment: Readonly<Record<string, string>>;
+  /** The file that receives its output. */
+  readonly logPath: string;
+  readonly listenTimeoutMs: number;
 }
 
 /** Linux reports processor time in units of a hundredth of a second. */
@@ -27,10 +36,19 @@ const CPU_TICK_MS = 10;
 export function newServerProcesses(canPin: boolean): ServerProcesses {
   const children: Deno.ChildProcess[] = [];
 
-  function spawn(path: string, args: readonly string[], core: number): Deno.ChildProcess {
+  function spawn(
+    path: string,
+    args: readonly string[],
+    core: number,
+    options: Pick<Deno.CommandOptions, "env" | "stdout">,
+  ): Deno.ChildProcess {
     const command = canPin
-      ? new Deno.Command("taskset", { args: ["-c", String(core), path, ...args], ...PIPES })
-      : new Deno.Command(path, { args: [...args], ...PIPES });
+      ? new Deno.Command("taskset", {
+        args: ["-c", String(core), path, ...args],
+        stdin: "piped",
+        ...options,
+      })
+      : new Deno.Command(path, { args: [...args], stdin: "piped", ...options });
     const child = command.spawn();
     children.push(child);
     return child;
@@ -39,7 +57,7 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
   async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
     const path = new URL(program, import.meta.url).pathname;
     const args = ["run", "--allow-all", "--no-prompt", path, argument];
-    const child = spawn(Deno.execPath(), args, core);
+    const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
     return { port: await readPort(child), cpuMs: () => readCpuMs(child.pid) };
   }
 
@@ -48,10 +66,18 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
     args: readonly string[],
     port: number,
     core: number,
+    settings: InstalledSettings = QUIET,
   ): Promise<ServerProcess> {
-    spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core);
-    await waitForListener(path, port);
-    return { port, cpuMs: () => null };
+    const { environment, logPath, listenTimeoutMs } = settings;
+    const env = { ...environment, BENCH_LOG: logPath };
+    const child = spawn("sh", ["-c", RUN_UNTIL_STDIN_ENDS, path, ...args], core, {
+      env,
+      stdout: "null",
+    });
+    const began = performance.now();
+    const hasEnded = () => performance.now() - began > START_MS && !hasRunningChild(child.pid);
+    await waitForListener(path, port, { listenTimeoutMs, hasEnded });
+    return { port, cpuMs: () => sumOf(processTree(child.pid).map(readCpuMs)) };
   }
 
   async function end() {
@@ -66,19 +92,40 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
 }
 
 /** The shell ends the program with its own input, so that the program cannot outlive the benchmark. */
-const RUN_UNTIL_STDIN_ENDS =
-  '"$0" "$@" </dev/null >/dev/null & server=$!; read -r _; kill $server; wait $server';
+const RUN_UNTIL_STDIN_ENDS = 'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>>"$BENCH_LOG"; fi; ' +
+  '"$0" "$@" </dev/null >>"$BENCH_LOG" & server=$!; read -r _; kill $server 2>/dev/null; wait $server';
 
-/** Time limit for an installed program to listen. */
-const LISTEN_TIMEOUT_MS = 10_000;
+/** The settings of a program that writes nothing of interest except its errors. */
+const QUIET: InstalledSettings = {
+  environment: {},
+  logPath: "/dev/null",
+  listenTimeoutMs: 10_000,
+};
 
-async function waitForListener(path: string, port: number): Promise<void> {
-  const end = performance.now() + LISTEN_TIMEOUT_MS;
+/** The time after which the shell has certainly started the program. */
+const START_MS = 1_000;
+
+/** False if no child of a process runs; true where the system does not report them. */
+function hasRunningChild(pid: number): boolean {
+  const children = processTree(pid).slice(1);
+  return Deno.build.os !== "linux" || children.some((child) => processFields(child)[0] !== "Z");
+}
+
+async function waitForListener(
+  path: string,
+  port: number,
+  { listenTimeoutMs, hasEnded }: {
+    readonly listenTimeoutMs: number;
+    readonly hasEnded: () => boolean;
+  },
+): Promise<void> {
+  const end = performance.now() + listenTimeoutMs;
   for (;;) {
     try {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();
       return;
     } catch (error) {
+      if (hasEnded()) throw new Error(`${path} has ended.`, { cause: error });
       if (performance.now() > end) throw new Error(`${path} does not listen.`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -91,8 +138,6 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-const PIPES = { stdin: "piped", stdout: "piped" } as const;
-
 async function readPort(child: Deno.ChildProcess): Promise<number> {
   let text = "";
   for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -102,11 +147,33 @@ async function readPort(child: Deno.ChildProcess): Promise<number> {
   throw new Error("A server of the benchmark exited before it printed its port.");
 }
 
-function readCpuMs(pid: number): number | null {
-  if (Deno.build.os !== "linux") return null;
+/** Returns the process with its children, as Linux reports them. */
+function processTree(pid: number): readonly number[] {
+  if (Deno.build.os !== "linux") return [pid];
+  try {
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`).trim();
+    return [pid, ...children.split(" ").filter((id) => id !== "").map(Number).flatMap(processTree)];
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** Returns the sum; null if one part is not known. */
+export function sumOf(parts: readonly (number | null)[]): number | null {
+  return parts.reduce((sum, part) => sum === null || part === null ? null : sum + part, 0);
+}
+
+/** Returns what Linux reports of a process, from its state on. */
+function processFields(pid: number): readonly string[] {
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   // The process name is in parentheses and may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function readCpuMs(pid: number): number | null {
+  if (Deno.build.os !== "linux") return null;
+  const fields = processFields(pid);
   return (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS;
 }
 

@@ -1,5 +1,6 @@
 import type { CancelResult } from "./cancel.ts";
 import type { Measurement } from "./measure.ts";
+import type { PeerResult } from "./peers/run.ts";
 import type { Scenario, ScenarioTarget, SystemName } from "./scenarios.ts";
 import { MAX_MEMORY_GROWTH, type SoakResult } from "./soak.ts";
 import { MAX_BYTES_PER_SOCKET, type SocketsResult } from "./sockets.ts";
@@ -10,6 +11,7 @@ export interface ScenarioResult {
   readonly scenario: Scenario;
   readonly base: Measurement;
   readonly measured: Measurement;
+  readonly peers: readonly PeerResult[];
 }
 
 const MIB = 1024 * 1024;
@@ -29,12 +31,12 @@ export const HEADING = tableRow([
 ], "target");
 
 /**
- * Returns the table rows of both systems. Ratio and added p50 latency compare the second to the
- * first.
+ * Returns the table rows of both systems and of the peers. Ratio and added p50 latency compare them
+ * to the first.
  */
-export function scenarioLines({ scenario, base, measured }: ScenarioResult): string {
+export function scenarioLines({ scenario, base, measured, peers }: ScenarioResult): string {
   const ratio = rateRatio(base, measured);
-  const addedUs = quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5);
+  const addedUs = addedP50Us(base, measured);
   return [
     tableRow([scenario.name, systemLabel(scenario.base), ...measurementCells(base)], ""),
     tableRow(
@@ -47,7 +49,22 @@ export function scenarioLines({ scenario, base, measured }: ScenarioResult): str
       ],
       targetCell(scenario.target, ratio, addedUs),
     ),
+    ...peers.map((peer) => peerLine(base, peer)),
   ].join("\n");
+}
+
+function peerLine(base: Measurement, peer: PeerResult): string {
+  if (peer.kind === "none") return tableRow(["", peer.name, "-"], peer.reason);
+  const { name, measurement } = peer;
+  const compared = [
+    rateRatio(base, measurement).toFixed(2),
+    addedP50Us(base, measurement).toFixed(0),
+  ];
+  return tableRow(["", name, ...measurementCells(measurement), ...compared], "");
+}
+
+function addedP50Us(base: Measurement, measured: Measurement): number {
+  return quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5);
 }
 
 function systemLabel(system: SystemName): string {
@@ -140,11 +157,12 @@ export function summaryLine(results: readonly ScenarioResult[]): string {
  * Returns the median ratio of rates, compared round by round so that long disturbances affect both
  * systems.
  */
-function rateRatio(base: Measurement, measured: Measurement): number {
+export function rateRatio(base: Measurement, measured: Measurement): number {
   return median(measured.rates.map((rate, round) => rate / (base.rates[round] ?? rate)));
 }
 
-function median(numbers: readonly number[]): number {
+/** Returns the median of the numbers. */
+export function median(numbers: readonly number[]): number {
   const ordered = numbers.toSorted((a, b) => a - b);
   const middle = ordered.length / 2;
   const low = ordered[Math.ceil(middle) - 1] ?? 0;
@@ -152,6 +170,6 @@ function median(numbers: readonly number[]): number {
 }
 
 /** Returns the quantile of an ascending list. */
-function quantile(ordered: readonly number[], share: number): number {
+export function quantile(ordered: readonly number[], share: number): number {
   return ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * share))] ?? 0;
 }

@@ -31,6 +31,8 @@ export type ScenarioTarget =
 export interface ScenarioRequest {
   readonly path: string;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Further headers. Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   /**
    * Returns the body of a turn that continues the response with the given ID; null if each request is
    * the same.
@@ -55,7 +57,7 @@ export interface Scenario {
 }
 
 function newRequest(path: string, body: Uint8Array<ArrayBuffer>): ScenarioRequest {
-  return { path, body, nextTurn: null };
+  return { path, body, headers: {}, nextTurn: null };
 }
 
 const KB = 1000;
@@ -89,6 +91,7 @@ const DEFAULT_SCENARIO: Scenario = {
 const dialogue: ScenarioRequest = {
   path: RESPONSES,
   body: dialogueRequest(20 * KB),
+  headers: {},
   nextTurn: turnRequest,
 };
 

@@ -1,7 +1,7 @@
 import { findInPath, findValkeyBinary } from "../tools/valkey_binary.ts";
 import { type ConfigName, configText } from "./configs.ts";
 import { nginxConfigText } from "./nginx.ts";
-import { freePort, type ServerProcess, type ServerProcesses } from "./processes.ts";
+import { freePort, type ServerProcess, type ServerProcesses, sumOf } from "./processes.ts";
 import type { Scenario, SystemName } from "./scenarios.ts";
 
 /** The core of measured servers, and that of load, upstream and stores. */
@@ -18,6 +18,8 @@ export type System =
 
 /** The systems of the selected scenarios. */
 export interface Systems {
+  /** The address of the upstream. */
+  readonly upstream: string;
   /** Returns a system; fails if no selected scenario uses it. */
   get(name: SystemName): System;
 }
@@ -81,6 +83,7 @@ export async function startSystems(
     systems.set(name, await startSystem(name));
   }
   return {
+    upstream,
     get(name) {
       const system = systems.get(name);
       if (system === undefined) throw new Error(`The system ${name} was not started.`);
@@ -134,9 +137,4 @@ async function startBehindNginx(
   const args = ["-c", `${folder}/nginx.conf`, "-p", folder];
   await servers.startInstalled(nginx, args, port, PROXY_CORE_INDEX);
   return started({ port, cpuMs: () => sumOf(gateways.map((gateway) => gateway.cpuMs())) });
-}
-
-/** Returns the sum; null if one part is not known. */
-function sumOf(parts: readonly (number | null)[]): number | null {
-  return parts.reduce((sum, part) => sum === null || part === null ? null : sum + part, 0);
 }

@@ -1,4 +1,4 @@
-import { folderFor, makeOnce, runCommand } from "../cache.ts";
+import { folderFor, makeOnce, runCommand } from "../../tools/package_cache.ts";
 import type { Client } from "../client.ts";
 import { type ClientProgram, URLS } from "../run.ts";
 
@@ -30,7 +30,7 @@ export async function cliPrograms(chosen: readonly string[]): Promise<readonly C
   const programs: ClientProgram[] = [];
   for (const { name, packages } of await cliClients()) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
-    const folder = folderFor(packages);
+    const folder = folderFor("clients", packages);
     await makeOnce(folder, () => {
       const options = ["--no-audit", "--no-fund", "--silent"];
       return runCommand("npm", ["install", ...options, "--prefix", folder, ...packages]);

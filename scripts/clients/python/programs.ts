@@ -1,4 +1,4 @@
-import { folderFor, makeOnce, runCommand } from "../cache.ts";
+import { folderFor, makeOnce, runCommand } from "../../tools/package_cache.ts";
 import { type ClientProgram, URLS } from "../run.ts";
 
 const CLIENTS = new URL("clients/", import.meta.url);
@@ -59,7 +59,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
 
 /** Returns the Python of an environment with these packages; makes it if it is missing. */
 async function environmentFor(packages: readonly string[]): Promise<string> {
-  const folder = folderFor(packages);
+  const folder = folderFor("clients", packages);
   const python = `${folder}/bin/python`;
   await makeOnce(folder, async () => {
     await runCommand(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", "--clear", folder]);

@@ -1,7 +1,10 @@
+/** What packages are installed for: real clients, or other gateways of the benchmark. */
+export type PackageUse = "clients" | "peers";
+
 /** Returns the folder of the user's cache in which these packages are installed. */
-export function folderFor(packages: readonly string[]): string {
-  const home = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
-  return `${home}/switchyard-clients/${packages.join("+").replaceAll(/[^\w.+-]/g, "_")}`;
+export function folderFor(use: PackageUse, packages: readonly string[]): string {
+  const home = Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
+  return `${home}/switchyard-${use}/${packages.join("+").replaceAll(/[^\w.+-]/g, "_")}`;
 }
 
 /** Fills a folder with `install`, unless an earlier run has completed it. */

@@ -1,0 +1,51 @@
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
+import { COMPLETE_TEXT, SHORT_STREAM_RECORDS, STREAM_RECORDS, streamText } from "../payloads.ts";
+
+/**
+ * Returns the error in the response of a peer; null if it says what the upstream said. A peer may
+ * write it in its own form: another order of members, a new ID, further members.
+ */
+export function findPeerError(body: string): string | null {
+  const isStream = /^(?:data|event|id|:)/.test(body);
+  return isStream ? findStreamError(body) : findCompletionError(body);
+}
+
+function findCompletionError(body: string): string | null {
+  const completion = parseJson(body);
+  const choice = isObject(completion) ? firstOf(completion.choices) : null;
+  if (choice === null) return `the response is no completion: ${body.slice(0, 200)}`;
+  if (choice.finish_reason !== "stop") return "the finish_reason is not stop";
+  const { message } = choice;
+  return isObject(message) && message.content === COMPLETE_TEXT
+    ? null
+    : "the text differs from the upstream's";
+}
+
+const WHOLE_TEXTS = [STREAM_RECORDS, SHORT_STREAM_RECORDS].map(streamText);
+
+function findStreamError(body: string): string | null {
+  const records = body.split(/^data: ?/m).slice(1).map((text) => text.trimEnd());
+  const objects = records.map(parseJson).filter(isObject);
+  const isResponse = objects.some(({ type }) => type === "response.completed");
+  const isWhole = isResponse || records.at(-1)?.startsWith("[DONE]") === true;
+  if (!isWhole) return "the stream does not end with [DONE] or response.completed";
+  const isStopped = isResponse ||
+    objects.some(({ choices }) => firstOf(choices)?.finish_reason === "stop");
+  if (!isStopped) return "no record of the stream has the finish_reason stop";
+  const text = objects.map(isResponse ? eventText : chunkText).join("");
+  return WHOLE_TEXTS.includes(text) ? null : "the text of the stream differs from the upstream's";
+}
+
+function chunkText({ choices }: JsonObject): string {
+  const delta = firstOf(choices)?.delta;
+  return isObject(delta) && typeof delta.content === "string" ? delta.content : "";
+}
+
+function eventText({ type, delta }: JsonObject): string {
+  return type === "response.output_text.delta" && typeof delta === "string" ? delta : "";
+}
+
+function firstOf(list: unknown): JsonObject | null {
+  const [first] = Array.isArray(list) ? list : [];
+  return isObject(first) ? first : null;
+}

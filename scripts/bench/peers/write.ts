@@ -1,0 +1,36 @@
+import { VERSION } from "../../../src/core/build.ts";
+import type { BenchOptions } from "../options.ts";
+import type { ScenarioResult } from "../report.ts";
+import { peerTable, type RunFacts, writeTable } from "./table.ts";
+
+const PAGE = new URL("../../../docs/operate/performance.md", import.meta.url);
+
+/** Writes the table of the peers into the documentation. */
+export async function writePeerTable(
+  results: readonly ScenarioResult[],
+  facts: RunFacts,
+): Promise<void> {
+  const page = writeTable(await Deno.readTextFile(PAGE), peerTable(results, facts));
+  if (page === null) throw new Error(`${PAGE.pathname} has no marks for the table.`);
+  await Deno.writeTextFile(PAGE, page);
+}
+
+/** Reads the machine, its load and the versions before a run. */
+export async function readRunFacts({ peers, rounds, seconds }: BenchOptions): Promise<RunFacts> {
+  const versions = peers.map(async (peer) => [peer.name, await peer.version()] as const);
+  const named = (await Promise.all(versions))
+    .map(([name, version]) => version === null ? name : `${name} ${version}`);
+  return {
+    rounds,
+    seconds,
+    date: new Date(),
+    machine: `${await processorName()}, ${navigator.hardwareConcurrency} cores, ${Deno.build.os}`,
+    loadAverages: Deno.build.os === "windows" ? null : Deno.loadavg(),
+    versions: [`Deno ${Deno.version.deno}`, `Switchyard ${VERSION}`, ...named],
+  };
+}
+
+async function processorName(): Promise<string> {
+  const text = await Deno.readTextFile("/proc/cpuinfo").catch(() => "");
+  return /^model name\s*: (.+)$/m.exec(text)?.[1]?.replaceAll(/\s+/g, " ") ?? Deno.build.arch;
+}

@@ -1,0 +1,33 @@
+import { freePort, newServerProcesses } from "../../../scripts/bench/processes.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+
+const SETTINGS = { environment: {}, listenTimeoutMs: 60_000 };
+
+Deno.test("an installed program gets its environment and a log, its processor time counts, and it ends with the benchmark", async () => {
+  const logPath = await Deno.makeTempFile();
+  const port = freePort();
+  const code = `console.log(Deno.env.get("GREETING"));
+    Deno.serve({ hostname: "127.0.0.1", port: ${port}, onListen() {} }, () => new Response("hello"));`;
+  {
+    await using servers = newServerProcesses(false);
+    const { cpuMs } = await servers.startInstalled(Deno.execPath(), ["eval", code], port, 0, {
+      ...SETTINGS,
+      environment: { GREETING: "good day" },
+      logPath,
+    });
+    assertEquals(await (await fetch(`http://127.0.0.1:${port}`)).text(), "hello");
+    assert(Deno.build.os !== "linux" || (cpuMs() ?? 0) > 0);
+  }
+  const refused = await Deno.connect({ hostname: "127.0.0.1", port }).catch((error) => error);
+  assert(refused instanceof Deno.errors.ConnectionRefused);
+  assertMatch(await Deno.readTextFile(logPath), /^good day\n/);
+  await Deno.remove(logPath);
+});
+
+Deno.test("an installed program that ends before it listens is a failure", async () => {
+  await using servers = newServerProcesses(false);
+  const settings = { ...SETTINGS, logPath: "/dev/null", listenTimeoutMs: 10_000 };
+  const starting = servers.startInstalled("sh", ["-c", "exit 3"], freePort(), 0, settings);
+  const error = await starting.then(() => null, (reason: Error) => reason.message);
+  assertMatch(error ?? "", /^sh (?:has ended|does not listen)\.$/);
+});
