@@ -18,19 +18,19 @@ const NOT_WRITTEN: ReadonlySet<string> = new Set([
 /** Members of a whole response that hold what a model has written, in the formats of all client APIs. */
 const WRITTEN = ["choices", "output", "content"] as const;
 
-const DELTA = '"delta"';
-
 /**
- * Returns the bytes of the texts in the `delta` members of a stream record of any client API; 0 for a
- * record without one. The record is scanned, not parsed, because this runs for every record.
+ * Returns the bytes of the texts in the members of a stream record with this name: `delta`, or `text` in
+ * a stream of completions; 0 for a record without one. The record is scanned, not parsed, because this
+ * runs for every record.
  */
-export function deltaTextBytes(data: string): number {
+export function streamedTextBytes(data: string, member: "delta" | "text" = "delta"): number {
+  const key = member === "delta" ? '"delta"' : '"text"';
   let bytes = 0;
-  for (let at = data.indexOf(DELTA); at >= 0;) {
-    const start = valueStart(data, at + DELTA.length);
-    const read = start < 0 ? { bytes: 0, end: at + DELTA.length } : readTexts(data, start);
+  for (let at = data.indexOf(key); at >= 0;) {
+    const start = valueStart(data, at + key.length);
+    const read = start < 0 ? { bytes: 0, end: at + key.length } : readTexts(data, start);
     bytes += read.bytes;
-    at = data.indexOf(DELTA, read.end);
+    at = data.indexOf(key, read.end);
   }
   return bytes;
 }

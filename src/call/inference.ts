@@ -56,6 +56,8 @@ export interface Candidate {
   readonly billing?: Billing;
   /** What the request uses beside tokens, also if the client leaves early; absent if it is not known. */
   readonly requestUnits?: BilledUnits;
+  /** Member of a stream record with the text of the model; absent for `delta`. */
+  readonly textMember?: "text";
   /**
    * Paths of the client's request fields that the upstream receives only in part, for the header
    * `X-Gateway-Lossy`; absent for none.

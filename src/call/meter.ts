@@ -4,7 +4,7 @@ import type { BilledUnits } from "../core/billed_units.ts";
 import type { Outcome } from "../core/stream.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
-import { deltaTextBytes, wholeTextBytes } from "./delivered_text.ts";
+import { streamedTextBytes, wholeTextBytes } from "./delivered_text.ts";
 
 /**
  * What the client is charged for: nothing, for an operation without a model, or tokens without a cost,
@@ -21,14 +21,17 @@ export interface MeteredRequest {
   readonly billing?: Billing;
   /** What the request uses beside tokens, also if the client leaves early; absent if it is not known. */
   readonly requestUnits?: BilledUnits;
+  /** Member of a stream record with the text of the model; absent for `delta`. */
+  readonly textMember?: "text";
 }
 
 /** Tokens of one model that a call has used. */
 export interface MeteredUse {
   readonly provider: string;
   readonly model: string;
-  readonly usage: Usage;
-  /** What is billed instead of tokens, if the provider has reported none; null otherwise. */
+  /** Null if the tokens are not known and not estimated. */
+  readonly usage: Usage | null;
+  /** What was used beside tokens, which is billed if tokens are not known or have no price; null for nothing. */
   readonly units: BilledUnits | null;
   /** True if a count is an estimate, because the provider has reported none. */
   readonly isEstimated: boolean;
@@ -76,7 +79,10 @@ export class Meter {
   /** Counts records of a stream that are delivered to the client. */
   deliver(records: readonly StreamRecord[]): void {
     if (this.#attempt === null) return;
-    for (const { data } of records) this.#attempt.textBytes += deltaTextBytes(data);
+    const { textMember } = this.#attempt.candidate;
+    for (const { data } of records) {
+      this.#attempt.textBytes += streamedTextBytes(data, textMember);
+    }
   }
 
   /** Ends an attempt with a complete response. `body` is that of a whole response, for an estimate. */
@@ -85,7 +91,7 @@ export class Meter {
     if (attempt === null) return;
     this.#attempt = null;
     if (attempt.candidate.billing === "reported") {
-      return this.#addReported(attempt, usage, units ?? null);
+      return this.#add(attempt, usage, false, units ?? null);
     }
     if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
     if (body !== null) attempt.textBytes = wholeTextBytes(body);
@@ -105,13 +111,9 @@ export class Meter {
       return;
     }
     const { billing, requestUnits = null } = attempt.candidate;
-    if (billing === "reported") return this.#addReported(attempt, usage, requestUnits);
+    if (billing === "reported") return this.#add(attempt, usage, false, requestUnits);
     const used = estimate(attempt, usage);
     this.#add(attempt, used, used !== usage);
-  }
-
-  #addReported(attempt: OpenAttempt, usage: Usage | null, units: BilledUnits | null): void {
-    this.#add(attempt, usage ?? NO_USAGE, false, usage === null ? units ?? {} : null);
   }
 
   /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
@@ -122,7 +124,7 @@ export class Meter {
 
   #add(
     { candidate: { target, billing } }: OpenAttempt,
-    usage: Usage,
+    usage: Usage | null,
     isEstimated: boolean,
     units: BilledUnits | null = null,
   ): void {
@@ -136,8 +138,6 @@ export class Meter {
     });
   }
 }
-
-const NO_USAGE: Usage = { input: 0, output: 0, total: 0, cached: 0, cacheWrite: 0, reasoning: 0 };
 
 function unknown(): null {
   return null;

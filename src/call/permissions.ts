@@ -93,16 +93,39 @@ export function hasBudget({ limits }: ClientKey, unit: "nanoUsd" | "tokens"): bo
  * provider reports no tokens to the gateway. Null for other keys.
  */
 export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
-  if (key === null || key.limits === null) return null;
-  const { limits } = key;
-  const isCharged = [limits, ...limits.groups.map((group) => group.limits)]
-    .some(({ tokensPerMinute, budgets }) => tokensPerMinute !== null || budgets.length > 0);
-  return !isCharged ? null : refuse(
+  return !isCharged(key) ? null : refuse(
     "unsupported_feature",
     "This client key has budgets or a rate of tokens, and the tokens of a response in the " +
       "background are not reported; omit 'background'.",
     "background",
   );
+}
+
+/**
+ * Returns the refusal of a batch for a key that may use some models only, or that has budgets or a rate
+ * of tokens: the gateway does not see the requests of a batch, nor their tokens. Null for other keys.
+ */
+export function refuseBatch(key: PresentedKey): Failed<Refusal> | null {
+  if ((key?.permissions?.models ?? null) !== null) {
+    return refuse(
+      "model_not_allowed",
+      "This client key may use some models only, and the models of a batch are in its file; " +
+        "send the requests one by one, or the batch with another key.",
+    );
+  }
+  return !isCharged(key) ? null : refuse(
+    "unsupported_feature",
+    "This client key has budgets or a rate of tokens, and the tokens of a batch are not reported; " +
+      "send the requests one by one, or the batch with another key.",
+  );
+}
+
+/** True if the key, or one of its groups, has budgets or a rate of tokens. */
+function isCharged(key: PresentedKey): boolean {
+  const limits = key?.limits ?? null;
+  if (limits === null) return false;
+  return [limits, ...limits.groups.map((group) => group.limits)]
+    .some(({ tokensPerMinute, budgets }) => tokensPerMinute !== null || budgets.length > 0);
 }
 
 /** True if one pattern matches the bare model, or the model with its provider. */

@@ -2,15 +2,12 @@ import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { utf8Bytes, utf8Text } from "./utf8.ts";
 import { newPartScanner } from "./multipart_scan.ts";
-import { parsePartHead } from "./multipart_head.ts";
+import { parsePartHead, type PartHead } from "./multipart_head.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** One part of a multipart body: its name, and where its content is in the body. */
-export interface FormPart {
-  readonly name: string;
-  /** True if the part is a file. */
-  readonly isFile: boolean;
+export interface FormPart extends PartHead {
   readonly start: number;
   readonly end: number;
 }
@@ -48,8 +45,10 @@ export function parseMultipart(
     const problem = scanner.push(piece);
     if (problem !== null) return problem;
   }
-  return scanner.end() ?? repeatedModel(parts) ??
-    success({ contentType, boundary: boundary.value, pieces, parts });
+  const problem = scanner.end();
+  if (problem !== null) return problem;
+  const form = { contentType, boundary: boundary.value, pieces, parts };
+  return modelProblem(form) ?? success(form);
 }
 
 /** Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1). */
@@ -84,10 +83,22 @@ function parseBoundary(contentType: string): Result<string> {
     : invalid("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
 }
 
-function repeatedModel(parts: readonly FormPart[]): Failed<Refusal> | null {
-  return parts.filter(({ name }) => name === "model").length > 1
-    ? invalid("The request has more than one part 'model'; send one.", "model")
-    : null;
+/**
+ * Returns the refusal of a form of which another parser could read another model: it has two, one that is
+ * a file or no short text, or one in another charset. Null for any other form.
+ */
+function modelProblem(form: MultipartBody): Failed<Refusal> | null {
+  const [model, ...others] = form.parts.filter(({ name }) => name === "model");
+  if (model === undefined) return null;
+  if (others.length > 0) {
+    return invalid("The request has more than one part 'model'; send one.", "model");
+  }
+  // RFC 7578, section 4.6: a part with this name is the charset of all texts.
+  const charset = formText(form, "_charset_") ?? "utf-8";
+  const isUtf8 = model.isUtf8 && /^(?:utf-?8|us-ascii)$/i.test(charset);
+  return isUtf8 && formText(form, "model") !== null
+    ? null
+    : invalid("The part 'model' must be a short text in UTF-8, without a file name.", "model");
 }
 
 function invalid(message: string, param: string | null = null): Failed<Refusal> {

@@ -6,6 +6,8 @@ import { utf8Text } from "./utf8.ts";
 export interface PartHead {
   readonly name: string;
   readonly isFile: boolean;
+  /** True if the headers do not say that a text of the part has another charset than UTF-8. */
+  readonly isUtf8: boolean;
 }
 
 /** Encodings of a part that leave its bytes as they are. */
@@ -32,13 +34,21 @@ export function parsePartHead(head: Uint8Array): Result<PartHead> {
   if (!PLAIN_ENCODINGS.includes(encoding)) {
     return refusal("A part has a content transfer encoding; send its bytes as they are.");
   }
-  return parseDisposition(fields.get("content-disposition") ?? "");
+  const disposition = parseDisposition(fields.get("content-disposition") ?? "");
+  if (!disposition.ok) return disposition;
+  return success({ ...disposition.value, isUtf8: isUtf8(fields.get("content-type") ?? "") });
+}
+
+/** True if a content type has no charset, or as its only parameter one of which every text is UTF-8. */
+function isUtf8(contentType: string): boolean {
+  if (!/charset/i.test(contentType)) return true;
+  return /^[^";]*;[ \t]*charset=(["']?)(?:utf-?8|us-ascii)\1[ \t]*$/i.test(contentType);
 }
 
 /** A parameter of the disposition, with its value as a token or in quotes. */
 const PARAMETER = /[ \t]*;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)/y;
 
-function parseDisposition(written: string): Result<PartHead> {
+function parseDisposition(written: string): Result<Omit<PartHead, "isUtf8">> {
   const type = /^form-data(?=[ \t]*(?:;|$))/i.exec(written);
   if (type === null) return noName();
   const values = new Map<string, string>();
@@ -50,6 +60,8 @@ function parseDisposition(written: string): Result<PartHead> {
     const key = name.toLowerCase();
     // With `name*`, or with a name twice, another parser could take another name.
     if (values.has(key) || key === "name*") return noName();
+    // To a parser without escapes the value ends here, and it could take the rest for parameters.
+    if (value.includes('\\"') && /[;=]/.test(value)) return noName();
     values.set(key, value.startsWith('"') ? value.slice(1, -1).replace(/\\([^])/g, "$1") : value);
   }
   const name = values.get("name");

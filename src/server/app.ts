@@ -108,6 +108,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const result = await runEndpoint(call, req, endpoint, limits);
     unwatch();
     const response = respond(call, result, responder);
+    // The router drops the body of a response to HEAD, so nothing would ever end the call.
+    if (req.raw.method === "HEAD") await response.body?.cancel();
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
     if (result.failure.kind === "request_timeout") {
       return await endConnection(response, call.headers, env, gateway.world);

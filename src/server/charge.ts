@@ -38,7 +38,7 @@ function pricedUses(meter: Meter, pricing: Pricing): readonly PricedUse[] {
   return meter.uses().map((use) => ({ ...use, nanoUsd: use.isFree ? 0 : costOf(use, pricing) }));
 }
 
-/** Returns the charge of a call. Estimated tokens become those of its report. */
+/** Returns the charge of a call. Estimated tokens, and units of the request, become those of its report. */
 function chargeOf({ report }: Call, uses: readonly PricedUse[]): Charge {
   let tokens = 0;
   let nanoUsd = 0;
@@ -49,6 +49,7 @@ function chargeOf({ report }: Call, uses: readonly PricedUse[]): Charge {
     if (use.isFree) continue;
     const isLast = use.provider === report.provider && use.model === report.model;
     if (use.isEstimated && isLast) report.usage = use.usage;
+    if (isLast) report.units ??= use.units;
   }
   return { tokens: count(tokens), nanoUsd: count(nanoUsd) };
 }
@@ -68,7 +69,8 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const isServer = last?.provider === provider && last.model === model;
   if (!isServer) state.usage.add({ day, key, provider, model, ...own, ...NO_TOKENS });
   for (const use of uses) {
-    const { usage: { input, output, cached }, provider, model, nanoUsd } = use;
+    const { provider, model, nanoUsd } = use;
+    const { input, output, cached } = use.usage ?? NO_TOKENS;
     state.usage.add({
       day,
       key,
@@ -87,14 +89,13 @@ const NO_CALL = { calls: 0, estimated: 0 };
 const NO_TOKENS = { input: 0, output: 0, cached: 0, nanoUsd: 0 };
 
 /** Returns the tokens of an attempt: the provider's own total, if it has reported one. */
-function tokensOf({ usage: { total, input, output } }: MeteredUse): number {
-  return total ?? input + output;
+function tokensOf({ usage }: MeteredUse): number {
+  return usage === null ? 0 : usage.total ?? usage.input + usage.output;
 }
 
 /** Returns the cost of an attempt in nano-dollars; 0 without a price, which no budget in USD permits. */
 function costOf({ usage, units, provider, model }: MeteredUse, pricing: Pricing): number {
-  const used = { usage: units === null ? usage : null, units };
-  return toNanoUsd(computeCost(used, pricing, provider, model) ?? 0);
+  return toNanoUsd(computeCost({ usage, units }, pricing, provider, model) ?? 0);
 }
 
 /** Returns a whole number that a store can add: figures of providers are untrusted. */

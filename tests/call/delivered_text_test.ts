@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { deltaTextBytes, wholeTextBytes } from "../../src/call/delivered_text.ts";
+import { streamedTextBytes, wholeTextBytes } from "../../src/call/delivered_text.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
@@ -25,7 +25,7 @@ Deno.test("the texts of a delta are counted in the format of each client API, wh
     for (const record of records) {
       for (const indent of [undefined, 1]) {
         assertEquals(
-          deltaTextBytes(JSON.stringify(record, null, indent)),
+          streamedTextBytes(JSON.stringify(record, null, indent)),
           bytes(one) + bytes(other),
         );
       }
@@ -37,14 +37,14 @@ Deno.test("a record without a delta, and one that is no JSON, has no text and no
   for (
     const data of ["", "[DONE]", '{"usage":{"input_tokens":3}}', '{"text":"a \\"delta\\": b"}']
   ) {
-    assertEquals(deltaTextBytes(data), 0);
+    assertEquals(streamedTextBytes(data), 0);
   }
   for (
     const data of ['"delta"', '"delta":', '"delta": 1', '"delta":{', '"delta":{"a', '"delta":"a']
   ) {
-    assertEquals(deltaTextBytes(data) <= data.length, true);
+    assertEquals(streamedTextBytes(data) <= data.length, true);
   }
-  assertEquals(deltaTextBytes('"delta" '.repeat(10_000)), 0);
+  assertEquals(streamedTextBytes('"delta" '.repeat(10_000)), 0);
 });
 
 Deno.test("the texts of a whole response are counted in the format of each client API", () => {

@@ -10,6 +10,11 @@ function part(name: string, text: string, more = ""): string {
   return `--b0\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`;
 }
 
+/** Returns a form whose part `model` has this content type. */
+function encodedModel(type: string): string {
+  return `${part("model", "m", `\r\nContent-Type: ${type}`)}--b0--`;
+}
+
 const FORM = `${part("model", "up/m")}${
   part("file", "\r\n-\n--b1\r", '; filename="a \\"b\\".wav"')
 }--b0--\r\n`;
@@ -142,6 +147,17 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
     FORM.replace("\r\n\r\n", `\r\nX-Long: ${"x".repeat(1_000_000)}\r\n\r\n`),
     "larger than 16384 bytes",
   ],
+  ["a model that is a file", part("model", "m", '; filename="a"') + "--b0--", "without a file name"],
+  ["a model of 64 KiB", part("model", "m".repeat(65_537)) + "--b0--", "a short text"],
+  ["a model in another charset", encodedModel("text/plain; charset=utf-16le"), "in UTF-8"],
+  ["a model in two charsets", encodedModel("text/plain; charset=latin1; charset=utf-8"), "in UTF-8"],
+  ["an encoded charset", encodedModel("text/plain; charset*=us-ascii''utf-7"), "in UTF-8"],
+  ["a charset of all texts", part("_charset_", "utf-7") + part("model", "m") + "--b0--", "in UTF-8"],
+  [
+    "parameters behind an escaped quotation mark",
+    part("x", "m", '; filename="a\\"; name=model; b="') + "--b0--",
+    "one name",
+  ],
   ["two thousand parts", `${part("x", "").repeat(2_000)}--b0--`, "more than 1024 parts"],
 ];
 
@@ -155,3 +171,19 @@ for (const [why, body, message, type] of REFUSED) {
     }
   });
 }
+
+Deno.test("a model in UTF-8 is read, however its charset is written", () => {
+  for (const type of ["text/plain", 'text/plain; charset="UTF-8"', "text/plain;charset=us-ascii"]) {
+    const form = parse(encodedModel(type));
+    assert(form.ok);
+    assertEquals(formText(form.value, "model"), "m");
+  }
+  assert(parse(`${part("_charset_", "UTF-8")}${part("model", "m")}--b0--`).ok);
+});
+
+Deno.test("a model that is no UTF-8 is refused", () => {
+  const [head = "", rest = ""] = part("model", "?").split("?");
+  const bytes = [...encoder.encode(head), 0xff, ...encoder.encode(`${rest}--b0--`)];
+  const form = parse(new Uint8Array(bytes));
+  assert(!form.ok && form.failure.kind === "invalid_multipart");
+});

@@ -13,6 +13,7 @@ import {
   type Reference,
   release,
 } from "../../call/ownership.ts";
+import { refuseBatch } from "../../call/permissions.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
@@ -30,6 +31,8 @@ export async function sendOwned(
     case "list":
       return await list(call, endpoint, request);
     case "create": {
+      const refused = endpoint.object === "batch" ? refuseBatch(call.client.key) : null;
+      if (refused !== null) return refused;
       const place = await placeOfNew(call, endpoint, request);
       return place.ok
         ? await callNative(call, { ...nativeCall(call, endpoint, request), ...place.value })

@@ -47,12 +47,20 @@ function newInference(
           ...contentType !== null && { versionHeaders: { "content-type": contentType } },
         },
         hasSideEffects: false,
-        ...endpoint.path !== "/v1/completions" && { billing: "reported" },
-        ...endpoint.billed === "characters" && request.characters !== null &&
-          { requestUnits: { characters: request.characters } },
+        ...endpoint.path === "/v1/completions" ? { textMember: "text" } : { billing: "reported" },
+        ...requestUnits(endpoint, request),
         responseHandler: () => relayedHandler(endpoint, request),
         onComplete: () => null,
       });
     },
   };
+}
+
+/** Returns the units that the request itself has, for a client that leaves before the response is complete. */
+function requestUnits(
+  { billed }: RoutedEndpoint,
+  { count, characters }: RelayedRequest,
+): Pick<Candidate, "requestUnits"> {
+  if (billed === "images") return { requestUnits: { images: count } };
+  return billed === "characters" && characters !== null ? { requestUnits: { characters } } : {};
 }

@@ -18,8 +18,10 @@ export function relayedUsage(value: JsonObject): Usage | null {
   const input = count("prompt_tokens", "input_tokens");
   const output = count("completion_tokens", "output_tokens");
   const total = count("total_tokens");
-  // Rerank and some moderation services report only a total, all of which is input.
-  if (input === null && output === null) return usageFrom({ input: total, output: 0 });
+  if (input === null && output === null) {
+    // Rerank and some moderation services report only a total, all of which is input.
+    return total === null ? null : usageFrom({ input: total, output: 0 });
+  }
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details;
   const cached = isObject(details) ? tokenCount(details.cached_tokens) : null;
   return usageFrom({ input, output: output ?? 0, total, cached });
