@@ -33,7 +33,7 @@ export async function findOwnedPlace(call: Call, object: OwnedObject): Promise<R
   const { provider, account, isReturned } = owned.value;
   const unsafe = pathIdProblem(id, param, isReturned);
   if (unsafe !== null) return unsafe;
-  const able = requireCapability(provider, object.capability);
+  const able = requireCapability(provider, object.capability, requested !== null);
   return able.ok ? success({ provider, account }) : able;
 }
 

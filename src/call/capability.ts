@@ -35,10 +35,14 @@ function keyOf(capability: NativeCapability): string {
     : `capabilities.${capability}`;
 }
 
-/** Returns the refusal of a provider that does not declare the capability; null if it does. */
+/**
+ * Returns the refusal of a provider that does not declare the capability; null if it does. `isNamed` is
+ * true if the client names the provider.
+ */
 export function refuseIncapable(
   provider: Provider,
   capability: NativeCapability,
+  isNamed = true,
 ): Failed<Refusal> | null {
   if (hasCapability(provider, capability)) return null;
   return refuse(
@@ -46,16 +50,22 @@ export function refuseIncapable(
     `The provider does not offer this; if its upstream does, set providers.${provider.id}.${
       keyOf(capability)
     }.`,
-    "provider",
+    paramOf(capability, isNamed),
   );
+}
+
+/** Returns the parameter of a refusal: clients of relayed endpoints that name no provider know none. */
+function paramOf(capability: NativeCapability, isNamed: boolean): "provider" | null {
+  return isNamed || !isRelayed(capability) ? "provider" : null;
 }
 
 /** Returns the provider; refused as `unsupported_feature` if it does not declare the capability. */
 export function requireCapability(
   provider: Provider,
   capability: NativeCapability,
+  isNamed = true,
 ): Result<Provider> {
-  return refuseIncapable(provider, capability) ?? success(provider);
+  return refuseIncapable(provider, capability, isNamed) ?? success(provider);
 }
 
 /**
@@ -75,7 +85,7 @@ export function requireNativeProvider(
   return refused ?? refuse(
     "unsupported_feature",
     `No provider offers this; set providers.NAME.${keyOf(capability)} of one whose upstream does.`,
-    "provider",
+    paramOf(capability, false),
   );
 }
 

@@ -50,6 +50,7 @@ export function accessFields(report: Readonly<CallReport>) {
     tokens_in: usage?.input,
     tokens_out: usage?.output,
     tokens_estimated: report.estimated ? true : null,
+    cost_unknown: report.isCostUnknown ? true : null,
     cache: report.cache,
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,

@@ -68,6 +68,11 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
       "or the client disconnected before.",
     example: "true",
   },
+  cost_unknown: {
+    meaning:
+      "True if the model has a price, but the provider did not report what the request used.",
+    example: "true",
+  },
   cache: { meaning: "Result of the response cache: `HIT` or `MISS`.", example: "MISS" },
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },

@@ -88,6 +88,12 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "provider",
       "model",
     ),
+    costUnknown: counter(
+      "gateway_cost_unknown_total",
+      "Requests to models with a known price for which the provider reported nothing to bill.",
+      "provider",
+      "model",
+    ),
     lookups: counter(
       "gateway_cache_lookups_total",
       "Lookups in the response cache; result is hit or miss.",

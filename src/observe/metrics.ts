@@ -79,6 +79,7 @@ type Counted = Pick<
   | "brokeOff"
   | "usage"
   | "cost"
+  | "isCostUnknown"
   | "client"
   | "charge"
   | "estimated"
@@ -161,6 +162,7 @@ function collectFacts(report: Readonly<CallReport>): Counted {
     brokeOff,
     usage,
     cost,
+    isCostUnknown,
     client,
     charge,
     estimated,
@@ -177,6 +179,7 @@ function collectFacts(report: Readonly<CallReport>): Counted {
     brokeOff,
     usage,
     cost,
+    isCostUnknown,
     client,
     charge,
     estimated,
@@ -230,9 +233,14 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   countRefusal(to, failure);
 }
 
-function countUse(to: Instruments, { usage, cost }: Counted, allLabels: Labels): void {
+function countUse(
+  to: Instruments,
+  { usage, cost, isCostUnknown }: Counted,
+  allLabels: Labels,
+): void {
   const { provider, model, byKey } = allLabels;
   const labels = { provider, model };
+  if (isCostUnknown) to.costUnknown.inc(labels);
   if (cost !== null) to.cost.inc({ ...labels, ...byKey }, positive(cost));
   if (usage === null) return;
   to.tokens.inc({ ...labels, direction: "input", ...byKey }, positive(usage.input));

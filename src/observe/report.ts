@@ -77,6 +77,8 @@ export interface CallReport {
   units: BilledUnits | null;
   /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;
+  /** True if the model has a price, but what the call has used is not known. */
+  isCostUnknown: boolean;
   /** Paths of request fields that the upstream received only in part, and that the gateway checked. */
   lossy: readonly string[];
   verified: readonly string[];
@@ -133,6 +135,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     charge: null,
     units: null,
     cost: null,
+    isCostUnknown: false,
     lossy: NO_PATHS,
     verified: NO_PATHS,
     unstored: null,

@@ -4,7 +4,8 @@ import type { HeaderFields } from "../core/header_fields.ts";
 import type { BytesReply, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import { computeCost } from "../observe/cost.ts";
+import { computeCost, findPrice, type Pricing } from "../observe/cost.ts";
+import type { CallReport } from "../observe/report.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesBody } from "./bytes_body.ts";
 import { chargeCall } from "./charge.ts";
@@ -206,11 +207,20 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
     report.brokeOff = true;
   }
   chargeCall(call);
-  const { usage, units, provider, model } = report;
-  if ((usage !== null || units !== null) && provider !== null && model !== null) {
-    report.cost = computeCost({ usage, units }, generation.config, provider, model);
-  }
+  addCost(report, generation.config);
   state.admission.release(id);
   state.inFlight.finish(id);
   ended(call);
+}
+
+/** Adds the cost of a finished call to its report, or that it is not known. */
+function addCost(report: CallReport, pricing: Pricing): void {
+  const { usage, units, provider, model, failure, cache, endpoint } = report;
+  if (provider === null || model === null) return;
+  if (usage !== null || units !== null) {
+    report.cost = computeCost({ usage, units }, pricing, provider, model);
+  }
+  if (report.cost !== null || failure !== null || cache === "HIT") return;
+  report.isCostUnknown = endpoint.operation !== null &&
+    findPrice(pricing, provider, model) !== null;
 }

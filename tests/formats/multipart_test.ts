@@ -147,12 +147,24 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
     FORM.replace("\r\n\r\n", `\r\nX-Long: ${"x".repeat(1_000_000)}\r\n\r\n`),
     "larger than 16384 bytes",
   ],
-  ["a model that is a file", part("model", "m", '; filename="a"') + "--b0--", "without a file name"],
+  [
+    "a model that is a file",
+    part("model", "m", '; filename="a"') + "--b0--",
+    "without a file name",
+  ],
   ["a model of 64 KiB", part("model", "m".repeat(65_537)) + "--b0--", "a short text"],
   ["a model in another charset", encodedModel("text/plain; charset=utf-16le"), "in UTF-8"],
-  ["a model in two charsets", encodedModel("text/plain; charset=latin1; charset=utf-8"), "in UTF-8"],
+  [
+    "a model in two charsets",
+    encodedModel("text/plain; charset=latin1; charset=utf-8"),
+    "in UTF-8",
+  ],
   ["an encoded charset", encodedModel("text/plain; charset*=us-ascii''utf-7"), "in UTF-8"],
-  ["a charset of all texts", part("_charset_", "utf-7") + part("model", "m") + "--b0--", "in UTF-8"],
+  [
+    "a charset of all texts",
+    part("_charset_", "utf-7") + part("model", "m") + "--b0--",
+    "in UTF-8",
+  ],
   [
     "parameters behind an escaped quotation mark",
     part("x", "m", '; filename="a\\"; name=model; b="') + "--b0--",

@@ -139,7 +139,8 @@ async function placeOfNew(
   const owned = await findInput(call, input, named.value.provider);
   if (!owned.ok) return owned;
   if (owned.value !== null && owned.value.owner !== null) {
-    const able = requireCapability(owned.value.provider, family);
+    const isNamed = named.value.provider !== null;
+    const able = requireCapability(owned.value.provider, family, isNamed);
     return able.ok ? success(owned.value) : able;
   }
   const provider = requireNativeProvider(call, named.value.provider, family);

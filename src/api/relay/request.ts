@@ -1,8 +1,12 @@
+import { z } from "zod";
 import type { JsonDocument } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { formText, type MultipartBody, withModel } from "../../formats/multipart.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
 import type { ApiRequest } from "../client_api.ts";
+import { flag, text as textField } from "../field_kinds.ts";
+import { checkFields } from "../fields.ts";
 
 /** What the gateway reads of a relayed request; everything else reaches the upstream unread. */
 export interface RelayedRequest {
@@ -14,16 +18,24 @@ export interface RelayedRequest {
   readonly count: number;
   /** Number of characters of the text for speech; null without one. */
   readonly characters: number | null;
+  /** True if the client requests subtitles, whose last time is the length of the audio. */
+  readonly hasSubtitles: boolean;
   /** Content type of a multipart body; null for JSON. */
   readonly contentType: string | null;
   /** Returns the client's own body with this model; unchanged without a model. */
   payload(model: string): Payload;
 }
 
-/** Returns the facts of a relayed request with a JSON or multipart body. */
-export function relayedRequest({ document, form }: ApiRequest): RelayedRequest {
-  return form === undefined ? jsonRequest(document) : formRequest(form);
+/**
+ * Returns the facts of a relayed request with a JSON or multipart body. Refused if a field that the
+ * gateway reads has another type.
+ */
+export function relayedRequest({ document, form }: ApiRequest): Result<RelayedRequest> {
+  if (form !== undefined) return success(formRequest(form));
+  return checkFields(readFields, document.value) ?? success(jsonRequest(document));
 }
+
+const readFields = z.looseObject({ model: textField, stream: flag });
 
 /** Highest number of images that is read: more is not a stream that could be complete. */
 const MAX_COUNT = 1024;
@@ -35,6 +47,7 @@ function jsonRequest(document: JsonDocument): RelayedRequest {
     stream: stream === true || stream_format === "sse",
     count: countOf(n),
     characters: typeof input === "string" ? codePoints(input) : null,
+    hasSubtitles: false,
     contentType: null,
     payload: (bare) => jsonPayload(document, bare),
   };
@@ -46,6 +59,7 @@ function formRequest(form: MultipartBody): RelayedRequest {
     stream: formText(form, "stream")?.trim().toLowerCase() === "true",
     count: countOf(Number(formText(form, "n") ?? "")),
     characters: null,
+    hasSubtitles: ["srt", "vtt"].includes(formText(form, "response_format") ?? ""),
     contentType: form.contentType,
     payload: (bare) => formPayload(form, bare),
   };

@@ -8,6 +8,7 @@ import { parseResponseDocument } from "../response_document.ts";
 import type { RelayedRequest } from "./request.ts";
 import { newRelayStream } from "./relay_stream.ts";
 import type { RoutedEndpoint } from "./table.ts";
+import { subtitledSeconds } from "./subtitles.ts";
 import { relayedUnits, relayedUsage } from "./usage.ts";
 
 const EVENT_STREAM = "text/event-stream";
@@ -63,11 +64,13 @@ function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeH
 function textHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
   return {
     kind: "whole",
-    read: (response): ReturnType<WholeHandler["read"]> =>
-      success({
+    read(response) {
+      const duration = request.hasSubtitles ? subtitledSeconds(response.body) : null;
+      return success({
         response: withHeaders(response, "text/plain; charset=utf-8"),
-        outcome: outcomeOf(endpoint, request, {}),
-      }),
+        outcome: outcomeOf(endpoint, request, { duration }),
+      });
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { exchange } from "../../exchange.ts";
+import { exchange, requestedModel } from "../../exchange.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
@@ -16,11 +16,13 @@ export async function sendRouted(
   request: ApiRequest,
 ): Promise<Result<Reply>> {
   const relayed = relayedRequest(request);
-  call.report.stream = relayed.stream;
-  return await exchange(call, newInference(endpoint, relayed, request.query));
+  if (!relayed.ok) return relayed;
+  call.report.stream = relayed.value.stream;
+  return await exchange(call, newInference(call, endpoint, relayed.value, request.query));
 }
 
 function newInference(
+  call: Call,
   endpoint: RoutedEndpoint,
   request: RelayedRequest,
   query: URLSearchParams,
@@ -37,7 +39,11 @@ function newInference(
     // Generated media are large, and the texts of the endpoints are not requested twice.
     canonical: () => null,
     prepare(target) {
-      const refused = refuseIncapable(target.provider, endpoint.family);
+      const refused = refuseIncapable(
+        target.provider,
+        endpoint.family,
+        namesProvider(call, request),
+      );
       return refused ?? success<Candidate>({
         target,
         request: {
@@ -54,6 +60,12 @@ function newInference(
       });
     },
   };
+}
+
+/** True if the client names the provider, in a header or before the model. */
+function namesProvider(call: Call, { model }: RelayedRequest): boolean {
+  const requested = requestedModel(call, model);
+  return requested.ok && requested.value.provider !== null;
 }
 
 /** Returns the units that the request itself has, for a client that leaves before the response is complete. */

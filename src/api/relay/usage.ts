@@ -45,12 +45,18 @@ export function relayedUnits(
       return characters === null ? null : { characters };
     case "seconds": {
       const seconds = lengthOf(isObject(value.usage) ? value.usage.seconds : undefined) ??
-        lengthOf(value.duration);
+        lengthOf(value.duration) ?? lastEnd(value.segments);
       return seconds === null ? null : { seconds };
     }
     case null:
       return null;
   }
+}
+
+/** Returns the end of the last segment of a transcript in seconds; null without segments. */
+function lastEnd(segments: JsonValue | undefined): number | null {
+  const last = Array.isArray(segments) ? segments.at(-1) : undefined;
+  return isObject(last) ? lengthOf(last.end) : null;
 }
 
 /** Returns a length in seconds, which some services send as text; null for anything else. */

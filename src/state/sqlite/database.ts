@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
-import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA } from "./schema.ts";
+import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA, upgradesFrom } from "./schema.ts";
 
 /** A value of a column, or a parameter of a statement. */
 export type SqlValue = null | number | string | Uint8Array<ArrayBuffer>;
@@ -85,7 +85,7 @@ function connect(
   const database = new DatabaseSync(path);
   try {
     configure(database, synchronous, maxPages);
-    createTables(database);
+    prepareTables(database);
     return database;
   } catch (error) {
     database.close();
@@ -116,7 +116,8 @@ function configure(
   for (const pragma of pragmas) database.prepare(`pragma ${pragma}`).all();
 }
 
-function createTables(database: DatabaseSync): void {
+/** Creates the tables of a new file, and brings those of an earlier version to the current one. */
+function prepareTables(database: DatabaseSync): void {
   const number = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
   database.prepare("begin immediate").run();
   const version = number("pragma user_version");
@@ -130,6 +131,8 @@ function createTables(database: DatabaseSync): void {
     database.exec(
       `${SCHEMA} pragma application_id = ${APPLICATION_CODE}; pragma user_version = ${MAX_SCHEMA_VERSION};`,
     );
+  } else if (version < MAX_SCHEMA_VERSION) {
+    database.exec(`${upgradesFrom(version)} pragma user_version = ${MAX_SCHEMA_VERSION};`);
   }
   database.prepare("commit").run();
 }

@@ -1,8 +1,23 @@
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
 export const APPLICATION_CODE = 0x53575944;
 
+/**
+ * Statements that bring the tables of a database file to the next version: the first ones those of
+ * version 1 to version 2.
+ */
+const UPGRADES = [`
+  insert or ignore into total (name, entries, bytes)
+    select 'relayed_object_bindings', count(*), coalesce(sum(bytes), 0)
+    from binding where type = 'relayed_object';
+`];
+
 /** Version of the tables in a database file. */
-export const MAX_SCHEMA_VERSION = 1;
+export const MAX_SCHEMA_VERSION = 1 + UPGRADES.length;
+
+/** Returns the statements that bring tables of an earlier version to the current one. */
+export function upgradesFrom(version: number): string {
+  return UPGRADES.slice(version - 1).join("");
+}
 
 /**
  * Statements that create all tables. `seq` orders the records of a table, the youngest last; `bytes`

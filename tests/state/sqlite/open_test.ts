@@ -87,10 +87,29 @@ Deno.test("a start names a database of another program, and does not change its 
 Deno.test("a start names a database that a newer version has written", async () => {
   await withFile(async (file) => {
     await (await file.open()).close();
-    execute(file.path, "pragma user_version = 2");
+    execute(file.path, "pragma user_version = 3");
     assertMatch(await problem(file), /written by a newer version.*start that version/);
-    execute(file.path, "pragma user_version = 1");
+    execute(file.path, "pragma user_version = 2");
     await (await file.open()).close();
+  });
+});
+
+Deno.test("a database of version 1 counts the owners of relayed objects from its start on", async () => {
+  await withFile(async (file) => {
+    const store = await file.open();
+    const { relayed_object: owners } = store.objects.owners;
+    await stored(owners.bind("file/1", OWNER));
+    const { relayed_object_bindings: before } = await store.objects.stats();
+    await store.close();
+    execute(file.path, "delete from total where name = 'relayed_object_bindings'");
+    execute(file.path, "pragma user_version = 1");
+    const upgraded = await file.open();
+    assertEquals((await upgraded.objects.stats()).relayed_object_bindings, before);
+    assertEquals(before.entries, 1);
+    await stored(upgraded.objects.owners.relayed_object.bind("file/2", OWNER));
+    assertEquals((await upgraded.objects.stats()).relayed_object_bindings.entries, 2);
+    await upgraded.close();
+    assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 2 });
   });
 });
 
