@@ -33,6 +33,14 @@ Deno.test("the texts of a delta are counted in the format of each client API, wh
   }));
 });
 
+Deno.test("the texts of a stream of completions are counted, whatever is in them", () => {
+  fc.assert(fc.property(text, text, (one, other) => {
+    const logprobs = { tokens: [one], text_offset: [0], top_logprobs: [{ text: -1 }] };
+    const record = { choices: [{ text: one, logprobs }, { index: 1, text: other }] };
+    assertEquals(streamedTextBytes(JSON.stringify(record), "text"), bytes(one) + bytes(other));
+  }));
+});
+
 Deno.test("a record without a delta, and one that is no JSON, has no text and no endless search", () => {
   for (
     const data of ["", "[DONE]", '{"usage":{"input_tokens":3}}', '{"text":"a \\"delta\\": b"}']

@@ -161,6 +161,28 @@ Deno.test("a client that leaves while bytes arrive ends the call and its upstrea
   assertEquals([endOf(await gateway.reported(1)), isCancelled], ["client_gone", true]);
 });
 
+Deno.test("a HEAD of the content of a file ends its call and its upstream", async () => {
+  let isCancelled = false;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    type: "bytes",
+    pull: (controller) => controller.enqueue(new Uint8Array([1, 2, 3])),
+    cancel: () => void (isCancelled = true),
+  });
+  const gateway = testGateway(
+    CONFIG.replace("[completions,", "[files,"),
+    scriptedWorld({ fetch: () => Promise.resolve(new Response(body)) }),
+  );
+  const response = await gateway.app(
+    new Request("http://gateway.test/v1/files/file-1/content", {
+      method: "HEAD",
+      headers: { "x-gateway-provider": "up" },
+    }),
+  );
+  assertEquals([response.status, response.body], [200, null]);
+  assertEquals([(await gateway.reported(1)).status, isCancelled], [200, true]);
+  assertEquals(gateway.gateway.state.inFlight.count, 0);
+});
+
 /** Returns the body of a response; null if it broke off. */
 async function textOf(response: Response): Promise<string | null> {
   try {

@@ -114,6 +114,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     tokens_in: 1_000,
     tokens_out: 50,
     tokens_estimated: null,
+    cost_unknown: null,
     cache: "MISS",
     retries: 1,
     fallback: true,

@@ -367,3 +367,18 @@ Deno.test("a provider that reports absurd token counts is charged as a number th
   const { tokens, nanoUsd } = await sums(gateway);
   assertEquals([tokens, nanoUsd], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
 });
+
+Deno.test("tokens of a stream of completions that reports none are estimated from its text", async () => {
+  const chunk = (text: string) => ({ object: "text_completion", choices: [{ index: 0, text }] });
+  const half = TEXT.slice(0, TEXT.length / 2);
+  const records = [...sseOf(chunk(half), chunk(half)), "data: [DONE]\n\n"];
+  const completion: JsonObject = { model: "m", prompt: "Hi", stream: true };
+  const whole = charged("compat", [{ records }], "", RELAYED);
+  assertEquals(await served(whole, post("/v1/completions", completion)), 200);
+  assertEquals(await sums(whole), estimated(whole.sent[0] ?? "", TEXT));
+  const left = charged("compat", [{ records: records.slice(0, 1) }], "", RELAYED);
+  await leaveAfter(left, post("/v1/completions", completion), "text_completion");
+  assertEquals(await sums(left), estimated(left.sent[0] ?? "", half));
+});
+
+const RELAYED = ", capabilities: {relay: [completions]}";

@@ -138,3 +138,28 @@ Deno.test("an upload above server.max_upload is 413, and one above server.max_bo
   const full = nativeGateway(`server: {max_body_memory: 64}\n${providers}`, stored);
   assertEquals(refusalOf(await full.post("/files", FILE, FORM)), [503, "overloaded", null]);
 });
+
+Deno.test("a batch is refused for a key with some models only, with budgets or with a rate of tokens", async () => {
+  const cases = [
+    ["models: [m]", [403, "model_not_allowed", null]],
+    ["budgets: [{per: day, tokens: 5}]", [400, "unsupported_feature", null]],
+    ["tokens_per_minute: 5", [400, "unsupported_feature", null]],
+    ["requests_per_minute: 5, providers: [first]", [200, undefined, undefined]],
+  ] as const;
+  for (const [limits, expected] of cases) {
+    const security = twoKeys().replace("value: key-of-ada", `value: key-of-ada, ${limits}`);
+    const calls = nativeGateway(security + nativeConfig({ first: { can: CAN } }), stored);
+    const ada = keyOf("ada");
+    assertEquals((await calls.post("/files", FILE, { ...FORM, ...ada })).status, 200);
+    const batch = await calls.post("/batches", { ...BATCH, input_file_id: "first-file" }, ada);
+    assertEquals(refusalOf(batch), expected, limits);
+    assertEquals(calls.requests.length, expected[0] === 200 ? 2 : 1);
+  }
+});
+
+Deno.test("a list that no provider has is refused without a parameter unless the client names a provider", async () => {
+  const calls = nativeGateway(nativeConfig({ first: {} }), stored);
+  assertEquals(refusalOf(await calls.get("/files")), [400, "unsupported_feature", null]);
+  const named = await calls.get("/files", naming("first"));
+  assertEquals(refusalOf(named), [400, "unsupported_feature", "provider"]);
+});
