@@ -102,7 +102,7 @@ export const securitySchema = section({
     error: "must be the name of a time zone such as UTC or Europe/Berlin",
   }).default("UTC").describe("Time zone of budgets and of expires."),
   isolate_clients: flag().prefault(true).describe(
-    "Hide the responses, conversations and stored completions of each client key from " +
-      "all other keys; false shares them. Without client keys they are always shared.",
+    "Hide the responses, conversations, stored completions, files, batches and uploads of each " +
+      "client key from all other keys; false shares them. Without client keys they are always shared.",
   ),
 });

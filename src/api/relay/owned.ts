@@ -83,6 +83,7 @@ function nativeCall(
     ...(body === "json" || body === "optional") && { body: text },
     isRetried: true,
     ...does === "create" && { isCreation: true },
+    ...does === "delete" && id !== null && { withoutBody: { id, object, deleted: true } },
     isValid(resource) {
       if (!isExactId(resource.id)) return false;
       if (id !== null && returns === object && resource.id !== id) return false;

@@ -163,3 +163,18 @@ Deno.test("a list that no provider has is refused without a parameter unless the
   const named = await calls.get("/files", naming("first"));
   assertEquals(refusalOf(named), [400, "unsupported_feature", "provider"]);
 });
+
+Deno.test("a deletion that the provider confirms without a body is the deletion object for the client", async () => {
+  const calls = nativeGateway(
+    nativeConfig({ first: { can: CAN } }),
+    (request) => request.method === "DELETE" ? { status: 204, body: "" } : stored(request),
+  );
+  await calls.post("/files", FILE, FORM);
+  const deleted = await calls.delete("/files/first-file");
+  assertEquals([deleted.status, deleted.json], [
+    200,
+    { id: "first-file", object: "file", deleted: true },
+  ]);
+  const gone = await calls.get("/files/first-file");
+  assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
+});
