@@ -3,7 +3,8 @@ import { type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { hasPool } from "../call/key_pool.ts";
 import { findOwner } from "../call/ownership.ts";
-import type { Provider, ProviderAccount } from "../wires/wire.ts";
+import type { JsonObject } from "../core/json/json.ts";
+import type { Provider, ProviderAccount, Sender } from "../wires/wire.ts";
 import { callNative, isList, type NativeCall } from "./native_call.ts";
 import { type ListedObjects, ownPage } from "./own_page.ts";
 
@@ -11,6 +12,8 @@ import { type ListedObjects, ownPage } from "./own_page.ts";
 export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isRetried"> {
   readonly provider: Provider;
   readonly query: URLSearchParams;
+  /** Stores what follows from a page of an account, before it is sent; absent for nothing. */
+  onPage?(page: JsonObject, sender: Sender): Promise<Result<void>>;
 }
 
 /** Number of consecutive pages with objects of other clients only, after which a list ends. */
@@ -19,7 +22,7 @@ const MAX_HIDDEN_PAGES = 20;
 /** Lists the objects of an upstream account, without the objects of other clients. */
 export async function listOwned(
   call: Call,
-  { provider, type, idOf, path, query: clientQuery, isRetried }: OwnedList,
+  { provider, type, idOf, path, query: clientQuery, isRetried, onPage }: OwnedList,
 ): Promise<Result<Reply>> {
   const query = new URLSearchParams(clientQuery);
   const after = query.get("after");
@@ -34,10 +37,10 @@ export async function listOwned(
       query,
       ...isRetried && { isRetried },
       isValid: isList,
-      onComplete(_, sender) {
+      onComplete(resource, sender) {
         // The cursor of the next page is an ID of the same account.
         account = sender.account;
-        return null;
+        return onPage?.(resource, sender) ?? null;
       },
       ...((call.caller.isIsolated || call.client.key?.permissions?.models) && {
         async rewritten(document) {

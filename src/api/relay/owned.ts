@@ -8,6 +8,7 @@ import { requireCapability, requireNativeProvider } from "../../call/capability.
 import {
   bindObject,
   findOwner,
+  isHidden,
   type Owned,
   type Place,
   type Reference,
@@ -194,5 +195,27 @@ async function list(
     path: path.split("/").slice(2),
     query,
     isRetried: true,
+    ...object === "batch" && { onPage: (page, sender) => bindResults(call, page, sender) },
   });
+}
+
+/** Binds the files with the results of those batches of a page that have an owner whom the client may see. */
+async function bindResults(
+  call: Call,
+  { data }: JsonObject,
+  sender: Sender,
+): Promise<Result<void>> {
+  const batches = Array.isArray(data) ? data.filter(isObject) : [];
+  const ids = batches.map(({ id }) => isExactId(id) ? boundId("batch", id) : "");
+  const { relayed_object: owners } = call.state.objects.owners;
+  const bindings = await owners.findBindings(ids.filter((id) => id !== ""));
+  // A list is served without the store: the files get their owner when their batch is read.
+  if (!bindings.ok) return success(undefined);
+  for (const [index, batch] of batches.entries()) {
+    const binding = bindings.value.get(ids[index] ?? "") ?? null;
+    if (binding?.kind !== "bound" || isHidden(call, binding)) continue;
+    const bound = await bindAll(call, null, batch, sender);
+    if (!bound.ok) return bound;
+  }
+  return success(undefined);
 }

@@ -48,6 +48,27 @@ Deno.test("later requests go to the provider that has made the object", async ()
   assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
 });
 
+Deno.test("the results of a batch belong to its account and its key as soon as a list names them", async () => {
+  const ada = keyOf("ada"), bob = keyOf("bob");
+  const page = { object: "list", data: [{ id: "b", output_file_id: "out", error_file_id: "bad" }] };
+  const calls = nativeGateway(twoKeys() + TWO, ({ method, path }) => ({
+    body: path.startsWith("/files/")
+      ? { id: path.slice("/files/".length), object: "file" }
+      : method === "GET"
+      ? page
+      : { id: "b", object: "batch" },
+  }));
+  await calls.post("/batches", BATCH, { ...ada, ...naming("second") });
+  await calls.get("/batches", { ...bob, ...naming("second") });
+  assertEquals((await calls.get("/files/out", ada)).status, 404);
+  await calls.get("/batches", { ...ada, ...naming("second") });
+  for (const id of ["out", "bad"]) {
+    assertEquals((await calls.get(`/files/${id}`, ada)).status, 200);
+    assertEquals(calls.lastRequest(), `second GET /files/${id}`);
+    assertEquals((await calls.get(`/files/${id}`, bob)).status, 404);
+  }
+});
+
 Deno.test("the file that an upload becomes belongs to the account of the upload", async () => {
   const calls = nativeGateway(TWO, stored);
   await calls.post("/uploads", { filename: "x" }, naming("second"));
