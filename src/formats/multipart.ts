@@ -24,31 +24,39 @@ export interface MultipartBody {
 /** Longest text of a part that is not a file and is read, in bytes. */
 const MAX_TEXT_BYTES = 64 * 1024;
 
+/** Parser of a multipart body in pieces of any size. Its refusals are `invalid_multipart`. */
+export interface FormParser {
+  /** Reads the next piece of the body; returns the refusal of the body, or null if it goes on. */
+  push(piece: Uint8Array): Failed | null;
+  /** Returns the body, which has ended; `pieces` are all pieces of it. */
+  end(pieces: readonly Bytes[]): Result<MultipartBody>;
+}
+
 /**
- * Parses a body of `multipart/form-data` (RFC 7578), strictly, so that no upstream can find other parts
- * in the same bytes. Refused as `invalid_multipart`.
+ * Returns a parser of `multipart/form-data` (RFC 7578) that is strict, so that no upstream can find other
+ * parts in the same bytes. It reads each piece as it arrives: all of a large body at once would delay
+ * other requests.
  */
-export function parseMultipart(
-  contentType: string,
-  pieces: readonly Bytes[],
-): Result<MultipartBody> {
-  const boundary = parseBoundary(contentType);
-  if (!boundary.ok) return boundary;
+export function newFormParser(contentType: string): Result<FormParser> {
+  const parsed = parseBoundary(contentType);
+  if (!parsed.ok) return parsed;
+  const boundary = parsed.value;
   const parts: FormPart[] = [];
-  const scanner = newPartScanner(boundary.value, (place) => {
+  const scanner = newPartScanner(boundary, (place) => {
     const head = parsePartHead(place.head);
     if (!head.ok) return head;
     parts.push({ ...head.value, start: place.start, end: place.end });
     return null;
   });
-  for (const piece of pieces) {
-    const problem = scanner.push(piece);
-    if (problem !== null) return problem;
-  }
-  const problem = scanner.end();
-  if (problem !== null) return problem;
-  const form = { contentType, boundary: boundary.value, pieces, parts };
-  return modelProblem(form) ?? success(form);
+  return success({
+    push: (piece) => scanner.push(piece),
+    end(pieces) {
+      const problem = scanner.end();
+      if (problem !== null) return problem;
+      const form = { contentType, boundary, pieces, parts };
+      return modelProblem(form) ?? success(form);
+    },
+  });
 }
 
 /** Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1). */

@@ -2,7 +2,7 @@ import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { checkItems, emptyDocument, parseDocument } from "../formats/document.ts";
-import { type MultipartBody, parseMultipart } from "../formats/multipart.ts";
+import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
@@ -45,16 +45,15 @@ export async function readForm(
   request: Request,
   { body_timeout: timeoutMs, max_upload: maxBytes }: BodyLimits,
 ): Promise<Result<MultipartBody>> {
-  const pieces = await receive(
-    call,
-    request,
-    maxBytes,
-    async (body, declared) =>
-      body === null
-        ? success([])
-        : await receiveBlocks(call, body, { declared, timeoutMs, maxBytes }),
-  );
-  return pieces.ok ? parseMultipart(call.headers.get("content-type") ?? "", pieces.value) : pieces;
+  const received = await receive(call, request, maxBytes, async (body, declared) => {
+    const parser = newFormParser(call.headers.get("content-type") ?? "");
+    if (!parser.ok) return parser;
+    const { push, end } = parser.value;
+    const limits = { declared, timeoutMs, maxBytes };
+    const pieces = body === null ? success([]) : await receiveBlocks(call, body, limits, push);
+    return pieces.ok ? success(() => end(pieces.value)) : pieces;
+  });
+  return received.ok ? received.value() : received;
 }
 
 /**

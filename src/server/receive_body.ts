@@ -33,14 +33,16 @@ export async function receiveBody(
 
 /**
  * Reads the body of a request like `receiveBody`, into blocks that are never copied: a buffer that grows
- * would need twice the memory of a large body.
+ * would need twice the memory of a large body. `onBytes` is called with the bytes as they arrive, and may
+ * refuse the request.
  */
 export function receiveBlocks(
   call: Call,
   body: ReadableStream<Bytes>,
   limits: Pick<Receiving, "declared" | "timeoutMs" | "maxBytes">,
+  onBytes: (bytes: Bytes) => Failed | null,
 ): Promise<Result<readonly Bytes[]>> {
-  return receiveInto(call, body, { ...limits, storage: newBlocks() });
+  return receiveInto(call, body, { ...limits, storage: newBlocks(), onBytes });
 }
 
 /** Limits of a body, and where its bytes are stored. */
@@ -49,12 +51,13 @@ interface Receiving {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly storage: BodyStorage;
+  readonly onBytes?: (bytes: Bytes) => Failed | null;
 }
 
 function receiveInto(
   call: Call,
   body: ReadableStream<Bytes>,
-  { declared, timeoutMs, maxBytes, storage }: Receiving,
+  { declared, timeoutMs, maxBytes, storage, onBytes }: Receiving,
 ): Promise<Result<readonly Bytes[]>> {
   const { world } = call;
   const source = newSource(body);
@@ -79,7 +82,9 @@ function receiveInto(
       else storage.append(value);
       size += arrived;
       if (arrived > 0) progressedAt = world.now();
-      const stopped = size > maxBytes ? tooLarge(maxBytes) : holdBody(call, arrived);
+      const stopped = size > maxBytes
+        ? tooLarge(maxBytes)
+        : holdBody(call, arrived) ?? onBytes?.(value) ?? null;
       if (stopped !== null) {
         source.cancel();
         return end(stopped);

@@ -1,5 +1,11 @@
 import fc from "fast-check";
-import { formText, parseMultipart, withModel } from "../../src/formats/multipart.ts";
+import {
+  formText,
+  type MultipartBody,
+  newFormParser,
+  withModel,
+} from "../../src/formats/multipart.ts";
+import type { Result } from "../../src/core/result.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 
 const TYPE = "multipart/form-data; boundary=b0";
@@ -20,13 +26,23 @@ const FORM = `${part("model", "up/m")}${
 }--b0--\r\n`;
 
 /** Parses a body in pieces of this size. */
-function parse(body: string | Uint8Array<ArrayBuffer>, type = TYPE, size = Infinity) {
+function parse(
+  body: string | Uint8Array<ArrayBuffer>,
+  type = TYPE,
+  size = Infinity,
+): Result<MultipartBody> {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const pieces = [];
   for (let at = 0; at < bytes.length; at += Math.min(size, bytes.length)) {
     pieces.push(bytes.subarray(at, at + size));
   }
-  return parseMultipart(type, pieces);
+  const parser = newFormParser(type);
+  if (!parser.ok) return parser;
+  for (const piece of pieces) {
+    const problem = parser.value.push(piece);
+    if (problem !== null) return problem;
+  }
+  return parser.value.end(pieces);
 }
 
 function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

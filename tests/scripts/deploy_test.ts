@@ -65,6 +65,12 @@ Deno.test("a gateway of the Compose file finds its configuration and has time to
   assert(seconds * 1000 >= server.drain_delay + server.drain_timeout + 10_000);
 });
 
+Deno.test("the balancer lets every request body through that the gateway takes", async () => {
+  const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(await textOf("nginx.conf")) ?? [];
+  const { server } = await config();
+  assert(Number(mebibytes) * 1024 * 1024 > server.max_upload);
+});
+
 Deno.test("the balancer passes streams and sockets on, and repeats no request that was sent", async () => {
   const lines = (await textOf("nginx.conf")).split("\n").map((line) => line.trim());
   for (
@@ -72,6 +78,7 @@ Deno.test("the balancer passes streams and sockets on, and repeats no request th
       "proxy_buffering off;",
       "proxy_set_header Upgrade $http_upgrade;",
       "proxy_next_upstream error timeout;",
+      "proxy_http_version 1.1;",
     ]
   ) {
     assert(lines.includes(line), line);

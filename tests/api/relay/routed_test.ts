@@ -84,6 +84,26 @@ Deno.test("a model that is no text is refused, because the upstream would get it
   assertEquals(calls.requests.length, 0);
 });
 
+Deno.test("a multipart body is refused as soon as it is malformed, without waiting for the rest of it", async () => {
+  const calls = relayedGateway(() => ({}));
+  let isCancelled = false;
+  const body = new ReadableStream({
+    type: "bytes",
+    start: (controller) => controller.enqueue(new TextEncoder().encode("--c\r\n")),
+    cancel: () => void (isCancelled = true),
+  });
+  const response = await calls.app(
+    new Request("http://gateway/v1/images/edits", {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+      body,
+    }),
+  );
+  const { error } = await response.json();
+  assertEquals([response.status, error.code, isCancelled], [400, "invalid_multipart", true]);
+  assertEquals(calls.gateway.state.admission.bodyBytes(), 0);
+});
+
 Deno.test("an error under status 200, and an answer that is no JSON, are faults", async () => {
   for (const body of ['{"error":{"message":"no"}}', "{", "[]", ""]) {
     const calls = relayedGateway(
