@@ -101,12 +101,21 @@ function modelProblem(form: MultipartBody): Failed<Refusal> | null {
   if (others.length > 0) {
     return invalid("The request has more than one part 'model'; send one.", "model");
   }
-  // RFC 7578, section 4.6: a part with this name is the charset of all texts.
-  const charset = formText(form, "_charset_") ?? "utf-8";
-  const isUtf8 = model.isUtf8 && /^(?:utf-?8|us-ascii)$/i.test(charset);
-  return isUtf8 && formText(form, "model") !== null
+  const text = formText(form, "model");
+  // RFC 7578, section 4.6: the part `_charset_` is the charset of all texts.
+  const charsets = [model.charset, formText(form, "_charset_")?.toLowerCase() ?? ""];
+  return text !== null && charsets.every((charset) => charset !== null && isSame(text, charset))
     ? null
     : invalid("The part 'model' must be a short text in UTF-8, without a file name.", "model");
+}
+
+/** Charsets that have the characters of ASCII in the same places; some clients write one of them by default. */
+const OF_ASCII = /^(?:us-)?ascii$|^iso-8859-\d+$|^latin-?1$|^windows-125\d$/;
+
+/** True if a text that was read as UTF-8 is the same in this charset. */
+function isSame(text: string, charset: string): boolean {
+  if (["", "utf-8", "utf8"].includes(charset)) return true;
+  return OF_ASCII.test(charset) && /^[\x20-\x7e]*$/.test(text);
 }
 
 function invalid(message: string, param: string | null = null): Failed<Refusal> {

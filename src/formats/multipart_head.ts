@@ -6,17 +6,19 @@ import { utf8Text } from "./utf8.ts";
 export interface PartHead {
   readonly name: string;
   readonly isFile: boolean;
-  /** True if the headers do not say that a text of the part has another charset than UTF-8. */
-  readonly isUtf8: boolean;
+  /** Charset of a text in lower case; empty without one, and null if it cannot be told. */
+  readonly charset: string | null;
 }
 
 /** Encodings of a part that leave its bytes as they are. */
 const PLAIN_ENCODINGS: readonly string[] = ["7bit", "8bit", "binary"];
 
+const latin1 = new TextDecoder("latin1");
+
 /** Parses the header lines of a part (RFC 7578, section 4). Refused as `invalid_multipart`. */
 export function parsePartHead(head: Uint8Array): Result<PartHead> {
-  const text = utf8Text(head);
-  if (text === null) return refusal("The headers of a part are not valid UTF-8.");
+  // File names may have any charset of which the delimiters are ASCII.
+  const text = utf8Text(head) ?? latin1.decode(head);
   const fields = new Map<string, string>();
   for (const line of text.split("\r\n").slice(0, -1)) {
     const colon = line.indexOf(":");
@@ -36,19 +38,22 @@ export function parsePartHead(head: Uint8Array): Result<PartHead> {
   }
   const disposition = parseDisposition(fields.get("content-disposition") ?? "");
   if (!disposition.ok) return disposition;
-  return success({ ...disposition.value, isUtf8: isUtf8(fields.get("content-type") ?? "") });
+  return success({ ...disposition.value, charset: charsetOf(fields.get("content-type") ?? "") });
 }
 
-/** True if a content type has no charset, or as its only parameter one of which every text is UTF-8. */
-function isUtf8(contentType: string): boolean {
-  if (!/charset/i.test(contentType)) return true;
-  return /^[^";]*;[ \t]*charset=(["']?)(?:utf-?8|us-ascii)\1[ \t]*$/i.test(contentType);
+const CHARSET = /;[ \t]*charset=("?)([a-z0-9._-]+)\1[ \t]*(?:;|$)/i;
+
+/** Returns the charset of a content type; empty without one, and null if it is written in another way. */
+function charsetOf(contentType: string): string | null {
+  const times = contentType.match(/charset/gi)?.length ?? 0;
+  if (times === 0) return "";
+  return times > 1 ? null : CHARSET.exec(contentType)?.[2]?.toLowerCase() ?? null;
 }
 
 /** A parameter of the disposition, with its value as a token or in quotes. */
 const PARAMETER = /[ \t]*;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)/y;
 
-function parseDisposition(written: string): Result<Omit<PartHead, "isUtf8">> {
+function parseDisposition(written: string): Result<Omit<PartHead, "charset">> {
   const type = /^form-data(?=[ \t]*(?:;|$))/i.exec(written);
   if (type === null) return noName();
   const values = new Map<string, string>();

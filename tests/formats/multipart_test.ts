@@ -201,12 +201,32 @@ for (const [why, body, message, type] of REFUSED) {
 }
 
 Deno.test("a model in UTF-8 is read, however its charset is written", () => {
-  for (const type of ["text/plain", 'text/plain; charset="UTF-8"', "text/plain;charset=us-ascii"]) {
+  for (
+    const type of [
+      "text/plain",
+      'text/plain; charset="UTF-8"; format=flowed',
+      "text/plain;charset=us-ascii",
+      "text/plain; charset=ISO-8859-1",
+    ]
+  ) {
     const form = parse(encodedModel(type));
-    assert(form.ok);
+    assert(form.ok, type);
     assertEquals(formText(form.value, "model"), "m");
   }
-  assert(parse(`${part("_charset_", "UTF-8")}${part("model", "m")}--b0--`).ok);
+  assert(parse(`${part("_charset_", "UTF-8")}${part("model", "mé")}--b0--`).ok);
+  assert(!parse(encodedModel("text/plain; charset=ISO-8859-1").replace("m\r", "mé\r")).ok);
+});
+
+Deno.test("a file name in another charset is sent as it came", () => {
+  const [head = "", rest = ""] = part("file", "x", '; filename="m?ller.wav"').split("?");
+  const sent = [...encoder.encode(part("model", "up/m") + head), 0xfc, ...encoder.encode(rest)];
+  const form = parse(new Uint8Array([...sent, ...encoder.encode("--b0--")]));
+  assert(form.ok);
+  assertEquals(form.value.parts.map(({ name, isFile }) => [name, isFile]), [
+    ["model", false],
+    ["file", true],
+  ]);
+  assert(join(withModel(form.value, "m")).includes(0xfc));
 });
 
 Deno.test("a model that is no UTF-8 is refused", () => {
