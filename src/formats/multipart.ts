@@ -104,9 +104,13 @@ function modelProblem(form: MultipartBody): Failed<Refusal> | null {
   const text = formText(form, "model");
   // RFC 7578, section 4.6: the part `_charset_` is the charset of all texts.
   const charsets = [model.charset, formText(form, "_charset_")?.toLowerCase() ?? ""];
-  return text !== null && charsets.every((charset) => charset !== null && isSame(text, charset))
+  const isPlain = text !== null && !/[\0-\x1f\x7f]/.test(text) &&
+    // Without its provider the model could begin with a boundary, and further parts.
+    !text.includes(`--${form.boundary}`) &&
+    charsets.every((charset) => charset !== null && isSame(text, charset));
+  return isPlain
     ? null
-    : invalid("The part 'model' must be a short text in UTF-8, without a file name.", "model");
+    : invalid("The part 'model' must be one short line in UTF-8, without a file name.", "model");
 }
 
 /** Charsets that have the characters of ASCII in the same places; some clients write one of them by default. */

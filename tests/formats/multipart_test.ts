@@ -168,7 +168,14 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
     part("model", "m", '; filename="a"') + "--b0--",
     "without a file name",
   ],
-  ["a model of 64 KiB", part("model", "m".repeat(65_537)) + "--b0--", "a short text"],
+  ["a model of 64 KiB", part("model", "m".repeat(65_537)) + "--b0--", "one short line"],
+  [
+    "a boundary behind the provider of a model",
+    part("model", 'up/--b0\r\nContent-Disposition: form-data; name="model"\r\n\r\nm') + "--b0--",
+    "one short line",
+  ],
+  ["a model of two lines", part("model", "a\r\nb") + "--b0--", "one short line"],
+  ["a model with its boundary", part("model", "up/--b0") + "--b0--", "one short line"],
   ["a model in another charset", encodedModel("text/plain; charset=utf-16le"), "in UTF-8"],
   [
     "a model in two charsets",
