@@ -63,15 +63,18 @@ function parseDisposition(written: string): Result<Omit<PartHead, "charset">> {
     if (found === null) return noName();
     const [, name = "", value = ""] = found;
     const key = name.toLowerCase();
-    // With `name*`, or with a name twice, another parser could take another name.
-    if (values.has(key) || key === "name*") return noName();
+    // With `name*` or `name*0` (RFC 2231), or with a name twice, another parser could take another name.
+    if (values.has(key) || key.startsWith("name*")) return noName();
     // To a parser without escapes the value ends here, and it could take the rest for parameters.
     if (value.includes('\\"') && /[;=]/.test(value)) return noName();
     values.set(key, value.startsWith('"') ? value.slice(1, -1).replace(/\\([^])/g, "$1") : value);
   }
   const name = values.get("name");
   if (name === undefined) return noName();
-  return success({ name, isFile: values.has("filename") || values.has("filename*") });
+  const isFile = [...values.keys()].some((key) =>
+    key === "filename" || key.startsWith("filename*")
+  );
+  return success({ name, isFile });
 }
 
 function noName(): Failed<Refusal> {

@@ -43,6 +43,9 @@ const IMAGES = encoder.encode(
   event({ type: "image_generation.partial_image", b64_json: "AA==" }) +
     event({ type: "image_generation.completed", b64_json: "AA==" }),
 );
+const SPEECH = encoder.encode(
+  event({ type: "speech.audio.delta", audio: "AA==" }) + event({ type: "speech.audio.done" }),
+);
 const MODERATION = encoder.encode('{"id":"modr-1","results":[{"flagged":true}]}');
 
 const SSE = "text/event-stream";
@@ -65,6 +68,15 @@ const CASES: Readonly<Record<string, Cut>> = {
     endings: ENDINGS,
     completeFrom: IMAGES.length,
     isTerminal: (text) => text.includes("image_generation.completed") && !text.includes("error"),
+  },
+  "a stream of speech": {
+    path: "/v1/audio/speech",
+    request: { model: "m", input: "x", voice: "v", stream_format: "sse" },
+    contentType: SSE,
+    body: SPEECH,
+    endings: ENDINGS,
+    completeFrom: SPEECH.length,
+    isTerminal: (text) => text.includes("speech.audio.done") && !text.includes("error"),
   },
   "a JSON response": {
     path: "/v1/moderations",

@@ -138,6 +138,12 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   ["two models", `${part("model", "a")}${FORM}`, "more than one part 'model'"],
   ["two names", part("x", "a", '; name="model"') + "--b0--", "one name"],
   ["an extended name", part("x", "a", "; name*=utf-8''model") + "--b0--", "one name"],
+  ["a continued name", part("x", "a", '; name*0="mo"; name*1="del"') + "--b0--", "one name"],
+  [
+    "a model with a continued file name",
+    part("model", "a", '; filename*0="a"') + "--b0--",
+    "without a file name",
+  ],
   ["no name", `--b0\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b0--`, "one name"],
   ["no headers", "--b0\r\n\r\nx\r\n--b0--", "one name"],
   [
