@@ -20,13 +20,17 @@ export interface Used {
  * images, audio and characters. Null if nothing is counted that has a price.
  */
 export function computeCost(
-  { usage, units }: Used,
+  used: Used,
   pricing: Pricing,
   provider: string,
   model: string,
 ): number | null {
   const price = findPrice(pricing, provider, model);
-  if (price === null) return null;
+  return price === null ? null : costOfUse(price, used);
+}
+
+/** Returns the cost of a use with this price in USD; null if nothing is counted that has a price. */
+export function costOfUse(price: Price, { usage, units }: Used): number | null {
   const tokens = usage === null ? null : costAt(price, usage);
   return tokens ?? (units === null ? null : unitCost(price, units));
 }

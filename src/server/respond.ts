@@ -4,7 +4,7 @@ import type { HeaderFields } from "../core/header_fields.ts";
 import type { BytesReply, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
-import { computeCost, findPrice, type Pricing } from "../observe/cost.ts";
+import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesBody } from "./bytes_body.ts";
@@ -216,11 +216,11 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
 /** Adds the cost of a finished call to its report, or that it is not known. */
 function addCost(report: CallReport, pricing: Pricing): void {
   const { usage, units, provider, model, failure, cache, endpoint } = report;
-  if (provider === null || model === null) return;
-  if (usage !== null || units !== null) {
-    report.cost = computeCost({ usage, units }, pricing, provider, model);
-  }
-  if (report.cost !== null || failure !== null || cache === "HIT") return;
-  report.isCostUnknown = endpoint.operation !== null &&
-    findPrice(pricing, provider, model) !== null;
+  const isUsed = usage !== null || units !== null;
+  const mustBeKnown = failure === null && cache !== "HIT" && endpoint.operation !== null;
+  if (provider === null || model === null || !(isUsed || mustBeKnown)) return;
+  const price = findPrice(pricing, provider, model);
+  if (price === null) return;
+  if (isUsed) report.cost = costOfUse(price, { usage, units });
+  report.isCostUnknown = mustBeKnown && report.cost === null;
 }
