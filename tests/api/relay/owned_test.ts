@@ -7,6 +7,7 @@ import {
   nativeGateway,
   type SentRequest,
 } from "../../support/native_gateway.ts";
+import { testOverStores } from "../../support/over_stores.ts";
 import { refusalOf } from "../../support/state_call.ts";
 
 const CAN = ["relay: [files, batches]"];
@@ -30,7 +31,7 @@ function stored({ host, method, path }: SentRequest): { readonly body: JsonObjec
   return { body: object === "batch" ? { ...body, output_file_id: `${host}-out` } : body };
 }
 
-Deno.test("later requests go to the provider that has made the object", async () => {
+testOverStores("later requests go to the provider that has made the object", async () => {
   const calls = nativeGateway(TWO, stored);
   const made = await calls.post("/files", FILE, { ...FORM, ...naming("second") });
   assertEquals([made.status, made.json.id], [200, "second-file"]);
@@ -48,28 +49,34 @@ Deno.test("later requests go to the provider that has made the object", async ()
   assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
 });
 
-Deno.test("the results of a batch belong to its account and its key as soon as a list names them", async () => {
-  const ada = keyOf("ada"), bob = keyOf("bob");
-  const page = { object: "list", data: [{ id: "b", output_file_id: "out", error_file_id: "bad" }] };
-  const calls = nativeGateway(twoKeys() + TWO, ({ method, path }) => ({
-    body: path.startsWith("/files/")
-      ? { id: path.slice("/files/".length), object: "file" }
-      : method === "GET"
-      ? page
-      : { id: "b", object: "batch" },
-  }));
-  await calls.post("/batches", BATCH, { ...ada, ...naming("second") });
-  await calls.get("/batches", { ...bob, ...naming("second") });
-  assertEquals((await calls.get("/files/out", ada)).status, 404);
-  await calls.get("/batches", { ...ada, ...naming("second") });
-  for (const id of ["out", "bad"]) {
-    assertEquals((await calls.get(`/files/${id}`, ada)).status, 200);
-    assertEquals(calls.lastRequest(), `second GET /files/${id}`);
-    assertEquals((await calls.get(`/files/${id}`, bob)).status, 404);
-  }
-});
+testOverStores(
+  "the results of a batch belong to its account and its key as soon as a list names them",
+  async () => {
+    const ada = keyOf("ada"), bob = keyOf("bob");
+    const page = {
+      object: "list",
+      data: [{ id: "b", output_file_id: "out", error_file_id: "bad" }],
+    };
+    const calls = nativeGateway(twoKeys() + TWO, ({ method, path }) => ({
+      body: path.startsWith("/files/")
+        ? { id: path.slice("/files/".length), object: "file" }
+        : method === "GET"
+        ? page
+        : { id: "b", object: "batch" },
+    }));
+    await calls.post("/batches", BATCH, { ...ada, ...naming("second") });
+    await calls.get("/batches", { ...bob, ...naming("second") });
+    assertEquals((await calls.get("/files/out", ada)).status, 404);
+    await calls.get("/batches", { ...ada, ...naming("second") });
+    for (const id of ["out", "bad"]) {
+      assertEquals((await calls.get(`/files/${id}`, ada)).status, 200);
+      assertEquals(calls.lastRequest(), `second GET /files/${id}`);
+      assertEquals((await calls.get(`/files/${id}`, bob)).status, 404);
+    }
+  },
+);
 
-Deno.test("the file that an upload becomes belongs to the account of the upload", async () => {
+testOverStores("the file that an upload becomes belongs to the account of the upload", async () => {
   const calls = nativeGateway(TWO, stored);
   await calls.post("/uploads", { filename: "x" }, naming("second"));
   await calls.post("/uploads/second-upload/complete", { part_ids: [] });
@@ -88,7 +95,7 @@ Deno.test("new objects and lists go to the only capable provider, or to the name
   assertEquals(one.requests.map(({ host }) => host), ["second", "second"]);
 });
 
-Deno.test("an object with the same ID as one of another kind has an owner apart", async () => {
+testOverStores("an object with the same ID as one of another kind has an owner apart", async () => {
   const calls = nativeGateway(TWO, ({ path }) => ({
     body: { id: "same", object: path.startsWith("/files") ? "file" : "upload" },
   }));
@@ -100,7 +107,7 @@ Deno.test("an object with the same ID as one of another kind has an owner apart"
   assertEquals(calls.lastRequest(), "second POST /uploads/same/cancel");
 });
 
-Deno.test("a key sees neither the files of another key nor batches over them", async () => {
+testOverStores("a key sees neither the files of another key nor batches over them", async () => {
   const ada = keyOf("ada"), bob = keyOf("bob");
   const calls = nativeGateway(twoKeys() + nativeConfig({ first: { can: CAN } }), stored);
   await calls.post("/files", FILE, { ...FORM, ...ada });
