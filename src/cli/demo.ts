@@ -38,6 +38,15 @@ const NATIVE = {
   relay: RELAY_FAMILIES,
 };
 
+/** Beginnings of the paths of which only the native provider serves requests. */
+const RELAYED_PATHS = [
+  "/v1/completions",
+  "/v1/moderations",
+  "/v1/rerank",
+  "/v1/images",
+  "/v1/audio",
+];
+
 /** Capabilities of the simulated providers, by type. */
 const CAPABILITIES = {
   compat: { structured_outputs: true, reasoning_effort: true, embeddings_base64: true },
@@ -145,6 +154,11 @@ function demoConfig(upstream: string, port: number): Config | string {
     match: { models: [model] },
     targets: [{ provider }],
   }));
+  const relayed = RELAYED_PATHS.map((path) => ({
+    name: `relayed-${path.slice("/v1/".length)}`,
+    match: { path },
+    targets: [{ provider: NATIVE_ID }],
+  }));
   const everyone = { name: "all", targets: PROVIDERS.map(([provider]) => ({ provider })) };
   const loaded = parseConfig(
     JSON.stringify({
@@ -154,7 +168,7 @@ function demoConfig(upstream: string, port: number): Config | string {
       providers: { ...Object.fromEntries(providers), [NATIVE_ID]: native },
       routing: {
         default_strategy: "round-robin",
-        routes: [nativeRoute, ...routes, ...claudeCode, everyone],
+        routes: [nativeRoute, ...routes, ...claudeCode, ...relayed, everyone],
       },
       // The example calls provoke failures, which should not open a circuit breaker for long.
       circuit_breaker: { open_duration: "2s" },

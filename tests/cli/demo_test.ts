@@ -61,6 +61,21 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
       ...[400, 200, 200, 200],
       ...[200, 200],
     ]);
+    // Clients of these endpoints name no provider.
+    for (
+      const [path, body] of [
+        ["moderations", { input: "x" }],
+        ["images/generations", { prompt: "x" }],
+        ["completions", { model: "sim-echo", prompt: "x" }],
+        ["rerank", { model: "sim-echo", query: "x", documents: ["x"] }],
+        ["audio/speech", { model: "sim-echo", input: "x", voice: "v" }],
+      ] as const
+    ) {
+      const sent = { method: "POST", body: JSON.stringify(body) };
+      const answer = await client.fetch(`${url}/v1/${path}`, sent);
+      await answer.bytes();
+      assertEquals([answer.status, answer.headers.get("x-gateway-provider")], [200, "native"]);
+    }
     assertStringIncludes(answers.at(-2)?.[1] ?? "", "RIFF");
     assertStringIncludes(answers.at(-1)?.[1] ?? "", '"b64_json":"iVBOR');
     assertStringIncludes(answers[2]?.[1] ?? "", '"tool_calls":[');

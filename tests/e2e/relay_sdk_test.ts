@@ -122,6 +122,21 @@ Deno.test("what the SDK lets speak is transcribed to the same text", async () =>
   );
 });
 
+Deno.test("the SDK gets subtitles, whose end is the length of the audio", async () => {
+  await using sdk = start();
+  const { audio } = sdk.client;
+  const speech = await audio.speech.create({ model: MODEL, voice: "alloy", input: "good day" });
+  const wav = new Uint8Array(await speech.arrayBuffer());
+  for (const [format, times] of [["srt", ",000 --> 00:00:00,160"], ["vtt", "WEBVTT"]] as const) {
+    const file = await toFile(wav, "said.wav");
+    const text = await audio.transcriptions.create({ file, model: MODEL, response_format: format });
+    assertStringIncludes(String(text), times);
+    assertStringIncludes(String(text), "good day");
+  }
+  assertEquals((await sdk.gateway.reported(2)).units, { seconds: 0.16 });
+  assertEquals((await sdk.gateway.reported(3)).units, { seconds: 0.16 });
+});
+
 Deno.test("the SDK gets speech as events", async () => {
   await using sdk = start();
   const response = await sdk.client.audio.speech.create({

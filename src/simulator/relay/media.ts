@@ -136,11 +136,22 @@ export function transcribe(call: SimCall): Promise<Response> {
         headers: { "content-type": "text/plain; charset=utf-8" },
       });
     }
+    if (format === "srt" || format === "vtt") return subtitles(format, text, seconds);
     const whole: JsonObject = format === "verbose_json"
       ? { task: "transcribe", language: "tone", duration: seconds, text }
       : { text, usage: { type: "duration", seconds } };
     return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
   });
+}
+
+/** Returns one subtitle as SubRip or WebVTT. */
+function subtitles(format: "srt" | "vtt", text: string, seconds: number): Response {
+  const [end = ""] = new Date(Math.round(seconds * 1000)).toISOString().slice(11).split("Z");
+  const times = `00:00:00.000 --> ${end}`;
+  const body = format === "vtt"
+    ? `WEBVTT\n\n${times}\n${text}\n\n`
+    : `1\n${times.replaceAll(".", ",")}\n${text}\n\n`;
+  return new Response(body, { headers: { "content-type": "text/plain; charset=utf-8" } });
 }
 
 function tokens(text: string): JsonObject {
