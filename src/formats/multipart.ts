@@ -104,7 +104,7 @@ function modelProblem(form: MultipartBody): Failed<Refusal> | null {
   const text = formText(form, "model");
   // RFC 7578, section 4.6: the part `_charset_` is the charset of all texts.
   const charsets = [model.charset, formText(form, "_charset_")?.toLowerCase() ?? ""];
-  const isPlain = text !== null && !/[\0-\x1f\x7f]/.test(text) &&
+  const isPlain = text !== null && !/\p{Cc}/u.test(text) &&
     // Without its provider the model could begin with a boundary, and further parts.
     !text.includes(`--${form.boundary}`) &&
     charsets.every((charset) => charset !== null && isSame(text, charset));

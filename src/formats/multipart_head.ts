@@ -6,7 +6,7 @@ import { utf8Text } from "./utf8.ts";
 export interface PartHead {
   readonly name: string;
   readonly isFile: boolean;
-  /** Charset of a text in lower case; empty without one, and null if it cannot be told. */
+  /** Charset of a text in lower case; empty without one, and null if it is written in another way. */
   readonly charset: string | null;
 }
 
