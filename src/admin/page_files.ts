@@ -6,6 +6,23 @@ import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
 import style from "./page/page.css" with { type: "text" };
 import page from "./page/page.html" with { type: "text" };
 import script from "./page/page.js" with { type: "text" };
+import calls from "./page/calls.js" with { type: "text" };
+import charts from "./page/charts.js" with { type: "text" };
+import curl from "./page/curl.js" with { type: "text" };
+import explain from "./page/explain.js" with { type: "text" };
+import feed from "./page/feed.js" with { type: "text" };
+import format from "./page/format.js" with { type: "text" };
+import head from "./page/head.js" with { type: "text" };
+import keys from "./page/keys.js" with { type: "text" };
+import providers from "./page/providers.js" with { type: "text" };
+import routes from "./page/routes.js" with { type: "text" };
+import send_chat from "./page/send_chat.js" with { type: "text" };
+import series from "./page/series.js" with { type: "text" };
+import state from "./page/state.js" with { type: "text" };
+import timeline from "./page/timeline.js" with { type: "text" };
+import tryIt from "./page/try.js" with { type: "text" };
+import ui from "./page/ui.js" with { type: "text" };
+import visible from "./page/visible.js" with { type: "text" };
 
 /** A file of the admin page. */
 export interface PageFile {
@@ -25,6 +42,23 @@ export const PAGE_FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFil
   ["/", { type: "text/html; charset=utf-8", text: page }],
   ["/page.css", { type: STYLE, text: style }],
   ["/page.js", { type: SCRIPT, text: script }],
+  ["/calls.js", { type: SCRIPT, text: calls }],
+  ["/charts.js", { type: SCRIPT, text: charts }],
+  ["/curl.js", { type: SCRIPT, text: curl }],
+  ["/explain.js", { type: SCRIPT, text: explain }],
+  ["/feed.js", { type: SCRIPT, text: feed }],
+  ["/format.js", { type: SCRIPT, text: format }],
+  ["/head.js", { type: SCRIPT, text: head }],
+  ["/keys.js", { type: SCRIPT, text: keys }],
+  ["/providers.js", { type: SCRIPT, text: providers }],
+  ["/routes.js", { type: SCRIPT, text: routes }],
+  ["/send_chat.js", { type: SCRIPT, text: send_chat }],
+  ["/series.js", { type: SCRIPT, text: series }],
+  ["/state.js", { type: SCRIPT, text: state }],
+  ["/timeline.js", { type: SCRIPT, text: timeline }],
+  ["/try.js", { type: SCRIPT, text: tryIt }],
+  ["/ui.js", { type: SCRIPT, text: ui }],
+  ["/visible.js", { type: SCRIPT, text: visible }],
   ["/lib/preact.js", { type: SCRIPT, text: library(preact) }],
   ["/lib/preact-hooks.js", { type: SCRIPT, text: library(hooks) }],
   ["/lib/htm.js", { type: SCRIPT, text: library(htm) }],

@@ -25,7 +25,7 @@ async function proofProblem(proof: string): Promise<string | null> {
   }
   if (/^tests\/[\w/]+_test\.ts$/.test(proof)) {
     const text = await Deno.readTextFile(new URL(proof, ROOT)).catch(() => "");
-    return /^ *(?:Deno\.test|test\w*)\(/m.test(text) ? null : "the file has no test";
+    return /^ *(?:Deno\.test|browserTest|test\w*)\(/m.test(text) ? null : "the file has no test";
   }
   if (/^tests\/[\w/]+\/$/.test(proof)) {
     return await hasTests(new URL(proof, ROOT)) ? null : "the folder has no test";

@@ -1,0 +1,51 @@
+// @ts-check
+/** @import { Snapshot } from "../snapshot.ts" */
+
+export const CHAT_PATH = "/v1/chat/completions";
+
+/** Hosts that mean each address of the machine, at which no client can connect. */
+const ANY_HOST = ["0.0.0.0", "[::]"];
+
+/**
+ * Returns the address of the gateway as the person can reach it: a gateway that listens on all
+ * addresses is where this page is.
+ * @param {Pick<Snapshot, "gatewayUrl">} snapshot
+ * @param {{ hostname: string }} place
+ */
+export function gatewayUrl(snapshot, { hostname }) {
+  if (!URL.canParse(snapshot.gatewayUrl)) return snapshot.gatewayUrl;
+  const url = new URL(snapshot.gatewayUrl);
+  if (ANY_HOST.includes(url.hostname)) url.hostname = hostname;
+  return url.href.replace(/\/$/, "");
+}
+
+/**
+ * Returns a model that a route can serve, for an example.
+ * @param {Pick<Snapshot, "routes">} snapshot
+ */
+export function firstModel({ routes }) {
+  const models = routes.flatMap(({ targets }) => targets.map(({ model }) => model));
+  return models.find((model) => model !== null) ?? "auto";
+}
+
+/**
+ * Returns the command that sends the same call. The key is a variable of the shell, so that it is
+ * in no history.
+ * @param {{ url: string, hasKey: boolean, body: object }} call
+ */
+export function curlText({ url, hasKey, body }) {
+  return [
+    `curl ${quoted(`${url}${CHAT_PATH}`)}`,
+    ...(hasKey ? [`  -H "Authorization: Bearer $SWITCHYARD_KEY"`] : []),
+    `  -H 'Content-Type: application/json'`,
+    `  -d ${quoted(JSON.stringify(body))}`,
+  ].join(" \\\n");
+}
+
+/**
+ * Returns a word for a POSIX shell, in which nothing is expanded.
+ * @param {string} text
+ */
+export function quoted(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,118 @@
+// @ts-check
+/** @import { FinishedCall, SecondView, Snapshot } from "../snapshot.ts" */
+
+/** Seconds that the charts show. */
+export const MAX_SECONDS = 900;
+const MAX_FINISHED = 100;
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 8000;
+/** A connection without a snapshot for this time is lost, such as after the sleep of a laptop. */
+const MAX_SILENCE_MS = 6000;
+
+/**
+ * What the page knows: the newest snapshot, and the seconds and finished calls of those before it.
+ * @typedef {object} Feed
+ * @property {Snapshot | null} snapshot
+ * @property {SecondView[]} seconds Oldest first.
+ * @property {FinishedCall[]} finished Newest first.
+ * @property {boolean} isLive
+ * @property {number | null} lostSinceMs
+ * @property {string | null} reason Why there is no connection, as far as the page knows.
+ */
+
+/** @type {Feed} */
+export const NO_FEED = {
+  snapshot: null,
+  seconds: [],
+  finished: [],
+  isLive: false,
+  lostSinceMs: null,
+  reason: null,
+};
+
+/**
+ * Returns the feed with another snapshot. The first snapshot of a connection has all that the
+ * gateway knows, so it replaces what the page had: the process may be another one.
+ * @param {Feed} feed
+ * @param {Snapshot} snapshot
+ * @param {boolean} isFirst
+ * @returns {Feed}
+ */
+export function withSnapshot(feed, snapshot, isFirst) {
+  const before = isFirst ? NO_FEED : feed;
+  const oldest = Math.floor(snapshot.atMs / 1000) - MAX_SECONDS;
+  return {
+    snapshot,
+    seconds: [...before.seconds, ...snapshot.seconds].filter(({ second }) => second >= oldest)
+      .slice(-MAX_SECONDS),
+    finished: [...snapshot.finished, ...before.finished].slice(0, MAX_FINISHED),
+    isLive: true,
+    lostSinceMs: null,
+    reason: null,
+  };
+}
+
+/**
+ * Follows the snapshots of the gateway. A lost connection is opened again until the page is closed.
+ * @param {(feed: Feed) => void} onChange
+ */
+export function follow(onChange) {
+  let feed = NO_FEED;
+  let retryMs = FIRST_RETRY_MS;
+  /** @type {EventSource | null} */
+  let source = null;
+  let timer = 0;
+
+  function connect() {
+    const opened = new EventSource("/events");
+    source = opened;
+    let isFirst = true;
+    watch();
+    opened.onmessage = ({ data }) => {
+      watch();
+      retryMs = FIRST_RETRY_MS;
+      feed = withSnapshot(feed, JSON.parse(data), isFirst);
+      isFirst = false;
+      onChange(feed);
+    };
+    // The browser's own retry gives up after a response that is no stream, such as status 503.
+    opened.onerror = () => lost();
+  }
+
+  function watch() {
+    clearTimeout(timer);
+    timer = setTimeout(lost, MAX_SILENCE_MS);
+  }
+
+  function lost() {
+    source?.close();
+    clearTimeout(timer);
+    timer = setTimeout(connect, retryMs);
+    retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+    feed = { ...feed, isLive: false, lostSinceMs: feed.lostSinceMs ?? Date.now() };
+    onChange(feed);
+    findReason().then((reason) => {
+      if (feed.isLive || feed.reason === reason) return;
+      feed = { ...feed, reason };
+      onChange(feed);
+    });
+  }
+
+  connect();
+}
+
+/**
+ * Returns why the gateway refuses the stream of snapshots; null if it cannot be reached.
+ * @returns {Promise<string | null>}
+ */
+async function findReason() {
+  try {
+    const { status, ok } = await fetch("/snapshot", { method: "HEAD" });
+    if (status === 401) return "The password is no longer valid: load the page again.";
+    return ok
+      ? "The gateway sends no events: too many pages may be open."
+      : `The gateway answers with status ${status}.`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,104 @@
+// @ts-check
+import { dollars, percent, short, whole } from "./format.js";
+import { Badge, Bar, EmptyRow, Name, Section, Table, view } from "./ui.js";
+/** @import { BudgetView, KeyView, TokenBudgetView } from "../snapshot.ts" */
+
+const COLUMNS = ["Key", "Requests per minute", "Tokens per minute", "Running", "Budgets", "Today"];
+/** Share of a limit from which on its bar warns. */
+const NEAR_LIMIT_RATIO = 0.8;
+
+/**
+ * Returns the client keys by name with what they use and may use.
+ * @param {{ keys: readonly KeyView[], requiresKey: boolean }} props
+ */
+export function Keys({ keys, requiresKey }) {
+  return view`<${Section} id="keys" title="Client keys" note="Rates of the last minute.">
+    <${Table} caption="Client keys and their limits" columns=${COLUMNS}>
+      ${keys.map((key) => view`<${KeyRow} key=${key.name} entry=${key} />`)}
+      ${
+    keys.length === 0 && view`<${EmptyRow} columns=${COLUMNS.length}>${
+      requiresKey
+        ? "The gateway requires a client key, but none is shown here."
+        : "The gateway requires no client key: whoever reaches it may call it."
+    }<//>`
+  }
+    <//>
+  <//>`;
+}
+
+/** @param {{ entry: KeyView }} props */
+function KeyRow({ entry }) {
+  const { today } = entry;
+  return view`<tr>
+    <th scope="row"><${Name} text=${entry.name} />${
+    entry.group !== null && view` <span class="note">${entry.group}</span>`
+  }${entry.isDisabled && view` <${Badge} tone="quiet">disabled<//>`}</th>
+    <td><${Use} used=${entry.requestsPerMinute} limit=${entry.maxRequestsPerMinute} /></td>
+    <td><${Use} used=${entry.tokensPerMinute} limit=${entry.maxTokensPerMinute} /></td>
+    <td><${Use} used=${entry.running} limit=${entry.maxConcurrent} /></td>
+    <td>${
+    entry.budgets.length + entry.tokenBudgets.length === 0
+      ? view`<span class="none">no budget</span>`
+      : view`<ul class="plain">${
+        entry.budgets.map((budget) =>
+          view`<li key="${budget.scope} ${budget.period}"><${Budget} budget=${budget} /></li>`
+        )
+      }${
+        entry.tokenBudgets.map((budget) =>
+          view`<li key="${budget.scope} ${budget.period} tokens"><${TokenBudget} budget=${budget} /></li>`
+        )
+      }</ul>`
+  }</td>
+    <td class="note">${whole(today.calls)} calls, ${short(today.input)} in, ${
+    short(today.output)
+  } out, ${dollars(today.nanoUsd / 1e9)}</td>
+  </tr>`;
+}
+
+/** @param {{ used: number, limit: number | null }} props */
+function Use({ used, limit }) {
+  if (limit === null) return view`${short(used)} <span class="none">no limit</span>`;
+  return view`<span class="outcomes"><${Bar} share=${shareOf(used, limit)} tone=${
+    toneOf(used, limit)
+  } /><span>${short(used)} of ${short(limit)}</span></span>`;
+}
+
+/** @param {{ budget: BudgetView }} props */
+function Budget({ budget: { scope, period, spentUsd, limitUsd } }) {
+  return view`<${Spent} spent=${spentUsd} limit=${limitUsd} label="${period}, ${scope}" text="${
+    dollars(spentUsd)
+  } of ${dollars(limitUsd)}" />`;
+}
+
+/** @param {{ budget: TokenBudgetView }} props */
+function TokenBudget({ budget: { scope, period, spent, limit } }) {
+  return view`<${Spent} spent=${spent} limit=${limit} label="${period}, ${scope}" text="${
+    short(spent)
+  } of ${short(limit)} tokens" />`;
+}
+
+/** @param {{ spent: number, limit: number, label: string, text: string }} props */
+function Spent({ spent, limit, label, text }) {
+  return view`<span class="outcomes"><${Bar} share=${shareOf(spent, limit)} tone=${
+    toneOf(spent, limit)
+  } /><span>${text}, ${
+    percent(shareOf(spent, limit))
+  } <span class="note">${label}</span></span></span>`;
+}
+
+/**
+ * @param {number} used
+ * @param {number} limit
+ */
+function shareOf(used, limit) {
+  return limit > 0 ? used / limit : 1;
+}
+
+/**
+ * @param {number} used
+ * @param {number} limit
+ */
+function toneOf(used, limit) {
+  const share = shareOf(used, limit);
+  return share >= 1 ? "bad" : share >= NEAR_LIMIT_RATIO ? "warn" : "";
+}

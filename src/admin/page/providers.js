@@ -1,0 +1,89 @@
+// @ts-check
+import { counted, duration, timeLeft, whole } from "./format.js";
+import { Badge, Bar, EmptyRow, Name, Section, Table, view } from "./ui.js";
+/** @import { ProviderView } from "../snapshot.ts" */
+
+const COLUMNS = [
+  "Provider",
+  "Circuit breaker",
+  "#Attempts",
+  "Outcomes",
+  "#p50",
+  "#p95",
+  "Running",
+  "Keys",
+];
+
+/**
+ * Returns the providers with what became of their attempts.
+ * @param {{ providers: readonly ProviderView[] }} props
+ */
+export function Providers({ providers }) {
+  return view`<${Section} id="providers" title="Providers" note="Attempts of the last 15 minutes.">
+    <${Table} caption="Providers and their attempts" columns=${COLUMNS}>
+      ${
+    providers.map((one) =>
+      view`<tr key=${one.id}>
+        <th scope="row"><${Name} text=${one.id} /> <span class="note">${one.type}</span></th>
+        <td><${Breaker} provider=${one} /></td>
+        <td class="number">${whole(one.attempts)}</td>
+        <td><${Outcomes} outcomes=${one.outcomes} attempts=${one.attempts} /></td>
+        <td class="number">${duration(one.p50Ms)}</td>
+        <td class="number">${duration(one.p95Ms)}</td>
+        <td><${Running} provider=${one} /></td>
+        <td><${PoolKeys} keys=${one.keys} /></td>
+      </tr>`
+    )
+  }
+      ${
+    providers.length === 0 &&
+    view`<${EmptyRow} columns=${COLUMNS.length}>No provider is configured.<//>`
+  }
+    <//>
+  <//>`;
+}
+
+/** @param {{ provider: ProviderView }} props */
+function Breaker({ provider: { breaker, opensInMs } }) {
+  if (breaker === "closed") return view`<${Badge} tone="good">closed<//>`;
+  if (breaker === "half-open") return view`<${Badge} tone="warn">half-open<//>`;
+  return view`<${Badge} tone="bad">open<//> <span class="note">${
+    opensInMs === null ? "" : `next attempt in ${timeLeft(opensInMs)}`
+  }</span>`;
+}
+
+/** @param {{ outcomes: ProviderView["outcomes"], attempts: number }} props */
+function Outcomes({ outcomes, attempts }) {
+  const sorted = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
+  if (sorted.length === 0) return view`<span class="none">–</span>`;
+  const good = (outcomes["success"] ?? 0) / Math.max(attempts, 1);
+  return view`<span class="outcomes"><${Bar} share=${good} tone=${
+    good < 1 ? "split" : "good"
+  } /><span>${
+    sorted.map(([outcome, count]) => `${outcome} ${whole(count)}`).join(", ")
+  }</span></span>`;
+}
+
+/** @param {{ provider: ProviderView }} props */
+function Running({ provider: { running, queued, maxConcurrent } }) {
+  if (running === null || maxConcurrent === null) return view`<span class="none">no limit</span>`;
+  return view`<span class="outcomes"><${Bar} share=${running / maxConcurrent} /><span>${
+    whole(running)
+  } of ${whole(maxConcurrent)}${
+    queued ? `, ${counted(queued, "call")} waiting` : ""
+  }</span></span>`;
+}
+
+/** @param {{ keys: ProviderView["keys"] }} props */
+function PoolKeys({ keys }) {
+  if (keys.length === 0) return view`<span class="none">one key</span>`;
+  return view`<ul class="plain">${
+    keys.map(({ name, restsForMs }) =>
+      view`<li key=${name}><${Name} text=${name} /> ${
+        restsForMs === null
+          ? view`<span class="note">in use</span>`
+          : view`<${Badge} tone="warn">rests for ${timeLeft(restsForMs)}<//>`
+      }</li>`
+    )
+  }</ul>`;
+}

@@ -1,0 +1,62 @@
+// @ts-check
+import { percent, whole } from "./format.js";
+import { Explain } from "./explain.js";
+import { Bar, EmptyRow, Name, Section, Table, view } from "./ui.js";
+/** @import { RouteView, TargetView } from "../snapshot.ts" */
+
+const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls"];
+
+/**
+ * Returns the routes in the order of the file, and the form that explains them.
+ * @param {{ routes: readonly RouteView[] }} props
+ */
+export function Routes({ routes }) {
+  return view`<${Section} id="routes" title="Routes" note="The first route that matches serves a call. Calls of the last 15 minutes.">
+    <${Table} caption="Routes and their targets" columns=${COLUMNS}>
+      ${routes.map((route) => view`<${RouteRows} key=${route.name} route=${route} />`)}
+      ${
+    routes.length === 0 && view`<${EmptyRow} columns=${COLUMNS.length}>No route is configured.<//>`
+  }
+    <//>
+    <${Explain} />
+  <//>`;
+}
+
+/** @param {{ route: RouteView }} props */
+function RouteRows({ route: { name, match, strategy, targets, fallbacks } }) {
+  const rows = [
+    ...targets.map((target) => ({ target, isFallback: false })),
+    ...fallbacks.map((target) => ({ target, isFallback: true })),
+  ];
+  return view`${
+    rows.map(({ target, isFallback }, at) =>
+      view`<tr key=${at} class=${at === 0 ? "first" : "next"}>
+        ${
+        at === 0 && view`<th scope="rowgroup" rowspan=${rows.length}><${Name} text=${name} />
+          <span class="match">${match}</span><span class="note">${strategy}</span></th>`
+      }
+        <td><${Target} target=${target} />${
+        isFallback && view` <span class="note">fallback</span>`
+      }</td>
+        <td class="number">${isFallback ? "–" : percent(target.share)}</td>
+        <td>${
+        target.servedShare === null
+          ? view`<span class="none">–</span>`
+          : view`<span class="outcomes"><${Bar} share=${target.servedShare} /><span>${
+            percent(target.servedShare)
+          }</span></span>`
+      }</td>
+        <td class="number">${whole(target.calls)}</td>
+      </tr>`
+    )
+  }`;
+}
+
+/** @param {{ target: TargetView }} props */
+function Target({ target: { provider, model } }) {
+  return view`<${Name} text=${provider} /><span class="slash">/</span>${
+    model === null
+      ? view`<span class="none">model of the request</span>`
+      : view`<${Name} text=${model} />`
+  }`;
+}

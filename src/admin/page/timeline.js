@@ -1,0 +1,127 @@
+// @ts-check
+/// <reference lib="dom" />
+import { useEffect, useRef } from "preact/hooks";
+import { End, Target, textIn, tokensText } from "./calls.js";
+import { dateAndClock, dollars, duration } from "./format.js";
+import { Badge, Name, Table, view } from "./ui.js";
+/** @import { AttemptView, FinishedCall, PassedTarget } from "../snapshot.ts" */
+
+/**
+ * Returns what happened to a finished call: route, targets, attempts, and what came of them.
+ * @param {{ call: FinishedCall, onClose: () => void }} props
+ */
+export function Timeline({ call, onClose }) {
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  useEffect(() => title.current?.focus(), []);
+  const { access } = call;
+  /** @type {(readonly [string, any])[]} */
+  const facts = [
+    ["Request ID", textIn(access, "request_id")],
+    ["Client", textIn(access, "client")],
+    ["Session", textIn(access, "session")],
+    ["Route", textIn(access, "route")],
+    [
+      "Served by",
+      textIn(access, "provider") &&
+      view`<${Target} provider=${textIn(access, "provider")} model=${textIn(access, "model")} />`,
+    ],
+    ["First byte", call.firstByteMs !== null && duration(call.firstByteMs)],
+    ["First token", call.firstTokenMs !== null && duration(call.firstTokenMs)],
+    ["Total", duration(call.totalMs)],
+    ["Waited for a slot", typeof access["queued_ms"] === "number" && duration(access["queued_ms"])],
+    ["Cache", textIn(access, "cache")],
+    ["Tokens", tokensText(access)],
+    ["Cost", dollars(call.usd)],
+    ["Verified", call.verified.length > 0 && call.verified.join(", ")],
+    ["Lossy fields", call.lossy.length > 0 && call.lossy.join(", ")],
+  ];
+  return view`<section class="panel timeline" id="timeline" aria-labelledby="timeline-title">
+    <div class="row"><h3 id="timeline-title" tabindex="-1" ref=${title}>${
+    textIn(access, "method")
+  } <${Name} text=${textIn(access, "path")} /></h3>
+      <button type="button" onClick=${onClose}>Close</button></div>
+    <p><${End} end=${textIn(access, "end")} status=${access["status"]} /> at ${
+    dateAndClock(call.endedAtMs)
+  }</p>
+    ${call.failure !== null && view`<p class="trouble">${call.failure}</p>`}
+    <dl>${
+    facts.filter(([, value]) => value).map(([name, value]) =>
+      view`<div><dt>${name}</dt><dd>${value}</dd></div>`
+    )
+  }</dl>
+    <${Targets} targets=${call.targets} />
+    <${Attempts} attempts=${call.attempts} totalMs=${call.totalMs} />
+  </section>`;
+}
+
+/** @param {{ targets: readonly PassedTarget[] }} props */
+function Targets({ targets }) {
+  if (targets.length === 0) return view`<p class="note">The call was not routed.</p>`;
+  return view`<h4>Targets</h4>
+    <${Table} caption="Targets of the call" columns=${["Target", "Role", "Choice"]}>${
+    targets.map((target, at) =>
+      view`<tr key=${at}>
+        <th scope="row"><${Target} provider=${target.provider} model=${target.model} /></th>
+        <td>${target.isFallback ? "fallback" : "target"}</td>
+        <td>${
+        target.isChosen
+          ? view`<${Badge} tone="good">chosen<//>`
+          : view`<span class="reason">${passedText(target)}</span>`
+      }</td>
+      </tr>`
+    )
+  }<//>`;
+}
+
+/** @param {PassedTarget} target */
+function passedText({ skipped, isFallback }) {
+  if (skipped !== null) return `passed over: ${skipped}`;
+  return isFallback ? "not needed" : "able, but another one was picked";
+}
+
+/** @param {{ attempts: readonly AttemptView[], totalMs: number }} props */
+function Attempts({ attempts, totalMs }) {
+  if (attempts.length === 0) return view`<p class="note">No attempt was sent.</p>`;
+  const hasKeys = attempts.some(({ key }) => key !== null);
+  const columns = [
+    "Attempt",
+    ...hasKeys ? ["Key"] : [],
+    "Outcome",
+    "#Start",
+    "#End",
+    "#Took",
+    "Time",
+  ];
+  return view`<h4>Attempts</h4>
+    <${Table} caption="Attempts of the call" columns=${columns}>${
+    attempts.map((attempt, at) =>
+      view`<tr key=${at}>
+        <th scope="row">${
+        at + 1
+      }. <${Target} provider=${attempt.provider} model=${attempt.model} /></th>
+        ${hasKeys && view`<td><${Name} text=${attempt.key} /></td>`}
+        <td><${Badge} tone=${
+        attempt.outcome === "success" ? "good" : "bad"
+      }>${attempt.outcome}<//></td>
+        <td class="number">${duration(attempt.beganMs)}</td>
+        <td class="number">${duration(attempt.endedMs)}</td>
+        <td class="number">${duration(attempt.endedMs - attempt.beganMs)}</td>
+        <td class="gantt"><${Span} attempt=${attempt} totalMs=${totalMs} /></td>
+      </tr>`
+    )
+  }<//>`;
+}
+
+/** @param {{ attempt: AttemptView, totalMs: number }} props */
+function Span({ attempt: { beganMs, endedMs, outcome }, totalMs }) {
+  const whole = Math.max(totalMs, endedMs, 1);
+  const start = (beganMs / whole) * 100;
+  return view`<svg class="bar gantt ${
+    outcome === "success" ? "good" : "bad"
+  }" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="track" width="100" height="6" />
+    <rect class="fill" x=${start} width=${
+    Math.max(((endedMs - beganMs) / whole) * 100, 0.8)
+  } height="6" />
+  </svg>`;
+}

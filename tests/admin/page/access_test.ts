@@ -1,0 +1,182 @@
+import axe from "axe-core";
+import type { Snapshot } from "../../../src/admin/snapshot.ts";
+import { BUSY } from "../../support/admin_snapshots.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
+import { serveScripted } from "../../support/scripted_admin.ts";
+
+const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+
+const TROUBLED: Snapshot = {
+  ...BUSY,
+  isDraining: true,
+  refusedReload: { atMs: BUSY.atMs, lines: ["server.prot: is not a known key (line 2, column 3)"] },
+};
+
+/** Opens all that a person can open, and returns what axe finds wrong. */
+async function violations(shown: TestPage): Promise<string[]> {
+  await shown.until(IS_DRAWN);
+  await shown.page.click('[aria-label^="Timeline of call 7582"]');
+  await shown.page.click(".chart summary");
+  await shown.until(`document.querySelectorAll("#timeline, .chart table").length === 2`);
+  await shown.page.evaluate(axe.source);
+  return await shown.value<string[]>(`axe.run(document, { resultTypes: ["violations"] }).then(
+    ({ violations }) => violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => id + ": " + html + " " + failureSummary)))`);
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  browserTest(`axe finds no violation in the admin page in ${scheme} colours`, async (browser) => {
+    await using admin = serveScripted(TROUBLED);
+    const shown = await browser.open(admin.url, { scheme });
+    assertEquals(await violations(shown), []);
+    const back = await shown.value<string>("getComputedStyle(document.body).backgroundColor");
+    assertEquals(back, scheme === "light" ? "rgb(246, 247, 249)" : "rgb(18, 22, 28)");
+    assertNoErrors(shown);
+  });
+}
+
+browserTest(
+  "charts are drawn again in the colours of a changed system setting",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url, { scheme: "light" });
+    await shown.until(IS_DRAWN);
+    await shown.value(`document.querySelector("canvas").id = "light"`);
+    await shown.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+    await shown.until(`document.getElementById("light") === null && ${IS_DRAWN}`);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "the admin page fits a screen of 360 pixels, and only tables scroll sideways",
+  async (browser) => {
+    await using admin = serveScripted(TROUBLED);
+    const shown = await browser.open(admin.url, { width: 360, height: 740 });
+    assertEquals(await violations(shown), []);
+    assertEquals(await shown.value("document.documentElement.scrollWidth"), 360);
+    const outside = await shown.value<string[]>(
+      `[...document.querySelectorAll("main *, header *")].filter((one) =>
+      !one.closest(".scroll, svg, pre, .hidden") && one.getBoundingClientRect().right > 361
+    ).map((one) => one.outerHTML.slice(0, 80))`,
+    );
+    assertEquals(outside, []);
+  },
+);
+
+browserTest(
+  "nothing in the admin page moves for a person who prefers reduced motion",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const moving = `[...document.querySelectorAll("*")].filter((one) => {
+    const style = getComputedStyle(one);
+    return style.scrollBehavior === "smooth" || style.animationName !== "none" ||
+      !/^0s(, 0s)*$/.test(style.transitionDuration);
+  }).length`;
+    const still = await browser.open(admin.url, { reducedMotion: true });
+    await still.until(IS_DRAWN);
+    assertEquals(await still.value(moving), 0);
+    const lively = await browser.open(admin.url, { reducedMotion: false });
+    await lively.until(IS_DRAWN);
+    assert(await lively.value<number>(moving) > 0);
+  },
+);
+
+browserTest(
+  "every control of the admin page is reached with the Tab key and shows the focus",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    const controls = await shown.value<number>(
+      `[...document.querySelectorAll("a[href], button:not(:disabled), input, textarea, summary, [tabindex='0']")]
+      .map((one, at) => one.dataset.control = String(at)).length`,
+    );
+    const seen = new Map<string, string>();
+    for (let at = 0; at < controls; at++) {
+      await shown.page.keyboard.press("Tab");
+      const [control = "", outline = ""] = await shown.value<string[]>(
+        `[document.activeElement.dataset.control, getComputedStyle(document.activeElement).outlineStyle]`,
+      );
+      seen.set(control, outline);
+    }
+    assertEquals(seen.size, controls);
+    assertEquals([...new Set(seen.values())], ["solid"]);
+  },
+);
+
+browserTest("the admin page is used with the keyboard alone", async (browser) => {
+  await using admin = serveScripted(BUSY, {
+    explain: {
+      lines: ["Request: /v1/chat/completions", "Route main: serves the request"],
+      isServed: true,
+    },
+  });
+  const shown = await browser.open(admin.url);
+  await shown.until(IS_DRAWN);
+  const { keyboard } = shown.page;
+  const focused = () => shown.value<string>("document.activeElement.textContent.trim()");
+  await keyboard.press("Tab");
+  assertEquals(await focused(), "Skip to the content");
+  await keyboard.press("Enter");
+  assertEquals(await shown.value("document.activeElement.id"), "main");
+  await shown.page.focus('[aria-label^="Timeline of call 7582"]');
+  await keyboard.press("Enter");
+  await shown.until(`document.activeElement.id === "timeline-title"`);
+  await keyboard.press("Tab");
+  assertEquals(await focused(), "Close");
+  await keyboard.press("Enter");
+  await shown.until(`document.querySelector("#timeline") === null`);
+  assertMatch(
+    await shown.value("document.activeElement.getAttribute('aria-label')"),
+    /^Timeline of call 7582/,
+  );
+  await shown.page.focus("#explain [name=model]");
+  await keyboard.type("gpt-4o");
+  await keyboard.press("Tab");
+  await keyboard.press("Tab");
+  await keyboard.type("openai");
+  await keyboard.press("Tab");
+  await keyboard.type("X-Team: blue");
+  await keyboard.press("Enter");
+  await keyboard.type("X-Gateway-Route=main");
+  await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  await shown.until(`document.querySelector("#explain pre") !== null`);
+  assertMatch(await shown.text("#explain pre"), /Route main: serves the request/);
+  assertEquals(
+    new URLSearchParams(admin.explained[0]).toString(),
+    new URLSearchParams([
+      ["model", "gpt-4o"],
+      ["path", "/v1/chat/completions"],
+      ["provider", "openai"],
+      ["header", "X-Team=blue"],
+      ["header", "X-Gateway-Route=main"],
+    ]).toString(),
+  );
+});
+
+browserTest(
+  "a screen reader hears the state of the connection, and no number that changes each second",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.value(`(() => {
+    globalThis.spoken = 0;
+    for (const one of document.querySelectorAll("[aria-live], [role=status]")) {
+      new MutationObserver(() => globalThis.spoken++).observe(one, { subtree: true, childList: true, characterData: true });
+    }
+  })()`);
+    admin.send({ ...BUSY, seconds: [], generation: 9, uptimeMs: 93_999_000, runningCount: 99 });
+    await shown.until(`document.querySelector("header").innerText.includes("generation 9")`);
+    assertEquals(await shown.value("globalThis.spoken"), 0);
+    admin.send({ ...TROUBLED, seconds: [] });
+    await shown.until("globalThis.spoken > 0");
+    const politeness = await shown.value<string[]>(
+      `[...document.querySelectorAll("[aria-live]")].map((one) => one.ariaLive)`,
+    );
+    assertEquals([...new Set(politeness)], ["polite"]);
+  },
+);

@@ -1,0 +1,32 @@
+import { curlText, firstModel, gatewayUrl, quoted } from "../../../src/admin/page/curl.js";
+import { BUSY } from "../../support/admin_snapshots.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+Deno.test("a gateway on all addresses is shown at the host of the page", () => {
+  const at = (url: string) => gatewayUrl({ gatewayUrl: url }, { hostname: "10.1.2.3" });
+  assertEquals(at("http://0.0.0.0:8080"), "http://10.1.2.3:8080");
+  assertEquals(at("http://[::]:8080"), "http://10.1.2.3:8080");
+  assertEquals(at("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
+});
+
+Deno.test("the command of a call is safe in a shell, and has a variable in place of the key", async () => {
+  const content = `it's "$HOME" \`id\` \\ $(id)\n!`;
+  const text = curlText({
+    url: "http://127.0.0.1:8080/'; id; '",
+    hasKey: true,
+    body: { model: "gpt", messages: [{ role: "user", content }] },
+  });
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", `curl() { printf '%s\\0' "$@"; }; SWITCHYARD_KEY=key-of-a; ${text}`],
+  }).output();
+  const words = new TextDecoder().decode(stdout).split("\0").slice(0, -1);
+  assertEquals(words[0], "http://127.0.0.1:8080/'; id; '/v1/chat/completions");
+  assert(words.includes("Authorization: Bearer key-of-a"));
+  assertEquals(JSON.parse(words.at(-1) ?? "").messages[0].content, content);
+  assertEquals(quoted("a'b"), `'a'\\''b'`);
+});
+
+Deno.test("an example call names a model of the first route that has one", () => {
+  assertEquals(firstModel(BUSY), "claude-sonnet-4-5");
+  assertEquals(firstModel({ routes: [] }), "auto");
+});

@@ -1,0 +1,56 @@
+import { MAX_SECONDS, NO_FEED, withSnapshot } from "../../../src/admin/page/feed.js";
+import { alignSeconds, CHARTS, minutesOf } from "../../../src/admin/page/series.js";
+import { AT_MS, busySeconds, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
+import { assertEquals } from "../../support/assert.ts";
+
+Deno.test("the page stores 900 seconds and the newest 100 finished calls, however long it is open", () => {
+  let feed = withSnapshot(NO_FEED, { ...EMPTY, seconds: busySeconds(AT_MS) }, true);
+  for (let at = 1; at <= 2000; at++) {
+    const atMs = AT_MS + at * 1000;
+    const seconds = busySeconds(atMs).slice(-1);
+    const finished = Array.from({ length: 100 }, (_, of) => finishedCall(at * 100 - of));
+    feed = withSnapshot(feed, { ...EMPTY, atMs, seconds, finished }, false);
+  }
+  assertEquals([feed.seconds.length, feed.finished.length], [MAX_SECONDS, 100]);
+  assertEquals(feed.finished[0]?.number, 200_000);
+  assertEquals(feed.seconds.at(-1)?.second, AT_MS / 1000 + 1999);
+});
+
+Deno.test("the first snapshot of a connection replaces what the page had of another process", () => {
+  const before = withSnapshot(NO_FEED, { ...EMPTY, finished: [finishedCall(7)] }, true);
+  const next = withSnapshot(before, { ...EMPTY, finished: [finishedCall(1)] }, false);
+  assertEquals(next.finished.map(({ number }) => number), [1, 7]);
+  const restarted = withSnapshot(next, { ...EMPTY, finished: [finishedCall(2)] }, true);
+  assertEquals(restarted.finished.map(({ number }) => number), [2]);
+});
+
+Deno.test("seconds without calls are gaps of the charts, and their minutes add up", () => {
+  const last = AT_MS / 1000 - 1;
+  const one = {
+    second: last,
+    calls: 10,
+    failures: 5,
+    firstTokenP50Ms: 100,
+    firstTokenP95Ms: 300,
+    inputTokens: 600,
+    outputTokens: 60,
+    usd: 0.6,
+    openStreams: 4,
+  };
+  const seconds = [{ ...one, second: last - 30 }, one];
+  const { times, all } = alignSeconds(seconds, AT_MS);
+  assertEquals([times.length, times.at(-1), all.filter(Boolean).length], [900, last, 2]);
+  const newest = CHARTS.map((chart) => chart.values(all).map((line) => line.at(-1)));
+  assertEquals(newest, [[2, 1], [100, 300], [120, 12], [0.02 * 3600], [4]]);
+  const before = CHARTS.map((chart) => chart.values(all).map((line) => line.at(-10)));
+  assertEquals(before, [[0, 0], [null, null], [0, 0], [0.01 * 3600], [4]]);
+  const [[minute, ones] = [0, []]] = minutesOf(seconds);
+  assertEquals(minute, Math.floor(last / 60));
+  assertEquals(CHARTS.map((chart) => chart.ofMinute(ones)), [
+    [20 / 60, 10 / 60],
+    [100, 300],
+    [20, 2],
+    [1.2 * 60],
+    [4],
+  ]);
+});

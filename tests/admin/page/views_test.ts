@@ -1,0 +1,189 @@
+import type { Snapshot } from "../../../src/admin/snapshot.ts";
+import { AT_MS, BUSY, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assertNoErrors, browserTest } from "../../support/browser.ts";
+import { serveScripted } from "../../support/scripted_admin.ts";
+
+const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+
+browserTest(
+  "each view of the admin page shows its part of a snapshot with units",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    const parts = {
+      header:
+        /live[^]*1\.0\.0[^]*1 d 2 h[^]*generation 4[^]*sqlite, answers in 0\.21 ms[^]*12 calls/,
+      "#warnings": /1 warning[^]*no known price \(line 41, column 16\)/,
+      "#charts": /finished [\d.]+\/s[^]*p50 \d+ ms[^]*input [\d,.]+\/s[^]*\$[\d.]+\/h[^]*open \d+/,
+      "#providers":
+        /openai[^]*closed[^]*5,210[^]*success 5,178, upstream_rate_limited 21[^]*412 ms\s+1\.26 s\s+7 of 16[^]*spare\s+rests for 25 s[^]*claude[^]*open next attempt in 18 s[^]*half-open[^]*4 of 4, 3 calls waiting/,
+      "#routes":
+        /coding\s+models claude-\*\s*weighted\s+claude\/claude-sonnet-4-5\s+80 %\s+63 %\s+402[^]*office-gpu\/qwen3 fallback\s+–\s+12 %\s+78[^]*openai\/model of the request/,
+      "#calls":
+        /Running the newest 3 of 12 calls[^]*312 ms\s+waiting[^]*1\.24 s\s+streaming\s+31[^]*11:59:59\s+complete 200[^]*1,200 in, 85 out\s+\$0\.000231[^]*circuit_open 503/,
+      "#keys":
+        /chat-bot web\s+212 of 600\s+184 k of 500 k\s+3 of 20\s+\$12\.40 of \$20\.00, 62 % day, chat-bot\s+\$412\.90 of \$500\.00, 83 % month, web\s+18,204 calls, 9\.2 M in, 1\.88 M out, \$12\.40[^]*880 k of 1 M tokens, 88 %[^]*old-laptop disabled/,
+      "#state": /sqlite[^]*up[^]*0\.21 ms[^]*0 writes[^]*responses\s+1,204\s+8\.21 MB/,
+    };
+    for (const [selector, pattern] of Object.entries(parts)) {
+      assertMatch(
+        await shown.text(selector),
+        pattern,
+        `${selector}: ${await shown.text(selector)}`,
+      );
+    }
+    const painted = await shown.value<number[]>(
+      `[...document.querySelectorAll("canvas")].map((one) => new Set(new Uint32Array(
+      one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size)`,
+    );
+    assert(painted.every((colours) => colours > 3), `painted canvases: ${painted}`);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "each chart of the admin page has its numbers in a table by minute",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    const labels = await shown.value<string[]>(
+      `[...document.querySelectorAll(".plot")].map((one) => one.getAttribute("aria-label"))`,
+    );
+    assertMatch(
+      labels[1] ?? "",
+      /^First token time, line chart of the last 15 minutes\. Now: p50 \d/,
+    );
+    assertEquals(labels.length, 5);
+    await shown.value(`document.querySelectorAll(".chart summary").forEach((one) => one.click())`);
+    await shown.until(`document.querySelectorAll(".chart table").length === 5`);
+    const rows = await shown.value<number[]>(
+      `[...document.querySelectorAll(".chart table")].map((one) => one.tBodies[0].rows.length)`,
+    );
+    assertEquals(rows, [15, 15, 15, 15, 15]);
+    assertMatch(await shown.text(".chart table tbody tr"), /^11:59\s+[\d.]+\/s\s+[\d.]+\/s$/);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "the timeline of a finished call shows its route, targets, attempts and losses",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click('[aria-label^="Timeline of call 7582"]');
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    const text = await shown.text("#timeline");
+    for (
+      const pattern of [
+        /POST \/v1\/chat\/completions[^]*complete 200 at 22 Nov 2026, 11:59:59/,
+        /Session\s+build-42\s+Route\s+coding\s+Served by\s+office-gpu\/qwen3/,
+        /First byte\s+1\.4 s\s+First token\s+1\.45 s\s+Total\s+4\.87 s\s+Waited for a slot\s+121 ms\s+Cache\s+MISS/,
+        /Tokens\s+5,210 in, 640 out\s+Cost\s+\$0\.0142\s+Verified\s+response_format\s+Lossy fields\s+reasoning_effort, messages\[2\]\.content\[1\]/,
+        /claude\/claude-sonnet-4-5\s+target\s+passed over: its circuit breaker is open/,
+        /office-gpu\/qwen3\s+fallback\s+chosen/,
+        /1\. openai\/gpt-4o\s+main\s+upstream_rate_limited\s+4 ms\s+220 ms\s+216 ms/,
+        /3\. office-gpu\/qwen3\s+–\s+success\s+1\.23 s\s+4\.87 s\s+3\.64 s/,
+      ]
+    ) assertMatch(text, pattern, text);
+    const bars = await shown.value<number[][]>(
+      `[...document.querySelectorAll("#timeline .gantt .fill")].map((one) =>
+      [one.getAttribute("x"), one.getAttribute("width")].map(Number).map(Math.round))`,
+    );
+    assertEquals(bars, [[0, 4], [5, 18], [25, 75]]);
+    // The timeline remains although the call has left the list, and its refusal is shown in words.
+    const many = Array.from({ length: 100 }, (_, at) => finishedCall(8000 - at));
+    admin.send({ ...BUSY, seconds: [], finishedCount: 8000, finished: many });
+    await shown.until(`document.querySelector('[aria-label^="Timeline of call 8000"]') !== null`);
+    assertMatch(await shown.text("#timeline"), /build-42/);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "a held list of finished calls does not move until the person goes on",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click("#calls .row button");
+    await shown.until(`document.querySelector("#calls [aria-pressed=true]") !== null`);
+    admin.send({ ...BUSY, seconds: [], finishedCount: 7600, finished: [finishedCall(7600)] });
+    await shown.until(`document.querySelector("#calls").innerText.includes("of 7,600")`);
+    const isShown = `document.querySelector('[aria-label^="Timeline of call 7600"]') !== null`;
+    assertEquals(await shown.value(isShown), false);
+    await shown.page.click("#calls .row button");
+    await shown.until(isShown);
+  },
+);
+
+browserTest(
+  "the head says that the gateway drains, and that its state store is away",
+  async (browser) => {
+    const away: Snapshot = {
+      ...BUSY,
+      isDraining: true,
+      store: {
+        ...BUSY.store,
+        engine: "valkey",
+        isUp: false,
+        awaySinceMs: AT_MS - 65_000,
+        pendingWrites: 12,
+      },
+    };
+    await using admin = serveScripted(away);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    assertMatch(
+      await shown.text("[role=status]"),
+      /live\s*draining: new calls are refused\s*state store away/,
+    );
+    assertMatch(await shown.text("header dl"), /valkey, away since 11:58:55/);
+    assertMatch(await shown.text("#state"), /away for 1 min 5 s, since 11:58:55[^]*12 writes/);
+  },
+);
+
+browserTest("an empty gateway explains what to do next", async (browser) => {
+  await using admin = serveScripted({ ...EMPTY, requiresKey: true });
+  const shown = await browser.open(admin.url);
+  await shown.until(IS_DRAWN);
+  assertMatch(
+    await shown.text("#empty"),
+    /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"gpt-4o-mini"[^]*switchyard key new/,
+  );
+  assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
+  admin.send({ ...EMPTY, routes: [] });
+  await shown.until(`document.querySelector("#empty").innerText.includes("no route yet")`);
+  assertMatch(await shown.text("#empty"), /Add one under routing\.routes/);
+  admin.send({ ...EMPTY, finishedCount: 1, finished: [finishedCall(1)] });
+  await shown.until(`document.querySelector("#empty") === null`);
+  assertNoErrors(shown);
+});
+
+browserTest(
+  "a lost connection is shown, and the page recovers by itself without a second copy",
+  async (browser) => {
+    const admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await admin.close();
+    await shown.until(
+      `document.querySelector("[role=status]").innerText.includes("connection lost")`,
+    );
+    assertMatch(
+      await shown.text("[role=status]"),
+      /connection lost\s+since \d\d:\d\d:\d\d\. The page connects again by itself\./,
+    );
+    assertMatch(await shown.text("#providers"), /5,210/, "what was known remains");
+    const port = Number(new URL(admin.url).port);
+    await using again = serveScripted({ ...BUSY, version: "1.0.1", uptimeMs: 2000 }, { port });
+    await shown.until(`document.querySelector("header").innerText.includes("1.0.1")`);
+    assertMatch(await shown.text("[role=status]"), /^\s*live\s*$/);
+    assertEquals(again.opened, 1);
+    const rows = `document.querySelectorAll("#calls button.link").length`;
+    assertEquals(await shown.value(rows), BUSY.finished.length);
+  },
+);

@@ -1,0 +1,187 @@
+import { join } from "node:path";
+import { tmpdir } from "node:os";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { assertEquals } from "./assert.ts";
+
+/** Maximum time for anything in the browser: a bound for broken tests, which no passing one reaches. */
+const MAX_WAIT_MS = 30_000;
+
+/** A page of the browser, with all that went wrong in it. */
+export interface TestPage {
+  readonly page: Page;
+  /** Error messages of the console and the content policy, uncaught errors, and dialogs. */
+  readonly errors: string[];
+  /** Resolves once the expression is true in the page. It is evaluated on each change of the page. */
+  until(expression: string): Promise<void>;
+  /** Returns the text of the first element that matches. */
+  text(selector: string): Promise<string>;
+  /** Evaluates an expression, whose value is JSON. */
+  value<T>(expression: string): Promise<T>;
+}
+
+/** Settings of a page. */
+export interface PageSettings {
+  readonly width?: number;
+  readonly height?: number;
+  readonly scheme?: "light" | "dark";
+  readonly reducedMotion?: boolean;
+}
+
+/** A running browser. */
+export interface TestBrowser extends AsyncDisposable {
+  readonly browser: Browser;
+  /** Opens an address in a new page. */
+  open(url: string, settings?: PageSettings): Promise<TestPage>;
+}
+
+/**
+ * Registers a test in a browser. Without one it fails where CI is set, and is listed as ignored with
+ * the reason elsewhere.
+ */
+export function browserTest(
+  name: string,
+  run: (browser: TestBrowser) => Promise<void>,
+  ...options: readonly string[]
+): void {
+  const missing = missingBrowser();
+  if (missing !== null && Deno.env.get("CI") === undefined) {
+    Deno.test({ name: `${name} (ignored: ${missing})`, ignore: true, fn() {} });
+    return;
+  }
+  Deno.test(name, async () => {
+    if (missing !== null) throw new Error(missing);
+    await using browser = await openBrowser(...options);
+    await run(browser);
+  });
+}
+
+/** Returns why this machine has no browser; null if it has one. */
+export function missingBrowser(
+  { os, arch }: { readonly os: string; readonly arch: string } = Deno.build,
+  named: string | undefined = Deno.env.get("CHROMIUM"),
+): string | null {
+  if (named !== undefined || (os === "linux" && arch === "x86_64")) return null;
+  return `there is no browser from npm for ${os} ${arch}; name one with CHROMIUM=/path/to/chromium`;
+}
+
+/** Starts a browser. Its process is awaited, so that a test that ends has nothing open. */
+export async function openBrowser(...options: readonly string[]): Promise<TestBrowser> {
+  const path = Deno.env.get("CHROMIUM") ?? await unpackedBrowser();
+  const profile = await Deno.makeTempDir();
+  const process = new Deno.Command(path, {
+    args: [...BROWSER_OPTIONS, ...options, `--user-data-dir=${profile}`, "about:blank"],
+    // With the locale C or POSIX of a machine Intl fails in the page.
+    env: { LANG: "en_US.UTF-8", LC_ALL: "en_US.UTF-8", TZ: "UTC" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const errors = process.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  const browserWSEndpoint = await readEndpoint(errors);
+  const rest = drain(errors);
+  const browser = await puppeteer.connect({ browserWSEndpoint, protocolTimeout: MAX_WAIT_MS });
+  return {
+    browser,
+    open: (url, settings = {}) => openPage(browser, url, settings),
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await Promise.all([process.status, rest]);
+      await Deno.remove(profile, { recursive: true });
+    },
+  };
+}
+
+const BROWSER_OPTIONS = [
+  "--headless",
+  "--remote-debugging-port=0",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--no-first-run",
+  "--no-default-browser-check",
+  "--hide-scrollbars",
+  "--lang=en-US",
+];
+
+/** Reads the messages of a starting browser up to the address at which it is driven. */
+async function readEndpoint(errors: ReadableStreamDefaultReader<string>): Promise<string> {
+  let text = "";
+  for (;;) {
+    const { done, value } = await errors.read();
+    if (done) throw new Error(`the browser has not started: ${text}`);
+    text += value;
+    const [, address] = /DevTools listening on (ws:\S+)\s/.exec(text) ?? [];
+    if (address !== undefined) return address;
+  }
+}
+
+/** Reads what a browser writes until it ends, because a full pipe would stop it. */
+async function drain(errors: ReadableStreamDefaultReader<string>): Promise<void> {
+  while (!(await errors.read()).done);
+}
+
+/** Returns the path of the browser. Test files run in parallel, so only one of them may unpack it. */
+async function unpackedBrowser(): Promise<string> {
+  const lock = await Deno.open(join(tmpdir(), "switchyard-chromium.lock"), {
+    create: true,
+    write: true,
+  });
+  await lock.lock(true);
+  try {
+    // A process without configuration: what it imports is not in the lock file, whose packages Deno
+    // downloads for every test.
+    const script = new URL("./unpack_browser.ts", import.meta.url).pathname;
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-lock", "--no-config", script],
+    }).output();
+    if (!success) throw new Error(new TextDecoder().decode(stderr));
+    return new TextDecoder().decode(stdout).trim();
+  } finally {
+    lock.close();
+  }
+}
+
+async function openPage(
+  browser: Browser,
+  url: string,
+  { width = 1280, height = 900, scheme = "light", reducedMotion = true }: PageSettings,
+): Promise<TestPage> {
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.setDefaultTimeout(MAX_WAIT_MS);
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warn") errors.push(message.text());
+  });
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("dialog", (dialog) => {
+    errors.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([
+    { name: "prefers-color-scheme", value: scheme },
+    { name: "prefers-reduced-motion", value: reducedMotion ? "reduce" : "no-preference" },
+  ]);
+  await page.goto(url, { waitUntil: "load" });
+  return {
+    page,
+    errors,
+    async until(expression) {
+      await page.waitForFunction(expression, { polling: "mutation" });
+    },
+    text: async (selector) => String(await page.$eval(selector, textOf)),
+    value: async <T>(expression: string) => await page.evaluate(`(${expression})`) as T,
+  };
+}
+
+function textOf(element: unknown): string {
+  const { innerText, textContent } = element as { innerText?: string; textContent?: string };
+  return innerText ?? textContent ?? "";
+}
+
+/** Fails if anything went wrong in the page. */
+export function assertNoErrors({ errors }: TestPage): void {
+  assertEquals([...errors], []);
+}
