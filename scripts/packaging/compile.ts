@@ -73,7 +73,13 @@ const INCLUDED = BUNDLES.map(({ file }) => file).filter((file) => file !== "main
 /** Returns the arguments of `deno compile` for a bundle in its working directory. */
 export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
   // The configuration of the sources, which has the unstable features, is not read.
-  const nothingElse = ["--unstable-net", "--no-config", "--no-npm", "--no-check", "--no-code-cache"];
+  const nothingElse = [
+    "--unstable-net",
+    "--no-config",
+    "--no-npm",
+    "--no-check",
+    "--no-code-cache",
+  ];
   const permissions = hasFfi ? PERMISSIONS : PERMISSIONS_WITHOUT_FFI;
   return ["compile", "--quiet", ...nothingElse, ...permissions].concat(
     "--target",

@@ -2,7 +2,7 @@ import { type Channel, newChannel } from "../workers/channel.ts";
 import { coalesced } from "../workers/coalesce.ts";
 import type { StartMessage, ToParent, ToWorker } from "../workers/messages.ts";
 import { WORKER_COMMAND } from "../workers/process.ts";
-import { type MetricValues, metricsText } from "../observe/metric_sum.ts";
+import { metricsText, type MetricValues } from "../observe/metric_sum.ts";
 import { openStateStore } from "../state/open_store.ts";
 import { type Command, FAILED_STATUS, OK_STATUS, wrongUsage } from "./command.ts";
 import { openGateway } from "./gateway_server.ts";
@@ -61,7 +61,7 @@ async function serveAs(
   const draining = Promise.withResolvers<void>();
   const withoutParent = follow();
   await Promise.race([draining.promise, withoutParent]);
-  // Without its parent nobody would reload or stop a worker, so it ends.
+  // Without its parent a worker would get no reload and no drain, so it ends.
   if (!group.hasParent()) {
     server.log.warn("the parent process has ended: stopping after the requests in flight");
     await server.close(0);

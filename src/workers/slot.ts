@@ -5,8 +5,8 @@ import {
   NO_RESTARTS,
   restartDelay,
   type Restarts,
-  type WorkerEnd,
   withEnd,
+  type WorkerEnd,
 } from "./backoff.ts";
 import type { StartMessage, ToParent, ToWorker } from "./messages.ts";
 import { lastingMetrics, type MetricValues } from "../observe/metric_sum.ts";
