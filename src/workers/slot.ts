@@ -60,6 +60,7 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
   let listeningSince: number | null = null;
   let metrics: MetricValues = [];
   let restarts: Restarts = NO_RESTARTS;
+  let hasListened = false;
   let isClosing = false;
   let cancelRestart = () => {};
   let measuring: PromiseWithResolvers<void> | null = null;
@@ -100,7 +101,7 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
     deps.retain(lastingMetrics(metrics));
     metrics = [];
     // A refusal at the first start is a mistake of the configuration or of the machine.
-    if (problem !== null) first.resolve(problem);
+    if (problem !== null && !hasListened && !isClosing) return first.resolve(problem);
     ended(end, problem ?? how);
   }
 
@@ -108,6 +109,7 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
     switch (message.kind) {
       case "listening":
         listeningSince = world.now();
+        hasListened = true;
         log.debug("worker listens", { worker: number, pid: current.pid });
         return first.resolve(null);
       case "scrape":

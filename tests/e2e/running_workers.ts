@@ -56,6 +56,7 @@ export async function withWorkers(
     // Read from the beginning, so that a full pipe never holds the program up.
     const reading = err.until(/(?!)/, (more) => void (log += more));
     const [, url = ""] = await out.until(/listens on (\S+)/) ?? [];
+    await until(() => [1, 2].every((worker) => log.includes(`worker listens worker=${worker} `)));
     const fresh = () => clients.use(testClient());
 
     async function send(path: string, init: RequestInit = {}) {
