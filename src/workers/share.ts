@@ -49,7 +49,9 @@ function processLimits({ server, caching, providers }: Config, place: Place) {
       ...caching,
       max_size: partOrNone(caching.max_size, place),
       max_bytes: maxBytes,
-      max_entry_bytes: Math.min(caching.max_entry_bytes, maxBytes),
+      max_entry_bytes: caching.shared
+        ? caching.max_entry_bytes
+        : Math.min(caching.max_entry_bytes, maxBytes),
     },
     providers: Object.fromEntries(
       Object.entries(providers).map(([id, settings]) => [id, slotShare(settings, place)]),
