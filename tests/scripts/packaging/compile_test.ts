@@ -46,6 +46,7 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
     "--allow-ffi=/lib,/lib64,/usr/lib",
     "--allow-net",
     "--allow-read",
+    "--allow-run=/proc/self/exe",
     "--allow-sys=hostname",
     "--allow-write",
     "--no-prompt",
