@@ -72,7 +72,8 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   server.notes.accepted(loaded.warnings);
   const leave = follow(started, server, terminal);
   terminal.out(greeting(server.url, server.generation, server.adminUrl));
-  const failure = await Promise.race([stopped(stop), server.failed]);
+  const failing = server.failed === null ? [] : [server.failed];
+  const failure = await Promise.race([stopped(stop), ...failing]);
   if (typeof failure === "string") server.log.error(failure);
   else server.log.info("stopping after the requests in flight; a second signal stops at once");
   await leave();
