@@ -113,7 +113,10 @@ function newGroupMetrics(channel: Channel<ToParent, ToWorker>) {
       channel.send({ kind: "scrape" });
       return response.promise;
     }),
-    received: (text: string) => response.resolve(text),
+    received(text: string | null) {
+      if (text === null) response.reject(new Error("the parent could not add the metrics"));
+      else response.resolve(text);
+    },
     /** Ends the requests when the parent has ended. */
     leave() {
       hasParent = false;

@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { bugText } from "../core/bug_text.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import { coalesced } from "./coalesce.ts";
@@ -44,9 +45,9 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
   let config = first;
   let generation = 1;
   let retained: MetricValues = [];
-  let adding = Promise.resolve();
+  let adding: Promise<unknown> = Promise.resolve();
   const failure = Promise.withResolvers<string>();
-  const scrape = coalesced(gather);
+  const scrape = coalesced(() => gather().catch(logBug));
 
   const slots = Array.from({ length: workers }, (_, index): Slot => {
     const place = { number: index + 1, workers };
@@ -67,7 +68,7 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
       retain(metrics) {
         adding = adding.then(async () => {
           retained = await addMetrics([retained, metrics]);
-        });
+        }).catch(logBug);
       },
       restarted: deps.restarted,
       onHopeless: failure.resolve,
@@ -83,6 +84,12 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
       await awaited;
     }
     return await metricsText([own, retained, ...slots.map((slot) => slot.metrics())]);
+  }
+
+  /** Logs the error: the parent must not end because of its metrics. */
+  function logBug(error: unknown): null {
+    log.error("metrics of workers could not be added; this is a bug", { at: bugText(error) });
+    return null;
   }
 
   function killAll(): void {

@@ -22,8 +22,8 @@ export type ToWorker =
   | { readonly kind: "reload"; readonly config: Config }
   /** Requests the metrics of the worker. */
   | { readonly kind: "measure" }
-  /** The metrics of all workers, in response to `scrape`. */
-  | { readonly kind: "scraped"; readonly text: string }
+  /** The metrics of all workers, in response to `scrape`; null after a bug, which the parent has logged. */
+  | { readonly kind: "scraped"; readonly text: string | null }
   | { readonly kind: "drain" };
 
 /** Message of a worker to the parent. */

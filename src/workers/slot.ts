@@ -29,8 +29,8 @@ export interface SlotDeps {
   spawn(): WorkerProcess;
   /** Returns the first message, with the configuration that is current when it is sent. */
   startMessage(): StartMessage;
-  /** Returns the metrics of the whole gateway. */
-  scrape(): Promise<string>;
+  /** Returns the metrics of the whole gateway; null after a bug, which is logged. Never rejects. */
+  scrape(): Promise<string | null>;
   /** Receives the last metrics of an ended process that still count. */
   retain(metrics: MetricValues): void;
   restarted(): void;

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "../support/assert.ts";
-import { configOf, problemsOf, withSection } from "./parse.ts";
+import { workerProblems } from "../../src/config/worker_rules.ts";
+import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 
 function workersOf(written: string): number | "auto" {
   return configOf(withSection(`server: {workers: ${written}}`, "state: {store: none}")).server
@@ -39,4 +40,29 @@ Deno.test("several workers with a store of one process are a problem that names 
     }
   }
   assertEquals(problemsOf(withSection("server: {workers: 1}", "state: {store: sqlite}")), []);
+});
+
+Deno.test("several workers with the admin page are a problem, because the page shows a single process", () => {
+  const state = { store: "none" };
+  const problems = (workers: number | string, enabled: boolean | string) =>
+    workerProblems({ server: { workers }, state, admin: { enabled } }).map(({ text }) => text);
+  assertMatch(problems(2, true).join(), /must be 1 while admin\.enabled is true/);
+  assertMatch(problems("auto", "true").join(), /must be 1 while admin\.enabled is true/);
+  assertEquals([problems(1, true), problems(2, false)], [[], []]);
+});
+
+Deno.test("a divided limit below the number of workers is warned of, because each worker permits 1", () => {
+  const text = (store: string, workers: number) => `
+server: {workers: ${workers}}
+state: {store: ${store}}
+rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 2}
+providers: {sim: {type: compat, base_url: "http://127.0.0.1:1", max_concurrent: 2}}
+routing: {routes: [{name: all, targets: [{provider: sim}]}]}
+`;
+  const places = (store: string, workers: number) =>
+    warningsOf(text(store, workers)).filter((line) => line.includes("server.workers"))
+      .map((line) => line.slice(0, line.indexOf(":")));
+  assertEquals(places("none", 3), ["rate_limiting.burst_size", "providers.sim.max_concurrent"]);
+  assertEquals(places("valkey", 3), ["providers.sim.max_concurrent"]);
+  assertEquals([places("none", 2), places("none", 1)], [[], []]);
 });

@@ -184,6 +184,13 @@ Deno.test("without the right to start itself the program names the permission fo
   assertMatch(problem, /^server\.workers: [^\n]* --allow-run=\/proc\/self\/exe [^\n]*\n$/);
 });
 
+Deno.test("the command of a worker serves nothing for a user, and names the key to set", async () => {
+  const { child, out, err } = program(["worker"]);
+  const [{ code }, said, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
+  assertEquals([code, said], [2, ""]);
+  assertMatch(problem, /^The command "worker" [^\n]*server\.workers[^\n]*\n$/);
+});
+
 Deno.test("a problem that each worker has at its first start is a start error, said once", async () => {
   const store =
     'state: {store: valkey, required: true, valkey: {url: "valkey://127.0.0.1:1/0", timeout: 200ms}}';

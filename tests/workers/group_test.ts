@@ -63,7 +63,7 @@ function newScriptedGroup() {
       }
       await world.advance(2_000);
       const response = first?.received.at(-1);
-      const text = response?.kind === "scraped" ? response.text : "";
+      const text = response?.kind === "scraped" ? response.text ?? "" : "";
       return [seriesOf(text, "x_total"), seriesOf(text, "y")];
     },
   };
@@ -173,6 +173,20 @@ Deno.test("a worker that does not respond in 2 s counts with its last metrics", 
   const [first, second] = [worker(0), worker(1)];
   assertEquals(await scraped(new Map([[first, 10], [second, 5]])), ["15", "15"]);
   assertEquals(await scraped(new Map([[first, 12]])), ["17", "17"]);
+});
+
+Deno.test("metrics that cannot be added are a logged bug, and the gateway goes on", async () => {
+  const { worker, world, log, started, scraped } = newScriptedGroup();
+  await started();
+  const [first, second] = [worker(0), worker(1)];
+  second.say({ kind: "measured", metrics: JSON.parse('[{"name":"x_total","type":"counter"}]') });
+  first.say({ kind: "scrape" });
+  await world.advance(2_000);
+  assertEquals(first.received.at(-1), { kind: "scraped", text: null });
+  assertMatch(log(), /ERROR metrics of workers could not be added; this is a bug at=/);
+  for (const each of [first, second]) each.say({ kind: "measured", metrics: [] });
+  await world.advance(0);
+  assertEquals(await scraped(new Map([[first, 10], [second, 5]])), ["15", "15"]);
 });
 
 Deno.test("a worker that reads no messages is killed, and started again with the new configuration", async () => {
