@@ -66,10 +66,13 @@ Deno.test("a reload reaches all workers and is counted once, and a refused one c
     };
     const text = await Deno.readTextFile(path);
     const second = 'spare: {type: compat, base_url: "http://127.0.0.1:1"}';
-    await Deno.writeTextFile(path, text.replace("providers: {", `providers: {${second}, `));
+    const changed = text.replace("workers: 2", "workers: 3");
+    await Deno.writeTextFile(path, changed.replace("providers: {", `providers: {${second}, `));
     running.child.kill("SIGHUP");
     await logged(/configuration reloaded changes="providers: spare added"/);
     await until(async () => (await providers()).join() === "2");
+    await logged(/WARN +server\.workers has changed: it needs a restart/);
+    assertEquals(await metric("gateway_workers"), 2);
     await Deno.writeTextFile(path, "providers: 7\n");
     running.child.kill("SIGHUP");
     await logged(/configuration not reloaded/);
