@@ -1,7 +1,6 @@
 import process from "node:process";
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { newSystemRun, type RunLength, type SystemRun } from "./measure.ts";
-import { chatRequest } from "./payloads.ts";
 import type { ServerProcess, ServerProcesses } from "./processes.ts";
 import { median } from "./report.ts";
 import type { Scenario } from "./scenarios.ts";
@@ -26,14 +25,17 @@ export interface WorkersResult {
 /** The minimum ratio of the rate of two workers to that of one. */
 export const MIN_WORKERS_RATIO = 1.8;
 
+/** Messages of a request, each of them a small object. */
+const MESSAGE_COUNT = 4_000;
+
 /**
- * A request that costs the gateway far more than the load generator: a large body that is parsed and
- * found in the cache, so that no upstream takes part of a core.
+ * A request that costs the gateway far more than the load generator: a body of many small objects that
+ * is parsed and found in the cache, so that no upstream takes part of a core.
  */
 const SCENARIO: Scenario = {
   name: "workers",
   connections: 32,
-  request: { path: "/v1/chat/completions", body: chatRequest("json", 200_000), nextTurn: null },
+  request: { path: "/v1/chat/completions", body: dialogueOf(MESSAGE_COUNT), nextTurn: null },
   measuredRequest: null,
   unitsPerResponse: 1,
   timed: "totalMs",
@@ -41,6 +43,14 @@ const SCENARIO: Scenario = {
   measured: "one",
   target: null,
 };
+
+function dialogueOf(count: number): Uint8Array<ArrayBuffer> {
+  const messages = Array.from({ length: count }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `turn ${at}`,
+  }));
+  return new TextEncoder().encode(JSON.stringify({ model: "json", messages, max_tokens: 400 }));
+}
 
 /** The cores of this machine, read before the load generator is pinned to one of them. */
 const CORE_COUNT = navigator.hardwareConcurrency;

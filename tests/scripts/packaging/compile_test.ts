@@ -53,6 +53,11 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
   ]);
 });
 
+Deno.test("an executable can share its port among the workers of a gateway", () => {
+  // The option of the listener that this needs is not part of the stable runtime.
+  assert(compileArguments("linux-x64", "out", true).includes("--unstable-net"));
+});
+
 Deno.test("an executable contains the file of the thread of the database", () => {
   const args = compileArguments("linux-x64", "out", true);
   assertEquals(args.slice(args.indexOf("--include")), ["--include", "store_worker.js", "main.js"]);
