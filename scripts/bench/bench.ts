@@ -79,7 +79,7 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
     console.log(socketsLine(await measureSockets(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
   }
   if (isSelected("workers")) {
-    const result = await measureWorkers(servers, length, canPin, LOAD_CORE_INDEX);
+    const result = await measureWorkers(servers, options, canPin, LOAD_CORE_INDEX);
     console.log(workersLine(result));
   }
   if (isSelected("soak")) {

@@ -35,7 +35,12 @@ const MESSAGE_COUNT = 4_000;
 const SCENARIO: Scenario = {
   name: "workers",
   connections: 32,
-  request: { path: "/v1/chat/completions", body: dialogueOf(MESSAGE_COUNT), nextTurn: null },
+  request: {
+    path: "/v1/chat/completions",
+    body: dialogueOf(MESSAGE_COUNT),
+    headers: {},
+    nextTurn: null,
+  },
   measuredRequest: null,
   unitsPerResponse: 1,
   timed: "totalMs",
@@ -81,8 +86,8 @@ export async function measureWorkers(
   const { port } = await servers.start("upstream.ts", "", upstreamCore);
   await using first = await startProgram(configText(port, 1), canPin);
   await using second = await startProgram(configText(port, 2), canPin);
-  using one = await newMeasuredRun(first);
-  using two = await newMeasuredRun(second);
+  const one = await newMeasuredRun(first);
+  const two = await newMeasuredRun(second);
   for (const run of [one, two]) await run.warmUp();
   for (let round = 0; round < rounds; round++) {
     for (const run of round % 2 === 0 ? [one, two] : [two, one]) await run.round(seconds);
@@ -90,7 +95,7 @@ export async function measureWorkers(
   return { cores: CORE_COUNT, one: one.result(), two: two.result() };
 }
 
-interface MeasuredRun extends Disposable {
+interface MeasuredRun {
   warmUp(): Promise<void>;
   round(seconds: number): Promise<void>;
   result(): WorkersMeasurement;
@@ -113,7 +118,6 @@ async function newMeasuredRun(system: ServerProcess): Promise<MeasuredRun> {
       const { rates, timesUs, cpuUs } = run.result();
       return { rates, gatewayUs: cpuUs ?? NaN, loadUs: loadUs / timesUs.length };
     },
-    [Symbol.dispose]: () => run[Symbol.dispose](),
   };
 }
 
