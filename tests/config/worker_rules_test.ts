@@ -48,6 +48,12 @@ Deno.test("several workers with the admin page are a problem, because the page s
     workerProblems({ server: { workers }, state, admin: { enabled } }).map(({ text }) => text);
   assertMatch(problems(2, true).join(), /must be 1 while admin\.enabled is true/);
   assertMatch(problems("auto", "true").join(), /must be 1 while admin\.enabled is true/);
+  const file = withSection(
+    "server: {workers: 2}",
+    "state: {store: none}",
+    "admin: {enabled: true}",
+  );
+  assertMatch(problemsOf(file).join(), /^server\.workers: must be 1 while admin\.enabled is true/);
   assertEquals([problems(1, true), problems(2, false)], [[], []]);
 });
 
