@@ -21,6 +21,7 @@ import { measureSoak } from "./soak.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
+import { measureWorkers, workersLine } from "./workers.ts";
 import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
 
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
@@ -76,6 +77,10 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
   }
   if (isSelected("sockets")) {
     console.log(socketsLine(await measureSockets(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
+  }
+  if (isSelected("workers")) {
+    const result = await measureWorkers(servers, options, canPin, LOAD_CORE_INDEX);
+    console.log(workersLine(result));
   }
   if (isSelected("soak")) {
     console.log(soakLine(await measureSoak(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));

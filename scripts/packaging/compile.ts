@@ -72,7 +72,14 @@ const INCLUDED = BUNDLES.map(({ file }) => file).filter((file) => file !== "main
 
 /** Returns the arguments of `deno compile` for a bundle in its working directory. */
 export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
-  const nothingElse = ["--no-config", "--no-npm", "--no-check", "--no-code-cache"];
+  // The configuration of the sources, which has the unstable features, is not read.
+  const nothingElse = [
+    "--unstable-net",
+    "--no-config",
+    "--no-npm",
+    "--no-check",
+    "--no-code-cache",
+  ];
   const permissions = hasFfi ? PERMISSIONS : PERMISSIONS_WITHOUT_FFI;
   return ["compile", "--quiet", ...nothingElse, ...permissions].concat(
     "--target",

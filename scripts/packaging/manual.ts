@@ -11,6 +11,7 @@ async function help(...command: readonly string[]): Promise<string> {
     err: (more) => void (text += more),
     create: () => null,
     dropWriteAccess: () => {},
+    dropRunAccess: () => {},
     environment: {},
     isColoured: false,
     size: () => null,

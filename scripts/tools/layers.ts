@@ -22,6 +22,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   server: ["core", "formats", "config", "state", "observe", "call", "gateway", "api", "sockets"],
   remote: ["core", "formats", "config", "observe", "call", "gateway"],
   admin: ["core", "config", "state", "observe", "call", "gateway", "routing"],
+  workers: ["core", "config", "observe"],
   cli: "everything",
 };
 

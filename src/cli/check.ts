@@ -26,13 +26,13 @@ export const check: Command = {
     const path = optionValue(options, "config") ?? USUAL_CONFIG;
     const loaded = await load(path, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
-    const { host, port } = loaded.config.server;
+    const { host, port, workers } = loaded.config.server;
     const generation = compile(loaded.config, 1);
     const warnings = [...loaded.warnings, ...unpricedLines(generation)];
     const lines = [
       `${path} is valid.`,
       ...warnings.map((warning) => `Warning: ${warning}`),
-      `Listens on ${host}, port ${port}.`,
+      `Listens on ${host}, port ${port}${workersText(workers)}.`,
       ...routeTable(generation),
       "",
     ];
@@ -40,6 +40,11 @@ export const check: Command = {
     return OK_STATUS;
   },
 };
+
+function workersText(workers: number | "auto"): string {
+  if (workers === "auto") return ", with one worker for each core";
+  return workers === 1 ? "" : `, with ${workers} workers`;
+}
 
 function routeTable(generation: Generation): string[] {
   return writtenRoutes(generation).flatMap(({ route, match }) => [

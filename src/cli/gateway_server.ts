@@ -13,6 +13,7 @@ import { newKeyWarning } from "../gateway/key_warning.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
+import type { MetricValues } from "../observe/metric_sum.ts";
 import { newSpans } from "../observe/spans.ts";
 import { newOutbound } from "../remote/remote_services.ts";
 import { createApp } from "../server/app.ts";
@@ -36,16 +37,33 @@ export type GatewayServer =
     readonly adminUrl: string | null;
     readonly generation: Generation;
     readonly world: World;
-    /** Drains the gateway and releases all resources. */
-    close(): Promise<void>;
+    /** Returns the metrics of this process. */
+    metricValues(): Promise<MetricValues>;
+    /** Drains the gateway and releases all resources; `drainDelayMs` replaces `server.drain_delay`. */
+    close(drainDelayMs?: number): Promise<void>;
   }
   | Extract<Listening, { readonly ok: false }>;
 
-/** Serves a configuration at its host and port. `openStore` opens the state store. */
+/** What is different in a gateway that is one of several workers. */
+export interface WorkerRole {
+  readonly number: number;
+  /** Port that all workers share. */
+  readonly port: number;
+  readonly generation: number;
+  readonly instanceId: string;
+  /** Returns the metrics of all workers in the text format. */
+  scrape(): Promise<string>;
+}
+
+/**
+ * Serves a configuration at its host and port. `openStore` opens the state store; `role` is null for a
+ * gateway of one process.
+ */
 export async function openGateway(
   config: Config,
   terminal: Terminal,
   openStore: typeof openStateStore = openStateStore,
+  role: WorkerRole | null = null,
 ): Promise<GatewayServer> {
   const { isColoured, environment } = terminal;
   const { format } = config.logging;
@@ -56,6 +74,7 @@ export async function openGateway(
     },
     format,
     isColoured,
+    ...role !== null && { worker: role.number },
   };
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
@@ -81,6 +100,7 @@ export async function openGateway(
   const outbound = newOutbound({
     world,
     log,
+    ...role !== null && { instanceId: role.instanceId },
     dropped: (events) => gateway.metrics.exportDropped(events),
     generation: () => gateway.generation,
     handle: (request) => remote(request),
@@ -91,10 +111,11 @@ export async function openGateway(
     ...(spans === null ? [] : [spans.sink]),
     ...(feed === null ? [] : [feed.sink]),
   ];
-  const gateway = newGateway(compile(config, 1), world, sinks, {
+  const gateway = newGateway(compile(config, role?.generation ?? 1), world, sinks, {
     hostname: hostname(),
     newCapture: outbound.newCapture,
     store,
+    ...role !== null && { scrape: role.scrape },
     onKeyRejected: newKeyWarning(log),
     ...(feed === null ? {} : { began: feed.began }),
     onBug(error) {
@@ -106,7 +127,14 @@ export async function openGateway(
   const isStateUp = store === null || await store.start();
   const { host, port, idle_timeout } = config.server;
   const listening = isStateUp || !config.state.required
-    ? listen(createApp(gateway), host, port, newIdleLimits(idle_timeout))
+    ? listen(
+      createApp(gateway),
+      host,
+      role?.port ?? port,
+      newIdleLimits(idle_timeout),
+      undefined,
+      role !== null,
+    )
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);
   const gatewayUrl = () => listening.url;
@@ -149,9 +177,11 @@ export async function openGateway(
       return changes;
     },
     reloaded: (result) => gateway.metrics.reloaded(result),
-    async close() {
+    metricValues: () => gateway.metrics.values(),
+    async close(drainDelayMs = config.server.drain_delay) {
       const { inFlight } = gateway.state;
-      await drain({ inFlight, world, log, shutDown: listening.close }, config.server);
+      const limits = { ...config.server, drain_delay: drainDelayMs };
+      await drain({ inFlight, world, log, shutDown: listening.close }, limits);
       feed?.close();
       await admin?.close();
       await gateway.state.usage.close();

@@ -23,6 +23,7 @@ import logFields from "../../docs/reference/log-fields.md" with { type: "text" }
 import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
+import workers from "../../docs/operate/workers.md" with { type: "text" };
 import state from "../../docs/operate/state.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
 import admin from "../../docs/operate/admin.md" with { type: "text" };
@@ -79,6 +80,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "request-fields", text: requestFields },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
+  { topic: "workers", text: workers },
   { topic: "state", text: state },
   { topic: "limits", text: limits },
   { topic: "admin", text: admin },

@@ -29,7 +29,8 @@ const SERVER_SETTINGS: ListenSettings = { host: "--host", port: "--port" };
 
 /**
  * Serves requests at a host name or IP address; port 0 picks a free one. Client connections
- * that are idle for longer than the limits are closed if their sockets are accessible.
+ * that are idle for longer than the limits are closed if their sockets are accessible. With
+ * `reusePort` several processes listen on one port, and the system distributes the connections.
  */
 export function listen(
   handler: (request: Request, peer: Peer) => Promise<Response>,
@@ -37,11 +38,12 @@ export function listen(
   port: number,
   limits: IdleLimits | null = null,
   settings: ListenSettings = SERVER_SETTINGS,
+  reusePort = false,
 ): Listening {
   let connections: Connections | null = null;
   try {
     const server = Deno.serve(
-      { hostname, port, onListen() {} },
+      { hostname, port, reusePort, onListen() {} },
       (request, info) =>
         handler(request, connections === null ? info : connections.enter(request, info)),
     );
@@ -63,6 +65,26 @@ export function listen(
   } catch (error) {
     const isTaken = error instanceof Deno.errors.AddrInUse;
     return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, settings) };
+  }
+}
+
+/** A port that no process listens on, or the reason why there is none. */
+export type FoundPort =
+  | { readonly ok: true; readonly port: number; readonly url: string }
+  | Extract<Listening, { readonly ok: false }>;
+
+/**
+ * Returns the port for several processes; port 0 picks a free one. Without this check a second gateway
+ * of the same user would take a part of the connections.
+ */
+export function findPort(hostname: string, port: number): FoundPort {
+  try {
+    using listener = Deno.listen({ hostname, port });
+    const { addr } = listener;
+    return { ok: true, port: addr.port, url: urlOf(addr.hostname, addr.port) };
+  } catch (error) {
+    const isTaken = error instanceof Deno.errors.AddrInUse;
+    return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, SERVER_SETTINGS) };
   }
 }
 

@@ -16,8 +16,9 @@ import { state } from "./state.ts";
 import type { Terminal } from "./terminal.ts";
 import { top } from "./top.ts";
 import { usage } from "./usage.ts";
+import { worker } from "./worker.ts";
 
-/** Every command; the first one has no name. */
+/** Every command for users; the first one has no name. */
 export const COMMANDS: readonly Command[] = [
   serve,
   init,
@@ -36,8 +37,9 @@ export const COMMANDS: readonly Command[] = [
 /** Runs the command in the arguments. Returns the exit code: 0, 1 after a failure, 2 for wrong usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const words = args.slice(0, args[0]?.startsWith("-") ? 0 : 2);
-  const command = COMMANDS.find((one) => one.name === words.join(" ")) ??
-    COMMANDS.find((one) => one.name === (words[0] ?? ""));
+  const all = [...COMMANDS, worker];
+  const command = all.find((one) => one.name === words.join(" ")) ??
+    all.find((one) => one.name === (words[0] ?? ""));
   if (command === undefined) return wrongUsage(terminal, "", unknownCommand(words));
   const { name } = command;
   const rest = name === "" ? args : args.slice(name.split(" ").length);
@@ -56,6 +58,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return OK_STATUS;
   }
   if (command.writesFiles !== true) terminal.dropWriteAccess();
+  if (command.startsProcesses !== true) terminal.dropRunAccess();
   return await command.run(parsed.values, terminal);
 }
 

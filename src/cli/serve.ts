@@ -7,6 +7,7 @@ import { optionValue, type OptionValues, parsePort } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
+  FAILED_STATUS,
   OK_STATUS,
   printProblems,
   USUAL_CONFIG,
@@ -15,6 +16,7 @@ import {
 import { environmentConfig } from "./environment.ts";
 import { greeting, openGateway } from "./gateway_server.ts";
 import { stopped } from "./listen.ts";
+import { type OpenedWorkers, openWorkers, workerCount } from "./open_workers.ts";
 import { newReloader, type Reloadable } from "./reload.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -25,6 +27,8 @@ export const serve: Command = {
   name: "",
   // Only until the state store is open.
   writesFiles: true,
+  // Only with several workers.
+  startsProcesses: true,
   about: "A gateway for language-model APIs. Without a command it serves a configuration file.",
   options: {
     "config": CONFIG_OPTION,
@@ -60,18 +64,30 @@ interface Started {
 
 async function serveUntilStopped(started: Started, terminal: Terminal): Promise<number> {
   const { loaded, values } = started;
-  const server = await openGateway(overridden(loaded.config, values), terminal);
+  const config = overridden(loaded.config, values);
+  const server = await openServer(config, terminal);
   if (!server.ok) return printProblems(terminal, [server.trouble]);
   const stop = terminal.stop();
   for (const warning of loaded.warnings) server.log.warn(warning);
   server.notes.accepted(loaded.warnings);
   const leave = follow(started, server, terminal);
   terminal.out(greeting(server.url, server.generation, server.adminUrl));
-  await stopped(stop);
-  server.log.info("stopping after the requests in flight; a second signal stops at once");
+  const failing = server.failed === null ? [] : [server.failed];
+  const failure = await Promise.race([stopped(stop), ...failing]);
+  if (typeof failure === "string") server.log.error(failure);
+  else server.log.info("stopping after the requests in flight; a second signal stops at once");
   await leave();
   await server.close();
-  return OK_STATUS;
+  return typeof failure === "string" ? FAILED_STATUS : OK_STATUS;
+}
+
+/** Serves a configuration in this process, or in as many workers as it says. */
+async function openServer(config: Config, terminal: Terminal): Promise<OpenedWorkers> {
+  const workers = workerCount(config);
+  if (workers > 1) return await openWorkers(config, workers, terminal);
+  terminal.dropRunAccess();
+  const server = await openGateway(config, terminal);
+  return server.ok ? Object.assign(server, { failed: null }) : server;
 }
 
 /** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */

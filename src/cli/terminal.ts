@@ -15,6 +15,8 @@ export interface Terminal {
    * of the state store, can still be written.
    */
   dropWriteAccess(): void;
+  /** Gives up the right to start processes, for the rest of the process. */
+  dropRunAccess(): void;
   readonly environment: Readonly<Record<string, string>>;
   /** True if log lines may be coloured. */
   readonly isColoured: boolean;
@@ -38,6 +40,9 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     create: createFile,
     dropWriteAccess() {
       Deno.permissions.revokeSync({ name: "write" });
+    },
+    dropRunAccess() {
+      Deno.permissions.revokeSync({ name: "run" });
     },
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
@@ -90,6 +95,15 @@ function removed(path: string): string {
 
 /** Exit code for each stop signal: 128 plus the number of the signal, as in a shell. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
+
+/**
+ * Ignores the signals of a worker process: a service manager and a terminal send them to all processes,
+ * and the parent of the workers decides what they mean.
+ */
+export function ignoreSignals(): void {
+  for (const [name] of ENDING) Deno.addSignalListener(name, () => {});
+  Deno.addSignalListener("SIGHUP", () => {});
+}
 
 function stopOnSignal(beforeExit: () => Promise<void>): Cancellation {
   const stopping = new Cancellation();

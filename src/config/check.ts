@@ -12,6 +12,7 @@ import { securityProblems } from "./security_rules.ts";
 import { completeState, stateProblems } from "./state_rules.ts";
 import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
 import { withoutUnused } from "./unused_keys.ts";
+import { workerProblems } from "./worker_rules.ts";
 
 /** Result of a check: a frozen configuration, or all problems of the file together. */
 export type Checked =
@@ -60,6 +61,7 @@ function rules(
     ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
+    ...workerProblems(value),
     ...adminProblems(value.admin),
     ...outboundProblems(value.data_sharing, value.general),
   ];

@@ -19,6 +19,7 @@ import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_
 import { withoutBroken } from "./drop_broken_providers.ts";
 import { parseSource, type Source } from "./yaml_source.ts";
 import { unusedWarnings } from "./unused_keys.ts";
+import { workerWarnings } from "./worker_rules.ts";
 
 /** A configuration, or all problems of its file: one line each, never with a value from the file. */
 export type Loaded =
@@ -151,5 +152,6 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...adminWarnings(config),
     ...outboundWarnings(config),
     ...stateWarnings(written, config),
+    ...workerWarnings(config),
   ];
 }

@@ -17,10 +17,24 @@ const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
 /** The default of `server.max_body_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 
+/** Pattern of `server.workers`: `auto`, or a number up to 64. */
+const WORKERS = /^\s*(?:auto|[1-9]|[1-5][0-9]|6[0-4])\s*$/;
+
+/** Returns the schema of a number of processes, which may be the number of cores. */
+function workerNumber() {
+  return z.string().regex(WORKERS, { error: "must be auto or a number from 1 to 64" })
+    .transform((written) => written.trim() === "auto" ? "auto" as const : Number(written));
+}
+
 const server = section({
   host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
     .default("127.0.0.1").describe("IP address or host name to listen on."),
   port: integer(0, 65_535).prefault(8080).describe("Port to listen on; 0 selects a free port."),
+  workers: workerNumber().prefault("1")
+    .describe(
+      "Number of processes that serve requests, or auto for one for each core. More than one needs " +
+        "Linux and state.store valkey or none.",
+    ),
   drain_timeout: duration(0).prefault("30s")
     .describe("Time for which running requests may continue during shutdown."),
   drain_delay: duration(0).prefault("0s")

@@ -51,6 +51,8 @@ export interface GatewayOptions {
   readonly onBug?: (error: unknown) => void;
   /** Store of the objects of clients; absent for the memory of the process. */
   readonly store?: GatewayStore | null;
+  /** Returns the metrics of all workers in the text format; absent for those of this process. */
+  readonly scrape?: Metrics["scrape"];
   /** Receives each key of a pool that begins to rest because its provider rejected it. */
   readonly onKeyRejected?: KeyListener;
 }
@@ -76,7 +78,7 @@ export function newGateway(
     { store, ...options.onKeyRejected !== undefined && { onKeyRejected: options.onKeyRejected } },
   );
   configure(state, first);
-  const metrics = newMetrics({
+  const ownMetrics = newMetrics({
     config: () => gateway.generation.config,
     keyLabels: first.config.observability.key_labels,
     breakers: () => breakersOf(gateway),
@@ -88,6 +90,8 @@ export function newGateway(
     pendingWrites: () => state.availability?.pendingWrites() ?? 0,
     bodyBytes: state.admission.bodyBytes,
   });
+  const { scrape } = options;
+  const metrics = scrape === undefined ? ownMetrics : { ...ownMetrics, scrape };
   const allSinks = [metrics.sink, ...sinks];
 
   function isolated(task: () => void): void {

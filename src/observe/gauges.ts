@@ -2,6 +2,8 @@ import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import { VERSION } from "../core/build.ts";
 
+// With several workers each gauge is added up, unless its aggregator says what it means together.
+
 /** Metric value of each circuit breaker state. */
 const BREAKER_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
 
@@ -88,6 +90,7 @@ export function registerGauges(
   new Gauge({
     name: "gateway_circuit_breaker_state",
     help: "State of the circuit breaker: 0 closed, 1 half-open, 2 open.",
+    aggregator: "max",
     labelNames: ["provider"],
     registers,
     collect() {
@@ -100,6 +103,7 @@ export function registerGauges(
   new Gauge({
     name: "gateway_build_info",
     help: "Always 1; the label is the version of the gateway.",
+    aggregator: "max",
     labelNames: ["version"],
     registers,
   }).set({ version: VERSION }, 1);
@@ -134,6 +138,7 @@ function registerRestingKeys(registry: Registry, { restingKeys }: MetricSources)
   new Gauge({
     name: "gateway_provider_keys_resting",
     help: "Keys that rest after a refusal, of each provider with several api_keys.",
+    aggregator: "max",
     labelNames: ["provider"],
     registers: [registry],
     collect() {
@@ -152,6 +157,7 @@ function registerStores(
     name: "gateway_state_up",
     help:
       "1 while the state store is available, else 0; always 1 for a store in memory and for none.",
+    aggregator: "min",
     registers,
     collect() {
       this.set(isStateUp() ? 1 : 0);

@@ -21,6 +21,8 @@ export interface LogSettings {
   readonly format: "console" | "json";
   /** True if console lines are coloured; only on a terminal. */
   readonly isColoured?: boolean;
+  /** Number of the worker that logs, the last field of each line; absent with one process. */
+  readonly worker?: number;
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -49,13 +51,14 @@ export function newLog(
 ): Log {
   function line(level: Level, msg: string, fields: Fields = {}) {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(settings.level)) return;
-    const { format } = settings;
+    const { format, worker } = settings;
+    const all = worker === undefined ? fields : { ...fields, worker };
     const now = clock();
     write(() => {
       const time = now.toISOString();
       return format === "json"
-        ? `{"time":"${time}","level":"${level}","msg":${quoted(msg)}${members(fields)}}\n`
-        : `${time} ${label(level)} ${visible(msg)}${pairs(fields)}\n`;
+        ? `{"time":"${time}","level":"${level}","msg":${quoted(msg)}${members(all)}}\n`
+        : `${time} ${label(level)} ${visible(msg)}${pairs(all)}\n`;
     });
   }
 

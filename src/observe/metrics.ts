@@ -25,6 +25,7 @@ import {
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { keyLabelField } from "./key_labels.ts";
 import { type Instruments, registerInstruments } from "./instruments.ts";
+import type { MetricValues } from "./metric_sum.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 
@@ -60,6 +61,8 @@ export interface Metrics {
   exportDropped(events: number): void;
   /** Returns all metrics in the Prometheus text format. */
   scrape(): Promise<string>;
+  /** Returns the metrics of this process, to be added to those of other processes. */
+  values(): Promise<MetricValues>;
 }
 
 /** Maximum number of queued reports. Counting is slow, so it is done in batches off the request path. */
@@ -145,6 +148,10 @@ export function newMetrics(sources: MetricSources): Metrics {
     scrape() {
       countAll();
       return registry.metrics();
+    },
+    values() {
+      countAll();
+      return registry.getMetricsAsJSON();
     },
   };
 }

@@ -27,6 +27,7 @@ export function registerProcessMetrics(registry: Registry): void {
   new Gauge({
     name: "process_start_time_seconds",
     help: "Start time of this process, in seconds since 1970.",
+    aggregator: "min",
     registers,
   }).set(performance.timeOrigin / 1000);
 }

@@ -15,6 +15,8 @@ import { newRemoteControl } from "./remote_control.ts";
 export interface RemoteServicesDeps {
   readonly world: World;
   readonly log: Log;
+  /** ID of this gateway at the dashboard, the same in all of its workers; a random one when absent. */
+  readonly instanceId?: string;
   /** Counts dropped events. */
   dropped(events: number): void;
   /** Returns the current generation. */
@@ -41,7 +43,7 @@ const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Returns the remote services; none runs before a configuration is applied. */
 export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
-  const instanceId = deps.world.uuid();
+  const { instanceId = deps.world.uuid() } = deps;
   let closing: Promise<unknown> = Promise.resolve();
 
   const sharing = newSlot((settings: Sharing) => {

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const FILE = `
@@ -102,6 +102,22 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     ...MESSAGES,
     "",
   ]);
+});
+
+Deno.test("check prints the number of workers if there are several", async () => {
+  for (
+    const [workers, line] of [["3", "with 3 workers"], ["auto", "with one worker for each core"]]
+  ) {
+    using file = await configFile(`
+server: {workers: ${workers}}
+state: {store: none}
+providers: {openai: {api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: openai}]}]}
+`);
+    const { code, out } = await ran(["check", "--config", file.path]);
+    assertEquals(code, 0);
+    assertMatch(out, new RegExp(`^Listens on 127\\.0\\.0\\.1, port 8080, ${line}\\.$`, "m"));
+  }
 });
 
 Deno.test("check marks a target that receives Responses requests", async () => {

@@ -17,8 +17,11 @@ export function programCommand(args: readonly string[]): readonly [string, ...st
 
 /** An output of a program. */
 export interface Output {
-  /** Resolves with the match once the output holds it; null when it ends without. */
-  until(pattern: RegExp): Promise<RegExpExecArray | null>;
+  /**
+   * Resolves with the match once the output holds it; null when it ends without. `each` receives the
+   * texts that are read meanwhile.
+   */
+  until(pattern: RegExp, each?: (text: string) => void): Promise<RegExpExecArray | null>;
   /** All of it, once the program has ended. */
   rest(): Promise<string>;
 }
@@ -65,13 +68,17 @@ function started(
 export function outputOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Output {
   const texts = stream.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  async function until(pattern: RegExp | null): Promise<RegExpExecArray | null> {
+  async function until(
+    pattern: RegExp | null,
+    each: (text: string) => void = () => {},
+  ): Promise<RegExpExecArray | null> {
     for (;;) {
       const found = pattern?.exec(text) ?? null;
       if (found !== null) return found;
       const { done, value } = await texts.read();
       if (done) return null;
       text += value;
+      each(value);
     }
   }
   return {

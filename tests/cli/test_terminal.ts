@@ -10,6 +10,8 @@ export interface TestTerminal extends Terminal {
   readonly files: Map<string, string>;
   /** False once the command has given up the right to write files. */
   readonly mayWrite: boolean;
+  /** False once the command has given up the right to start processes. */
+  readonly mayRun: boolean;
   /** Resolves with the match once both outputs together hold it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** What SIGTERM does. */
@@ -33,6 +35,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
   const stopping = new Cancellation();
   const reloads = new Set<() => void>();
   let mayWrite = true;
+  let mayRun = true;
 
   function add(where: "out" | "err", text: string) {
     written[where] += text;
@@ -57,6 +60,12 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
     },
     dropWriteAccess() {
       mayWrite = false;
+    },
+    dropRunAccess() {
+      mayRun = false;
+    },
+    get mayRun() {
+      return mayRun;
     },
     stop: () => stopping,
     end: () => stopping.cancel(null),

@@ -1,4 +1,5 @@
 import { COMMANDS } from "../../src/cli/run.ts";
+import { PERMISSIONS } from "../../scripts/packaging/permissions.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { configFile, testTerminal, whileServing } from "./test_terminal.ts";
 import { run } from "../../src/cli/run.ts";
@@ -15,6 +16,46 @@ Deno.test("only commands that write files have the right to", async () => {
   const terminal = testTerminal();
   assertEquals(await run(["schema"], terminal), 0);
   assert(!terminal.mayWrite);
+});
+
+Deno.test("only the command that may start workers has the right to start processes", async () => {
+  const starting = COMMANDS.filter(({ startsProcesses }) => startsProcesses).map(({ name }) =>
+    name
+  );
+  assertEquals(starting, [""]);
+  const terminal = testTerminal();
+  assertEquals(await run(["schema"], terminal), 0);
+  assert(!terminal.mayRun);
+});
+
+Deno.test("a gateway of one process has given up the right to start processes", async () => {
+  using file = await configFile(PORT_0);
+  await whileServing(["--config", file.path], async (terminal) => {
+    await terminal.said(/listens on/);
+    assert(!terminal.mayRun);
+  });
+});
+
+Deno.test("the program may start itself and no other program, until it gives that up", async () => {
+  const program = `
+    import { realTerminal } from "${new URL("../../src/cli/terminal.ts", import.meta.url)}";
+    const may = (command) => Deno.permissions.querySync({ name: "run", command }).state;
+    const all = () => ["/proc/self/exe", "/bin/sh", Deno.execPath()].map(may).join(" ");
+    console.log(all());
+    realTerminal().dropRunAccess();
+    console.log(all());
+  `;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", ...PERMISSIONS, "-"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(program));
+  await writer.close();
+  const { stdout } = await child.output();
+  assertEquals(new TextDecoder().decode(stdout), "granted prompt prompt\nprompt prompt prompt\n");
 });
 
 Deno.test("a gateway that serves has given up the right to write files", async () => {

@@ -46,6 +46,7 @@ Deno.test("everything but providers and routes has a default", () => {
     server: {
       host: "127.0.0.1",
       port: 8080,
+      workers: 1,
       drain_timeout: 30_000,
       drain_delay: 0,
       idle_timeout: 120_000,

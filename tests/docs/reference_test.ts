@@ -5,7 +5,9 @@ import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
 import { FAULT_DOCS } from "../../src/core/fault_docs.ts";
 import { REFUSAL_DOCS } from "../../src/core/refusal_docs.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
+import { metricsText } from "../../src/observe/metric_sum.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
+import { newParentMetrics } from "../../src/observe/worker_metrics.ts";
 import { configFile, ran } from "../cli/test_terminal.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
@@ -104,7 +106,9 @@ Deno.test("the documentation names every metric that there is, and no other", as
   // The part after a dot is the key of a section.
   const all = pages.map(({ text }) => text).join("\n");
   const named = new Set(all.match(/(?<!\.)\b(?:gateway|process)_[a-z_]+\b(?!\.ts)/g));
-  assertEquals([...named].toSorted(), [...declaredIn(await metrics.scrape())].toSorted());
+  const parent = await metricsText([await newParentMetrics([], () => 0).values()]);
+  const declared = new Set([...declaredIn(await metrics.scrape()), ...declaredIn(parent)]);
+  assertEquals([...named].toSorted(), [...declared].toSorted());
 });
 
 Deno.test("the reference explains every field of an access line and every value of end, and no other", async () => {

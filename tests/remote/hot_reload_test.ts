@@ -69,6 +69,25 @@ Deno.test("remote control starts and stops with its switch and has the instance 
   await dashboard.socket();
 });
 
+Deno.test("the calls of all workers are exported under the one instance ID of their gateway", async () => {
+  await using upstream = startUpstream(answering);
+  await using dashboard = startDashboard();
+  const config = sharingConfig(upstream.url, dashboard.url, { enabled: true });
+  for (const number of [1, 2]) {
+    await using gateway = await outboundGateway(config, {
+      number,
+      port: 0,
+      generation: 1,
+      instanceId: "gateway-1",
+      scrape: () => Promise.resolve(""),
+    });
+    await chat(gateway);
+    await gateway.close();
+    const { body } = await dashboard.collection(number);
+    assertEquals(isObject(body) && body.instance_id, "gateway-1");
+  }
+});
+
 Deno.test("a command of the dashboard passes the gateway's own policies, without a client key", async () => {
   await using upstream = startUpstream(answering);
   await using dashboard = startDashboard();

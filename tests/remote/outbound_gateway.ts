@@ -1,6 +1,7 @@
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { type GatewayServer, openGateway } from "../../src/cli/gateway_server.ts";
+import { openStateStore } from "../../src/state/open_store.ts";
+import { type GatewayServer, openGateway, type WorkerRole } from "../../src/cli/gateway_server.ts";
 import { type TestTerminal, testTerminal } from "../cli/test_terminal.ts";
 
 /** A whole gateway on a socket, with everything that it sends by itself. */
@@ -17,10 +18,13 @@ export interface OutboundGateway extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Serves this configuration on a free port. */
-export async function outboundGateway(config: string): Promise<OutboundGateway> {
+/** Serves this configuration on a free port, as one of several workers if it has a role. */
+export async function outboundGateway(
+  config: string,
+  role: WorkerRole | null = null,
+): Promise<OutboundGateway> {
   const terminal = testTerminal();
-  const opened = await openGateway(parsed(config), terminal);
+  const opened = await openGateway(parsed(config), terminal, openStateStore, role);
   if (!opened.ok) throw new Error(opened.trouble);
   const server = opened;
   const client = Deno.createHttpClient({});

@@ -1,6 +1,8 @@
 import { parse } from "yaml";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { metricsText } from "../../src/observe/metric_sum.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
+import { newParentMetrics } from "../../src/observe/worker_metrics.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -36,7 +38,8 @@ async function declared(): Promise<ReadonlySet<string>> {
     isStateUp: () => true,
     pendingWrites: () => 0,
   });
-  return new Set(declaredIn(await metrics.scrape()));
+  const parent = await metricsText([await newParentMetrics([], () => 0).values()]);
+  return new Set([...declaredIn(await metrics.scrape()), ...declaredIn(parent)]);
 }
 
 async function dashboard(): Promise<unknown> {

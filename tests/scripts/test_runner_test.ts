@@ -57,7 +57,9 @@ Deno.test("all tests that start the program are known", async () => {
     for await (const { name, isFile } of Deno.readDir(place)) {
       if (!isFile || !name.endsWith("_test.ts")) continue;
       const text = await Deno.readTextFile(new URL(name, place));
-      if (/from "[./a-z]*\/program\.ts"/.test(text)) found.push(`tests/${folder}/${name}`);
+      if (/from "[./a-z]*\/(?:program|running_workers)\.ts"/.test(text)) {
+        found.push(`tests/${folder}/${name}`);
+      }
     }
   }
   assertEquals(found.toSorted(), PROGRAM_TESTS.filter((path) => path.endsWith(".ts")).toSorted());

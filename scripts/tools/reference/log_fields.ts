@@ -19,6 +19,8 @@ other lines and the format.
 
 ${tableText(["field", "meaning", "example"], fields)}
 
+With [several workers](../operate/workers.md) each line of a worker ends with its number as \`worker\`.
+
 With \`observability.key_labels\`, the line also has these labels of the client key: \`team\` as \`key_team\`.
 
 ## Values of end

@@ -2,6 +2,7 @@ import { Registry } from "prom-client";
 import { type MetricSources, registerGauges } from "../../../src/observe/gauges.ts";
 import { registerInstruments } from "../../../src/observe/instruments.ts";
 import { registerProcessMetrics } from "../../../src/observe/process_metrics.ts";
+import { registerWorkerMetrics } from "../../../src/observe/worker_metrics.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
 /** Sources of a registry that is never scraped. */
@@ -26,6 +27,7 @@ export function metricsPage(): string {
   registerInstruments(registry);
   registerGauges(registry, NO_SOURCES, new Map());
   registerProcessMetrics(registry);
+  registerWorkerMetrics(registry, () => 0);
   const rows = registry.getMetricsAsArray().map((metric) => [
     `\`${metric.name}\``,
     String(metric.type),
@@ -37,7 +39,7 @@ export function metricsPage(): string {
 ${generatedNote("the registered metrics, `src/observe/instruments.ts` and `src/observe/gauges.ts`")}
 
 \`GET /metrics\` serves these metrics in the Prometheus text format. [Monitoring](../operate/monitoring.md)
-says who may scrape them. A histogram has the series \`_bucket\`, \`_sum\` and \`_count\`.
+says who may scrape them; with [several workers](../operate/workers.md#metrics) they are those of all workers together. A histogram has the series \`_bucket\`, \`_sum\` and \`_count\`.
 
 ${tableText(["metric", "type", "labels", "meaning"], rows)}
 

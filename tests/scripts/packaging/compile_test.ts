@@ -46,10 +46,16 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
     "--allow-ffi=/lib,/lib64,/usr/lib",
     "--allow-net",
     "--allow-read",
+    "--allow-run=/proc/self/exe",
     "--allow-sys=hostname",
     "--allow-write",
     "--no-prompt",
   ]);
+});
+
+Deno.test("an executable can share its port among the workers of a gateway", () => {
+  // The option of the listener that this needs is not part of the stable runtime.
+  assert(compileArguments("linux-x64", "out", true).includes("--unstable-net"));
 });
 
 Deno.test("an executable contains the file of the thread of the database", () => {

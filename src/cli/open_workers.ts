@@ -1,0 +1,110 @@
+import { newNoteBook } from "../admin/notes.ts";
+import type { Config } from "../config/schema.ts";
+import type { Generation } from "../call/generation.ts";
+import { changesBetween } from "../gateway/changes.ts";
+import { compile } from "../gateway/compile.ts";
+import { newLog } from "../observe/log.ts";
+import { newParentMetrics } from "../observe/worker_metrics.ts";
+import { type Group, newGroup } from "../workers/group.ts";
+import { ownAbilities, startWorker, workersObstacle } from "../workers/process.ts";
+import { newRealWorld } from "../world/real_world.ts";
+import { findPort, type Listening } from "./listen.ts";
+import type { Reloadable } from "./reload.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Maximum number of workers of `auto`; the schema has the same for a number. */
+const MAX_WORKERS = 64;
+
+/** A gateway whose requests are served by this process or by workers, or the reason why it cannot start. */
+export type OpenedWorkers =
+  | Reloadable & {
+    readonly ok: true;
+    readonly url: string;
+    /** Address of the admin page, which workers do not have; null while it is off. */
+    readonly adminUrl: string | null;
+    /** The first generation. */
+    readonly generation: Generation;
+    /** Resolves with the reason if the gateway cannot go on; null without workers. */
+    readonly failed: Promise<string> | null;
+    /** Drains the gateway and releases all resources. */
+    close(): Promise<void>;
+  }
+  | Extract<Listening, { readonly ok: false }>;
+
+/** Returns the number of processes that serve requests. */
+export function workerCount({ server }: Config): number {
+  return server.workers === "auto"
+    ? Math.min(MAX_WORKERS, navigator.hardwareConcurrency)
+    : server.workers;
+}
+
+/**
+ * Serves a configuration in several worker processes on one port. This process serves no requests: it
+ * restarts workers, hands configurations to them and adds their metrics together.
+ */
+export async function openWorkers(
+  config: Config,
+  workers: number,
+  terminal: Terminal,
+): Promise<OpenedWorkers> {
+  const obstacle = workersObstacle(ownAbilities());
+  if (obstacle !== null) return { ok: false, isTaken: false, trouble: obstacle };
+  const found = findPort(config.server.host, config.server.port);
+  if (!found.ok) return found;
+  terminal.dropWriteAccess();
+  const { format } = config.logging;
+  const { isColoured } = terminal;
+  let current = config;
+  const log = newLog({
+    get level() {
+      return current.logging.level;
+    },
+    format,
+    isColoured,
+  }, terminal.err);
+  const world = newRealWorld();
+  const metrics = newParentMetrics(
+    config.observability.key_labels,
+    (): number => group.listening(),
+  );
+  const group: Group = newGroup(config, {
+    world,
+    log,
+    workers,
+    port: found.port,
+    instanceId: world.uuid(),
+    isColoured,
+    spawn: () => startWorker(terminal.err),
+    ownMetrics: metrics.values,
+    restarted: metrics.restarted,
+  });
+  const problem = await group.start();
+  if (problem !== null) {
+    world.close();
+    return { ok: false, isTaken: false, trouble: problem };
+  }
+  log.info("workers listen", { workers });
+  return {
+    ok: true,
+    url: found.url,
+    adminUrl: null,
+    notes: newNoteBook(() => world.wall()),
+    generation: compile(config, 1),
+    failed: group.failed,
+    log,
+    get config() {
+      return current;
+    },
+    reload(next) {
+      const previous = current;
+      current = next;
+      group.reload(next);
+      return changesBetween(previous, next);
+    },
+    reloaded: metrics.reloaded,
+    async close() {
+      await group.drain();
+      world.close();
+    },
+  };
+}

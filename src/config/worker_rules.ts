@@ -1,0 +1,80 @@
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import { parseBoolean, parseNumber } from "./fields.ts";
+import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
+import type { Path, Problem } from "./problems.ts";
+import type { Config } from "./schema.ts";
+
+/** Stores that belong to one process. */
+const OWN_STORES: readonly unknown[] = ["memory", "sqlite"];
+
+/**
+ * Returns the problems of several workers with other settings. Takes the value before defaults. `auto`
+ * counts as several, so that a file is valid on each machine or on none.
+ */
+export function workerProblems({ server, state, admin }: JsonObject): Problem[] {
+  if (!isObject(server) || !hasSeveral(server.workers)) return [];
+  const store = isObject(state) ? state.store ?? "memory" : "memory";
+  return [
+    ...!OWN_STORES.includes(store) ? [] : [
+      problem(
+        `must be 1 while state.store is ${store}, which belongs to one process; ` +
+          "set state.store to valkey, which all workers share, or to none, which stores nothing",
+      ),
+    ],
+    ...isObject(admin) && parseBoolean(admin.enabled) === true
+      ? [problem("must be 1 while admin.enabled is true: the page shows a single process")]
+      : [],
+  ];
+}
+
+/** True for `auto` and for a number above 1. */
+function hasSeveral(workers: unknown): boolean {
+  const written = typeof workers === "string" ? workers.trim() : workers;
+  const count = parseNumber(written);
+  return written === "auto" || typeof count === "number" && count > 1;
+}
+
+function problem(text: string): Problem {
+  return { path: ["server", "workers"], text, at: "value" };
+}
+
+/** Returns a warning for each divided limit that is less than the number of workers, because each permits 1. */
+export function workerWarnings(config: Config): Problem[] {
+  const { workers } = config.server;
+  if (workers === "auto") return [];
+  return dividedLimits(config).flatMap(([path, limit]) =>
+    limit === undefined || limit >= workers ? [] : [{
+      path,
+      text: `is less than server.workers: each of the ${workers} workers permits 1`,
+      at: "value",
+    }]
+  );
+}
+
+type Limit = readonly [path: Path, limit: number | undefined];
+
+/** Returns the limits that are divided among workers, and that a file may set to a few. */
+function dividedLimits({ server, state, providers, security, rate_limiting }: Config): Limit[] {
+  const ofProcess: Limit[] = [
+    [["server", "max_concurrent_requests"], server.max_concurrent_requests],
+    ...Object.entries(providers).map(([id, { max_concurrent }]): Limit => [
+      ["providers", id, "max_concurrent"],
+      max_concurrent,
+    ]),
+  ];
+  if (state.store !== "none") return ofProcess;
+  const { enabled, requests_per_minute, burst_size } = rate_limiting;
+  return [
+    ...ofProcess,
+    ...enabled
+      ? [
+        [["rate_limiting", "requests_per_minute"], requests_per_minute] as const,
+        [["rate_limiting", "burst_size"], burst_size] as const,
+      ]
+      : [],
+    ...security.api_key.keys.flatMap((key, index): Limit[] =>
+      (["requests_per_minute", "tokens_per_minute", "max_concurrent"] as const)
+        .map((name) => [[...CLIENT_KEYS_PATH, index, name], key[name]])
+    ),
+  ];
+}

@@ -1,0 +1,66 @@
+import { newLineReader } from "./lines.ts";
+
+/** Maximum number of messages that wait for the other process; one that stopped reading is given up. */
+const MAX_WAITING_MESSAGES = 64;
+
+/** Maximum length of one message; a configuration with its certificates is far below. */
+const MAX_MESSAGE_CHARS = 64 * 1024 * 1024;
+
+/** Messages between the parent and one worker, one JSON text a line. */
+export interface Channel<Sent, Received> {
+  /** Sends a message after the earlier ones. Returns false if the other process does not read. */
+  send(message: Sent): boolean;
+  /** Yields the received messages in order, until the other process closes its end or breaks the format. */
+  received(): AsyncIterableIterator<Received>;
+  /** Closes this end when all messages are sent. */
+  close(): Promise<void>;
+}
+
+/** Returns the channel over the two pipes of a process. Both ends are the same program, so types are not checked. */
+export function newChannel<Sent extends { readonly kind: string }, Received>(
+  input: ReadableStream<Uint8Array<ArrayBuffer>>,
+  output: WritableStream<Uint8Array<ArrayBuffer>>,
+): Channel<Sent, Received> {
+  const encoder = new TextEncoder();
+  const writer = output.getWriter();
+  let waiting = 0;
+  let isBroken = false;
+  let sending = Promise.resolve();
+
+  async function write(text: string): Promise<void> {
+    try {
+      await writer.write(encoder.encode(`${text}\n`));
+    } catch {
+      // The other process has ended, which its own end reports.
+      isBroken = true;
+    } finally {
+      waiting--;
+    }
+  }
+
+  return {
+    send(message) {
+      if (isBroken || waiting >= MAX_WAITING_MESSAGES) return false;
+      waiting++;
+      const text = JSON.stringify(message);
+      sending = sending.then(() => write(text));
+      return true;
+    },
+    async *received() {
+      const lines = newLineReader(MAX_MESSAGE_CHARS);
+      try {
+        for await (const text of input.pipeThrough(new TextDecoderStream())) {
+          const whole = lines.push(text);
+          if (whole === null) return;
+          for (const line of whole) yield JSON.parse(line);
+        }
+      } catch {
+        // A broken line or pipe ends the channel as its close does.
+      }
+    },
+    async close() {
+      await sending;
+      await writer.close().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { Config } from "../config/schema.ts";
+import { bugText } from "../core/bug_text.ts";
+import type { World } from "../core/world.ts";
+import type { Log } from "../observe/log.ts";
+import { coalesced } from "./coalesce.ts";
+import { addMetrics, metricsText, type MetricValues } from "../observe/metric_sum.ts";
+import type { WorkerProcess } from "./process.ts";
+import { shareOf } from "./share.ts";
+import { newSlot, type Slot } from "./slot.ts";
+
+/** Time beyond `drain_delay` and `drain_timeout` after which a worker is killed: it then sends its last data. */
+const DRAIN_MARGIN_MS = 30_000;
+
+/** What a group of workers needs from its process. */
+export interface GroupDeps {
+  readonly world: Pick<World, "after" | "now">;
+  readonly log: Log;
+  readonly workers: number;
+  readonly port: number;
+  readonly instanceId: string;
+  readonly isColoured: boolean;
+  spawn(): WorkerProcess;
+  /** Returns the metrics of the parent itself. */
+  ownMetrics(): Promise<MetricValues>;
+  restarted(): void;
+}
+
+/** The workers of one gateway, all with one configuration. */
+export interface Group {
+  /** Starts all workers. Resolves with null when all listen, else with the problem; then all have ended. */
+  start(): Promise<string | null>;
+  /** Returns the number of workers that accept requests. */
+  listening(): number;
+  /** Hands a configuration to all workers; also those that start later get it. */
+  reload(config: Config): void;
+  /** Drains all workers; resolves when they have ended. */
+  drain(): Promise<void>;
+  /** Resolves with the reason when a worker fails at each start. */
+  readonly failed: Promise<string>;
+}
+
+/** Returns a group that is not started yet; `first` is its configuration. */
+export function newGroup(first: Config, deps: GroupDeps): Group {
+  const { world, log, workers, port, instanceId, isColoured } = deps;
+  let config = first;
+  let generation = 1;
+  let retained: MetricValues = [];
+  let adding: Promise<unknown> = Promise.resolve();
+  const failure = Promise.withResolvers<string>();
+  const scrape = coalesced(() => gather().catch(logBug));
+
+  const slots = Array.from({ length: workers }, (_, index): Slot => {
+    const place = { number: index + 1, workers };
+    return newSlot(place.number, {
+      world,
+      log,
+      spawn: deps.spawn,
+      startMessage: () => ({
+        kind: "start",
+        place,
+        port,
+        generation,
+        instanceId,
+        isColoured,
+        config: shareOf(config, place),
+      }),
+      scrape,
+      retain(metrics) {
+        adding = adding.then(async () => {
+          retained = await addMetrics([retained, metrics]);
+        }).catch(logBug);
+      },
+      restarted: deps.restarted,
+      onHopeless: failure.resolve,
+    });
+  });
+
+  async function gather(): Promise<string> {
+    await Promise.all(slots.map((slot) => slot.measure()));
+    const own = await deps.ownMetrics();
+    // The metrics of a process that ends meanwhile are in neither list until they are added.
+    for (let awaited = null; awaited !== adding;) {
+      awaited = adding;
+      await awaited;
+    }
+    return await metricsText([own, retained, ...slots.map((slot) => slot.metrics())]);
+  }
+
+  /** Logs the error: the parent must not end because of its metrics. */
+  function logBug(error: unknown): null {
+    log.error("metrics of workers could not be added; this is a bug", { at: bugText(error) });
+    return null;
+  }
+
+  function killAll(): void {
+    for (const slot of slots) slot.kill();
+  }
+
+  async function drain(): Promise<void> {
+    const { drain_delay, drain_timeout } = config.server;
+    const ended = Promise.all(slots.map((slot) => slot.drain()));
+    const cancel = world.after(drain_delay + drain_timeout + DRAIN_MARGIN_MS, () => {
+      log.warn("workers were killed: they did not end after server.drain_timeout");
+      killAll();
+    });
+    await ended;
+    cancel();
+  }
+
+  return {
+    async start() {
+      const starting = slots.map((slot) => slot.start());
+      const problem = await new Promise<string | null>((resolve) => {
+        for (const one of starting) void one.then((found) => found !== null && resolve(found));
+        void Promise.all(starting).then(() => resolve(null));
+      });
+      if (problem === null) return null;
+      const ended = Promise.all(slots.map((slot) => slot.drain()));
+      killAll();
+      await ended;
+      return problem;
+    },
+    listening: () => slots.filter((slot) => slot.isListening()).length,
+    reload(next) {
+      config = next;
+      generation++;
+      slots.forEach((slot, index) => {
+        const place = { number: index + 1, workers };
+        slot.send({ kind: "reload", config: shareOf(next, place) });
+      });
+    },
+    drain,
+    failed: failure.promise,
+  };
+}

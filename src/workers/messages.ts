@@ -1,0 +1,38 @@
+import type { Config } from "../config/schema.ts";
+import type { MetricValues } from "../observe/metric_sum.ts";
+import type { Place } from "./share.ts";
+
+/** First message to a worker: what it serves, and as which one. */
+export interface StartMessage {
+  readonly kind: "start";
+  readonly place: Place;
+  /** Port on which all workers listen. */
+  readonly port: number;
+  /** Number of the generation, the same in all workers. */
+  readonly generation: number;
+  /** ID of the gateway at the dashboard, the same in all workers. */
+  readonly instanceId: string;
+  readonly config: Config;
+  readonly isColoured: boolean;
+}
+
+/** Message of the parent to a worker. */
+export type ToWorker =
+  | StartMessage
+  | { readonly kind: "reload"; readonly config: Config }
+  /** Requests the metrics of the worker. */
+  | { readonly kind: "measure" }
+  /** The metrics of all workers, in response to `scrape`; null after a bug, which the parent has logged. */
+  | { readonly kind: "scraped"; readonly text: string | null }
+  | { readonly kind: "drain" };
+
+/** Message of a worker to the parent. */
+export type ToParent =
+  | { readonly kind: "listening" }
+  /** The start failed; the process ends. `problem` is one sentence. */
+  | { readonly kind: "refused"; readonly problem: string }
+  | { readonly kind: "measured"; readonly metrics: MetricValues }
+  /** A client of this worker requests the metrics of all workers. */
+  | { readonly kind: "scrape" }
+  /** The worker has drained; these are its last metrics. */
+  | { readonly kind: "drained"; readonly metrics: MetricValues };

@@ -1,0 +1,171 @@
+import type { World } from "../core/world.ts";
+import type { Log } from "../observe/log.ts";
+import {
+  isHopeless,
+  NO_RESTARTS,
+  restartDelay,
+  type Restarts,
+  withEnd,
+  type WorkerEnd,
+} from "./backoff.ts";
+import type { StartMessage, ToParent, ToWorker } from "./messages.ts";
+import { lastingMetrics, type MetricValues } from "../observe/metric_sum.ts";
+import type { WorkerProcess } from "./process.ts";
+
+/** Time limit of the start of a worker. */
+const START_TIMEOUT_MS = 60_000;
+
+/** Time that a worker has to end after it has closed its channel. */
+const END_TIMEOUT_MS = 10_000;
+
+/** Time limit of the metrics of a worker; later its last ones count. */
+const MEASURE_TIMEOUT_MS = 2_000;
+
+/** Dependencies of a slot. */
+export interface SlotDeps {
+  readonly world: Pick<World, "after" | "now">;
+  readonly log: Log;
+  /** Starts a process; throws if the program does not exist any more. */
+  spawn(): WorkerProcess;
+  /** Returns the first message, with the configuration that is current when it is sent. */
+  startMessage(): StartMessage;
+  /** Returns the metrics of the whole gateway; null after a bug, which is logged. Never rejects. */
+  scrape(): Promise<string | null>;
+  /** Receives the last metrics of an ended process that still count. */
+  retain(metrics: MetricValues): void;
+  restarted(): void;
+  /** Receives the reason why the worker is not started again. */
+  onHopeless(reason: string): void;
+}
+
+/** One worker of the gateway: a process, and the next one after it has ended. */
+export interface Slot {
+  /** Starts the first process. Resolves with null when it listens, else with the problem. */
+  start(): Promise<string | null>;
+  isListening(): boolean;
+  /** Sends a message to the running process; one that does not read is killed, and started again. */
+  send(message: ToWorker): void;
+  /** Returns the metrics of the running process, newer than the request unless it does not respond. */
+  measure(): Promise<void>;
+  metrics(): MetricValues;
+  /** Starts no more processes, and drains the running one; resolves when it has ended. */
+  drain(): Promise<void>;
+  kill(): void;
+}
+
+/** Returns a worker that is not started yet. */
+export function newSlot(number: number, deps: SlotDeps): Slot {
+  const { world, log } = deps;
+  let process: WorkerProcess | null = null;
+  let listeningSince: number | null = null;
+  let metrics: MetricValues = [];
+  let restarts: Restarts = NO_RESTARTS;
+  let hasListened = false;
+  let isClosing = false;
+  let cancelRestart = () => {};
+  let measuring: PromiseWithResolvers<void> | null = null;
+  const first = Promise.withResolvers<string | null>();
+  const closed = Promise.withResolvers<void>();
+
+  function start(): void {
+    try {
+      process = deps.spawn();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "unknown reason";
+      return ended({ kind: "not_started" }, `cannot be started: ${reason}`);
+    }
+    process.channel.send(deps.startMessage());
+    void follow(process);
+  }
+
+  async function follow(current: WorkerProcess): Promise<void> {
+    let problem: string | null = null;
+    const cancelLimit = world.after(START_TIMEOUT_MS, () => {
+      if (listeningSince === null) current.kill();
+    });
+    for await (const message of current.channel.received()) {
+      if (message.kind === "refused") ({ problem } = message);
+      else received(current, message);
+    }
+    cancelLimit();
+    const cancelEnd = world.after(END_TIMEOUT_MS, current.kill);
+    const how = await current.ended;
+    cancelEnd();
+    await current.channel.close();
+    const end: WorkerEnd = listeningSince === null
+      ? { kind: "not_started" }
+      : { kind: "served", ms: world.now() - listeningSince };
+    process = null;
+    listeningSince = null;
+    measuring?.resolve();
+    deps.retain(lastingMetrics(metrics));
+    metrics = [];
+    // A refusal at the first start is a mistake of the configuration or of the machine.
+    if (problem !== null && !hasListened && !isClosing) return first.resolve(problem);
+    ended(end, problem ?? how);
+  }
+
+  function received(current: WorkerProcess, message: Exclude<ToParent, { kind: "refused" }>): void {
+    switch (message.kind) {
+      case "listening":
+        listeningSince = world.now();
+        hasListened = true;
+        log.debug("worker listens", { worker: number, pid: current.pid });
+        return first.resolve(null);
+      case "scrape":
+        return void deps.scrape().then((text) => current.channel.send({ kind: "scraped", text }));
+      case "measured":
+      case "drained":
+        ({ metrics } = message);
+        return measuring?.resolve();
+    }
+  }
+
+  function ended(end: WorkerEnd, reason: string): void {
+    if (isClosing) return closed.resolve();
+    restarts = withEnd(restarts, end);
+    if (isHopeless(restarts)) {
+      const text = `worker ${number} does not start; its last end: ${reason}`;
+      first.resolve(text);
+      return deps.onHopeless(text);
+    }
+    const delay = restartDelay(restarts);
+    log.warn("worker ended; it is started again", { worker: number, reason, delay_ms: delay });
+    deps.restarted();
+    cancelRestart = world.after(delay, start);
+  }
+
+  return {
+    start() {
+      start();
+      return first.promise;
+    },
+    isListening: () => listeningSince !== null,
+    send(message) {
+      if (process !== null && !process.channel.send(message)) process.kill();
+    },
+    async measure() {
+      if (process === null || listeningSince === null) return;
+      if (measuring === null) {
+        const current = measuring = Promise.withResolvers<void>();
+        this.send({ kind: "measure" });
+        current.promise.then(() => {
+          if (measuring === current) measuring = null;
+        });
+      }
+      const late = Promise.withResolvers<void>();
+      const cancel = world.after(MEASURE_TIMEOUT_MS, late.resolve);
+      await Promise.race([measuring.promise, late.promise]);
+      cancel();
+    },
+    metrics: () => metrics,
+    drain() {
+      isClosing = true;
+      cancelRestart();
+      if (process === null) closed.resolve();
+      else this.send({ kind: "drain" });
+      return closed.promise;
+    },
+    kill: () => process?.kill(),
+  };
+}

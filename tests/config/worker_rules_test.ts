@@ -1,0 +1,74 @@
+import { assertEquals, assertMatch } from "../support/assert.ts";
+import { workerProblems } from "../../src/config/worker_rules.ts";
+import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
+
+function workersOf(written: string): number | "auto" {
+  return configOf(withSection(`server: {workers: ${written}}`, "state: {store: none}")).server
+    .workers;
+}
+
+Deno.test("server.workers is 1 by default, and a number up to 64 or auto", () => {
+  assertEquals(configOf(withSection()).server.workers, 1);
+  assertEquals(["1", "2", "64", '"8"', "auto"].map(workersOf), [1, 2, 64, 8, "auto"]);
+  for (const written of ["0", "65", "-1", "1.5", "many", "true"]) {
+    assertMatch(
+      problemsOf(withSection(`server: {workers: ${written}}`)).join("\n"),
+      /^server\.workers: must be auto or a number from 1 to 64 \(/,
+    );
+  }
+});
+
+Deno.test("several workers with a store of one process are a problem that names valkey and none", () => {
+  for (const workers of ["2", "auto", '"3"']) {
+    for (const store of ["", "state: {store: memory}", "state: {store: sqlite}"]) {
+      const name = store.includes("sqlite") ? "sqlite" : "memory";
+      const [problem = "", ...more] = problemsOf(
+        withSection(`server: {workers: ${workers}}`, store),
+      );
+      assertEquals(more, []);
+      assertMatch(
+        problem,
+        new RegExp(`^server\\.workers: must be 1 while state\\.store is ${name}, `),
+      );
+      assertMatch(problem, /set state\.store to valkey, .* or to none, /);
+    }
+    for (const store of ["valkey", "none"]) {
+      assertEquals(
+        problemsOf(withSection(`server: {workers: ${workers}}`, `state: {store: ${store}}`)),
+        [],
+      );
+    }
+  }
+  assertEquals(problemsOf(withSection("server: {workers: 1}", "state: {store: sqlite}")), []);
+});
+
+Deno.test("several workers with the admin page are a problem, because the page shows a single process", () => {
+  const state = { store: "none" };
+  const problems = (workers: number | string, enabled: boolean | string) =>
+    workerProblems({ server: { workers }, state, admin: { enabled } }).map(({ text }) => text);
+  assertMatch(problems(2, true).join(), /must be 1 while admin\.enabled is true/);
+  assertMatch(problems("auto", "true").join(), /must be 1 while admin\.enabled is true/);
+  const file = withSection(
+    "server: {workers: 2}",
+    "state: {store: none}",
+    "admin: {enabled: true}",
+  );
+  assertMatch(problemsOf(file).join(), /^server\.workers: must be 1 while admin\.enabled is true/);
+  assertEquals([problems(1, true), problems(2, false)], [[], []]);
+});
+
+Deno.test("a divided limit below the number of workers is warned of, because each worker permits 1", () => {
+  const text = (store: string, workers: number) => `
+server: {workers: ${workers}}
+state: {store: ${store}}
+rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 2}
+providers: {sim: {type: compat, base_url: "http://127.0.0.1:1", max_concurrent: 2}}
+routing: {routes: [{name: all, targets: [{provider: sim}]}]}
+`;
+  const places = (store: string, workers: number) =>
+    warningsOf(text(store, workers)).filter((line) => line.includes("server.workers"))
+      .map((line) => line.slice(0, line.indexOf(":")));
+  assertEquals(places("none", 3), ["rate_limiting.burst_size", "providers.sim.max_concurrent"]);
+  assertEquals(places("valkey", 3), ["providers.sim.max_concurrent"]);
+  assertEquals([places("none", 2), places("none", 1)], [[], []]);
+});

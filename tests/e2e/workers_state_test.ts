@@ -1,0 +1,94 @@
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { startValkeyServer, valkeyTest } from "../support/valkey_server.ts";
+import { type RunningWorkers, twoWorkers, withWorkers } from "./running_workers.ts";
+
+const REQUEST_COUNT = 24;
+
+const KEYS = `
+security:
+  enabled: true
+  api_key:
+    keys:
+      - {name: a, value: key-of-client-a}
+      - {name: b, value: key-of-client-b}
+`;
+
+/** Each worker begins with its share of the burst, and gets the next request after half a minute. */
+const RATES = "rate_limiting: {enabled: true, requests_per_minute: 2, burst_size: 6}\n";
+
+function post(client: "a" | "b", body: unknown): RequestInit {
+  return {
+    method: "POST",
+    headers: { authorization: `Bearer key-of-client-${client}` },
+    body: JSON.stringify(body),
+  };
+}
+
+function readBy(client: "a" | "b"): RequestInit {
+  return { headers: { authorization: `Bearer key-of-client-${client}` } };
+}
+
+/** Sends a request on many new connections at once, so that all workers get some. */
+function sendMany({ send }: RunningWorkers, path: string, init: RequestInit) {
+  return Promise.all(Array.from({ length: REQUEST_COUNT }, () => send(path, init)));
+}
+
+async function admitted(running: RunningWorkers): Promise<number> {
+  const chat = { model: "sim-echo", messages: [{ role: "user", content: "hello" }] };
+  const responses = await sendMany(running, "/v1/chat/completions", post("a", chat));
+  for (const worker of [1, 2]) {
+    await running.logged(new RegExp(`path=/v1/chat/completions .* worker=${worker}\n`));
+  }
+  const statuses = responses.map(({ status }) => status);
+  assertEquals(statuses.filter((status) => status !== 200 && status !== 429), []);
+  return statuses.filter((status) => status === 200).length;
+}
+
+async function stop(running: RunningWorkers): Promise<void> {
+  running.child.kill("SIGTERM");
+  assertEquals((await running.ended())[0], 0);
+}
+
+valkeyTest(
+  "with state.store valkey a rate, an owner and a continuation hold across all workers",
+  async () => {
+    const server = await startValkeyServer();
+    const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
+    await withWorkers(twoWorkers("", `${store}\n${KEYS}${RATES}`), async (running) => {
+      assertEquals(await admitted(running), 6);
+      await stop(running);
+    });
+    await withWorkers(twoWorkers("", `${store}\n${KEYS}`), async (running) => {
+      const first = { model: "sim-echo", input: "hello" };
+      const { status, text } = await running.send("/v1/responses", post("a", first));
+      assertEquals(status, 200, text);
+      const { id } = JSON.parse(text);
+      const next = { ...first, previous_response_id: id };
+      const path = `/v1/responses/${id}`;
+      const continued = await sendMany(running, "/v1/responses", post("a", next));
+      assertEquals(continued.filter((one) => one.status !== 200), []);
+      const others = await sendMany(running, path, readBy("b"));
+      assertEquals(new Set(others.map((one) => one.status)), new Set([404]));
+      const own = await sendMany(running, path, readBy("a"));
+      assertEquals(new Set(own.map((one) => one.status)), new Set([200]));
+      for (const worker of [1, 2]) {
+        await running.logged(
+          new RegExp(`method=GET path=${path} status=200 .* worker=${worker}\n`),
+        );
+      }
+      await stop(running);
+    });
+    await server.close();
+  },
+);
+
+Deno.test("with state.store none a rate is divided among the workers, and stored state is refused by name", async () => {
+  await withWorkers(twoWorkers("", `state: {store: none}\n${KEYS}${RATES}`), async (running) => {
+    assertEquals(await admitted(running), 6);
+    const next = { model: "sim-echo", input: "hello", previous_response_id: "resp_1" };
+    const { status, text } = await running.send("/v1/responses", post("b", next));
+    assert(status >= 400 && status < 500, `${status}`);
+    assertMatch(text, /state\.store/);
+    await stop(running);
+  });
+});

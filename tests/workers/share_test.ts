@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import type { Config } from "../../src/config/schema.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { shareOf } from "../../src/workers/share.ts";
+import { configOf } from "../config/parse.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+const LIMITS = `
+server: {max_concurrent_requests: 1001, max_body_memory: 268435457, workers: 2}
+rate_limiting: {enabled: true, requests_per_minute: 61, burst_size: 1}
+caching: {enabled: true, max_size: 0, max_bytes: 1000001}
+security:
+  enabled: true
+  api_key:
+    keys:
+      - name: a
+        value: key-of-client-a
+        requests_per_minute: 7
+        tokens_per_minute: 101
+        max_concurrent: 3
+        budgets: [{per: day, usd: 10, tokens: 5}]
+      - {name: b, value: key-of-client-b}
+  groups: [{name: g, keys: [a], tokens_per_minute: 9, budgets: [{per: month, usd: 3}]}]
+providers:
+  sim: {type: compat, base_url: "http://127.0.0.1:1", max_concurrent: 5, max_queued: 0}
+  free: {type: compat, base_url: "http://127.0.0.1:1"}
+routing: {routes: [{name: all, targets: [{provider: sim}, {provider: free}]}]}
+update_check: {enabled: true}
+`;
+
+function config(store: string): Config {
+  return configOf(`${LIMITS}\nstate: {store: ${store}}\n`);
+}
+
+/** All numbers that a share may change, in order. */
+function limitsOf({ server, caching, providers, rate_limiting, security }: Config) {
+  const [a] = security.api_key.keys;
+  const [group] = security.groups;
+  return {
+    process: [
+      server.max_concurrent_requests,
+      server.max_body_memory,
+      caching.max_bytes,
+      caching.max_size,
+      providers.sim?.max_concurrent,
+      providers.sim?.max_queued,
+    ],
+    clients: [
+      rate_limiting.requests_per_minute,
+      rate_limiting.burst_size,
+      a?.requests_per_minute,
+      a?.tokens_per_minute,
+      a?.max_concurrent,
+      a?.budgets[0]?.usd,
+      a?.budgets[0]?.tokens,
+      group?.tokens_per_minute,
+      group?.budgets[0]?.usd,
+    ],
+  };
+}
+
+function sharesOf(whole: Config): readonly [Config, Config] {
+  return [shareOf(whole, { number: 1, workers: 2 }), shareOf(whole, { number: 2, workers: 2 })];
+}
+
+Deno.test("without a store the limits of the process and of clients are divided, at least 1 for each worker", () => {
+  const [first, second] = sharesOf(config("none")).map(limitsOf);
+  assertEquals(first, {
+    process: [501, 134_217_729, 500_001, 0, 3, 0],
+    clients: [31, 1, 4, 51, 2, 5, 3, 5, 1.5],
+  });
+  assertEquals(second, {
+    process: [500, 134_217_728, 500_000, 0, 2, 0],
+    clients: [30, 1, 3, 50, 1, 5, 2, 4, 1.5],
+  });
+});
+
+Deno.test("with valkey only the limits of the process are divided, because the store counts for all workers", () => {
+  const whole = config("valkey");
+  const [first, second] = sharesOf(whole).map(limitsOf);
+  assertEquals([first?.clients, second?.clients], [
+    limitsOf(whole).clients,
+    limitsOf(whole).clients,
+  ]);
+  assertEquals(second?.process, [500, 134_217_728, 500_000, 0, 2, 0]);
+});
+
+Deno.test("the shares of a limit add up to it, unless it is less than the number of workers", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.integer({ min: 2, max: 64 }),
+      (limit, workers) => {
+        const whole = config("none");
+        const limited = { ...whole, server: { ...whole.server, max_concurrent_requests: limit } };
+        const shares = Array.from(
+          { length: workers },
+          (_, at) => shareOf(limited, { number: at + 1, workers }).server.max_concurrent_requests,
+        );
+        assertEquals(shares.reduce((sum, share) => sum + share, 0), Math.max(limit, workers));
+        assert(Math.max(...shares) - Math.min(...shares) <= 1);
+      },
+    ),
+  );
+});
+
+Deno.test("each worker has room for the largest upload, or the share of body memory would refuse it each time", () => {
+  const whole = config("none");
+  const share = shareOf(whole, { number: 64, workers: 64 });
+  assertEquals(share.server.max_body_memory, whole.server.max_upload);
+});
+
+Deno.test("the first worker alone looks for releases and has the connection for remote control", () => {
+  const whole = config("none");
+  const remote = { ...whole, data_sharing: { ...whole.data_sharing, remote_control: true } };
+  const [first, second] = sharesOf(remote);
+  assertEquals([first.update_check.enabled, first.data_sharing.remote_control], [true, true]);
+  assertEquals([second.update_check.enabled, second.data_sharing.remote_control], [false, false]);
+});
+
+Deno.test("workers with different shares use the same entries of a shared cache", () => {
+  const names = [config("valkey"), ...sharesOf(config("valkey"))].map((each) => {
+    const { providers, sharedCachePrefix } = compile(each, 1);
+    return [sharedCachePrefix, ...[...providers.values()].map((one) => one.sharedNamespace)].join();
+  });
+  assertEquals(new Set(names).size, 1);
+});
+
+Deno.test("a configuration survives its way to a worker as JSON", () => {
+  for (const store of ["none", "valkey"]) {
+    for (const share of sharesOf(config(store))) {
+      assertEquals(JSON.parse(JSON.stringify(share)), structuredClone(share));
+    }
+  }
+});
