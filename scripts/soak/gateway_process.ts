@@ -1,0 +1,141 @@
+import { TextLineStream } from "./lines.ts";
+import manifest from "../../deno.json" with { type: "json" };
+import { PERMISSIONS } from "../packaging/permissions.ts";
+import { configText } from "./config.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const REAL_WORLD = new URL("src/world/real_world.ts", ROOT).href;
+const COUNTED_WORLD = new URL("counted_world.ts", import.meta.url).href;
+
+/** Start of the line with the figures of the process, by `counted_world.ts`. */
+const PROBE_MARK = "soak-probe ";
+
+/** What the gateway process holds at one moment. */
+export interface Holdings {
+  /** Timers of the runtime that have been set and have not fired. */
+  readonly timers: number;
+  /** Tasks that wait in the gateway's clock: timeouts of calls, connections and stored objects. */
+  readonly tasks: number;
+  /** Bytes of the heap and of buffers after a garbage collection. */
+  readonly liveBytes: number;
+  readonly residentBytes: number;
+  /** Open file descriptors. */
+  readonly descriptors: number;
+  /** Those of the descriptors that are sockets. */
+  readonly sockets: number;
+}
+
+/** The gateway as a process of its own. */
+export interface GatewayProcess {
+  readonly url: string;
+  /** Writes a changed configuration, or this text, and requests a reload. */
+  reload(text: string): Promise<void>;
+  holdings(): Promise<Holdings>;
+  /** Lines of the log that report a bug of the gateway or are no JSON. */
+  readonly complaints: readonly string[];
+  /** Number of calls in the log so far. */
+  calls(): number;
+  /** Ends the gateway as an operator does. Returns its exit code. */
+  stop(): Promise<number>;
+}
+
+/** Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`. */
+export async function startGateway(upstream: string, folder: string): Promise<GatewayProcess> {
+  const path = `${folder}/soak.yaml`;
+  await Deno.writeTextFile(path, configText(upstream, 0));
+  const importMap = `${folder}/import_map.json`;
+  await Deno.writeTextFile(
+    importMap,
+    JSON.stringify({
+      imports: { ...manifest.imports, [REAL_WORLD]: COUNTED_WORLD },
+      scopes: { [COUNTED_WORLD]: { [REAL_WORLD]: REAL_WORLD } },
+    }),
+  );
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      ...PERMISSIONS,
+      `--import-map=${importMap}`,
+      "--v8-flags=--expose-gc",
+      new URL("main.ts", ROOT).pathname,
+      "--config",
+      path,
+    ],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const complaints: string[] = [];
+  let calls = 0;
+  const probes: ((line: string) => void)[] = [];
+  const address = Promise.withResolvers<string>();
+
+  function readLine(line: string) {
+    const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
+    if (url !== undefined) address.resolve(url);
+    if (line.startsWith(PROBE_MARK)) return probes.shift()?.(line.slice(PROBE_MARK.length));
+    if (line.includes('"request_id"')) calls++;
+    if (isComplaint(line)) complaints.push(line);
+  }
+
+  async function readLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+    for await (const line of linesOf(stream)) readLine(line);
+    address.reject(new Error(`The gateway ended before it listened: ${complaints.join("\n")}`));
+  }
+
+  const read = [readLines(child.stdout), readLines(child.stderr)];
+  const url = await address.promise;
+
+  async function holdings(): Promise<Holdings> {
+    const answered = Promise.withResolvers<string>();
+    probes.push(answered.resolve);
+    child.kill("SIGUSR2");
+    const { timers, tasks, live, rss } = JSON.parse(await answered.promise);
+    const links = descriptorsOf(child.pid);
+    return {
+      timers,
+      tasks,
+      liveBytes: live,
+      residentBytes: rss,
+      descriptors: links.length,
+      sockets: links.filter((link) => link.startsWith("socket:")).length,
+    };
+  }
+
+  return {
+    url: url.replace(/\/$/, ""),
+    async reload(text) {
+      await Deno.writeTextFile(path, text);
+      child.kill("SIGHUP");
+    },
+    holdings,
+    complaints,
+    calls: () => calls,
+    async stop() {
+      child.kill("SIGTERM");
+      const { code } = await child.status;
+      await Promise.allSettled(read);
+      return code;
+    },
+  };
+}
+
+/** True if a line reports a bug: a thrown error, or a failure that no table has. */
+function isComplaint(line: string): boolean {
+  return /"level":"error"|internal_error|Uncaught|panicked|^\s+at /.test(line);
+}
+
+function linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<string> {
+  return stream.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+}
+
+function descriptorsOf(pid: number): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  return [...Deno.readDirSync(folder)].flatMap(({ name }) => {
+    try {
+      return [Deno.readLinkSync(`${folder}/${name}`)];
+    } catch {
+      return [];
+    }
+  });
+}
