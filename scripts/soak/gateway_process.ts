@@ -31,10 +31,8 @@ export interface GatewayProcess {
   /** Writes a changed configuration, or this text, and requests a reload. */
   reload(text: string): Promise<void>;
   holdings(): Promise<Holdings>;
-  /** Lines of the log that report a bug of the gateway or are no JSON. */
+  /** Lines of the log that report a bug of the gateway. */
   readonly complaints: readonly string[];
-  /** Number of calls in the log so far. */
-  calls(): number;
   /** Ends the gateway as an operator does. Returns its exit code. */
   stop(): Promise<number>;
 }
@@ -66,7 +64,6 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
     stderr: "piped",
   }).spawn();
   const complaints: string[] = [];
-  let calls = 0;
   const probes: ((line: string) => void)[] = [];
   const address = Promise.withResolvers<string>();
 
@@ -74,7 +71,6 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
     const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
     if (url !== undefined) address.resolve(url);
     if (line.startsWith(PROBE_MARK)) return probes.shift()?.(line.slice(PROBE_MARK.length));
-    if (line.includes('"request_id"')) calls++;
     if (isComplaint(line)) complaints.push(line);
   }
 
@@ -110,7 +106,6 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
     },
     holdings,
     complaints,
-    calls: () => calls,
     async stop() {
       child.kill("SIGTERM");
       const { code } = await child.status;

@@ -36,9 +36,12 @@ const WORKER_COUNT = 8;
 export interface LoadOptions {
   readonly url: string;
   readonly upstream: RecordingUpstream;
+  readonly uses: readonly Use[];
   readonly rate: number;
   /** Number of the first use; each one has its own. */
   readonly from: number;
+  /** Prints a problem when it is found. */
+  readonly print?: (problem: string) => void;
   /** True as long as further uses begin. */
   mayBegin(): boolean;
 }
@@ -47,7 +50,9 @@ export interface LoadOptions {
  * Runs the uses in turn, `rate` of them in each second, and at most `WORKER_COUNT` at a time. The
  * connections of all clients are closed at the end.
  */
-export async function runLoad({ url, upstream, rate, from, mayBegin }: LoadOptions): Promise<
+export async function runLoad(
+  { url, upstream, uses, rate, from, print, mayBegin }: LoadOptions,
+): Promise<
   LoadResult
 > {
   const counts = new Map<string, number>();
@@ -61,16 +66,19 @@ export async function runLoad({ url, upstream, rate, from, mayBegin }: LoadOptio
       const number = next++;
       const wait = began + number * 1000 / rate - performance.now();
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      const use = USES[number % USES.length];
+      const use = uses[number % uses.length];
       if (use === undefined) return;
-      const turn = Math.floor(number / USES.length) + number % USES.length;
+      const turn = Math.floor(number / uses.length) + number % uses.length;
       const client = newSoakClient({ number: from + number, turn }, url, http, upstream);
       try {
         await use.run(client);
       } catch (error) {
-        if (problems.length < MAX_PROBLEMS) problems.push(`${use.name}: ${error}`);
+        if (problems.length === MAX_PROBLEMS) continue;
+        problems.push(`${use.name}: ${error}`);
+        print?.(`${new Date().toISOString()} ${problems.at(-1)}`);
+      } finally {
+        client.said();
       }
-      client.said();
       counts.set(use.name, (counts.get(use.name) ?? 0) + 1);
     }
   }

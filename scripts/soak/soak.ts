@@ -38,7 +38,7 @@ export async function runSoak({ minutes, rate, print }: SoakOptions): Promise<re
   let run: SoakRun;
   let exitCode: number;
   try {
-    run = await measure({ gateway, upstream }, minutes, rate);
+    run = await measure({ gateway, upstream }, { minutes, rate, print });
   } finally {
     exitCode = await gateway.stop();
   }
@@ -57,12 +57,17 @@ interface Systems {
   readonly upstream: RecordingUpstream;
 }
 
-async function measure(systems: Systems, minutes: number, rate: number): Promise<SoakRun> {
+async function measure(
+  systems: Systems,
+  { minutes, rate, print }: SoakOptions,
+): Promise<SoakRun> {
   const { gateway } = systems;
   // A first round fills the pools, catalogs and compiled code that stay.
   let begun = 0;
   const warm = await runLoad({
-    ...load(systems, rate),
+    ...load(systems),
+    rate,
+    print,
     from: 0,
     mayBegin: () => begun++ < USES.length,
   });
@@ -91,7 +96,9 @@ async function measure(systems: Systems, minutes: number, rate: number): Promise
 
   const looking = reloadAndLook();
   const loaded = await runLoad({
-    ...load(systems, rate),
+    ...load(systems),
+    rate,
+    print,
     from: USES.length,
     mayBegin: () => !isOver(),
   });
@@ -110,12 +117,11 @@ async function measure(systems: Systems, minutes: number, rate: number): Promise
     live: samples,
     resident,
     complaints: gateway.complaints,
-    calls: gateway.calls(),
   };
 }
 
-function load({ gateway, upstream }: Systems, rate: number) {
-  return { url: gateway.url, upstream, rate };
+function load({ gateway, upstream }: Systems) {
+  return { url: gateway.url, upstream, uses: USES };
 }
 
 function joined(one: LoadResult, other: LoadResult): LoadResult {

@@ -32,22 +32,14 @@ export function serveUpstream(): RecordingUpstream {
   const said = new Map<string, Said[]>();
   const server = listen(
     async (request) => {
-      const body = await request.bytes();
-      const mark = lastMark(body);
-      const { method, url, signal } = request;
-      const response = await simulate(
-        new Request(url, {
-          method,
-          headers: request.headers,
-          signal,
-          ...(body.length > 0 ? { body } : {}),
-        }),
-      );
+      // The simulator reads the request itself, whose signal ends what a client has left.
+      const mark = lastMark(await request.clone().bytes());
+      const response = await simulate(request);
       if (mark === null) return response;
       const pieces: Uint8Array[] = [];
       const { status, headers } = response;
       const record = {
-        path: new URL(url).pathname,
+        path: new URL(request.url).pathname,
         status,
         type: headers.get("content-type") ?? "",
         text: () => textOf(pieces),

@@ -16,8 +16,6 @@ export interface SoakRun {
   readonly live: readonly MemorySample[];
   readonly resident: readonly MemorySample[];
   readonly complaints: readonly string[];
-  /** Calls in the log. */
-  readonly calls: number;
 }
 
 /** The slope of memory from which on a soak fails, in bytes per hour. */
@@ -54,7 +52,7 @@ export function reportLines(run: SoakRun): readonly string[] {
   const inFlight = [...gauges.inFlight.values()].reduce((sum, count) => sum + count, 0);
   return [
     `uses            ${uses} of ${load.counts.size} kinds, ${load.problems.length} altered answers`,
-    `requests        ${gauges.requests} in the metrics, ${run.calls} in the log; of them ${gauges.brokenStreams} broken streams; ` +
+    `requests        ${gauges.requests}, of them ${gauges.brokenStreams} broken streams; ` +
     `${gauges.retries} retries, ${gauges.fallbacks} fallbacks`,
     `reloads         ${gauges.reloads} and ${gauges.refusedReloads} of a broken file`,
     `calls in flight ${inFlight} at the end`,

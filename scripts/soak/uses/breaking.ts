@@ -1,8 +1,8 @@
 import { isObject } from "../../../src/core/json/json.ts";
 import { readAnswer } from "../answers.ts";
 import { demand, receive, type SoakClient, upstreamFormat } from "../client.ts";
-import { breakingProvider, TYPES } from "../config.ts";
-import { API_PATHS, question, TEXT_APIS, textRequest } from "./inference.ts";
+import { breakingProvider, type ProviderType, TYPES } from "../config.ts";
+import { API_PATHS, question, TEXT_APIS, type TextApi, textRequest } from "./inference.ts";
 import type { Use } from "./use.ts";
 
 /** Models of the simulator that break; each one in turn. */
@@ -25,7 +25,14 @@ const BREAKS: readonly string[] = [
   "sim-hang",
 ];
 
-/** A huge record or body costs the simulator much, so it comes more rarely. */
+/** The breaks of an upstream that a client API has to notice. */
+function breaksOf(api: TextApi, type: ProviderType): readonly string[] {
+  // The broken record is an unknown event there, which is relayed (Messages API, streaming).
+  const isUnknownEvent = api === "messages" && type === "messages";
+  return isUnknownEvent ? BREAKS.filter((model) => model !== "sim-broken-json") : BREAKS;
+}
+
+/** A huge record costs the simulator much, so it comes more rarely, and a whole body may be as long. */
 const HUGE = "sim-broken-huge";
 const USES_BETWEEN_HUGE_COUNT = 40;
 
@@ -35,9 +42,10 @@ export const BREAKING_USES: readonly Use[] = TEXT_APIS.flatMap((api) =>
     [false, true].map((stream) => ({
       name: `${api} over ${type}, ${stream ? "stream" : "JSON"}, the upstream breaks`,
       async run(client: SoakClient) {
-        const broken = client.turn % USES_BETWEEN_HUGE_COUNT === 0
+        const breaks = breaksOf(api, type);
+        const broken = stream && client.turn % USES_BETWEEN_HUGE_COUNT === 0
           ? HUGE
-          : BREAKS[client.turn % BREAKS.length] ?? HUGE;
+          : breaks[client.turn % breaks.length] ?? HUGE;
         const model = `${breakingProvider(type)}/${broken}`;
         const body = textRequest(api, model, question(client), stream);
         const received = await receive(await client.send("POST", API_PATHS[api], body));
