@@ -99,6 +99,8 @@ const FILES: Use = {
     await isSame(textIn(batch, "output_file_id"));
     await client.ok("GET", `/v1/batches/${textIn(batch, "id")}`);
     await client.ok("POST", `/v1/batches/${textIn(batch, "id")}/cancel`);
+    await client.ok("GET", "/v1/batches?limit=1");
+    await client.ok("GET", "/v1/files?limit=1");
     await client.ok("DELETE", `/v1/files/${id}`);
     await client.ok("DELETE", `/v1/files/${textIn(batch, "output_file_id")}`);
     await uploadInParts(client, content);
@@ -106,12 +108,10 @@ const FILES: Use = {
 };
 
 async function uploadInParts(client: SoakClient, content: string): Promise<void> {
-  const upload = await client.ok("POST", "/v1/uploads", {
-    filename: "parts.txt",
-    purpose: "batch",
-    bytes: content.length,
-    mime_type: "text/plain",
-  });
+  const about = { filename: "parts.txt", purpose: "batch", bytes: content.length };
+  const begin = () => client.ok("POST", "/v1/uploads", { ...about, mime_type: "text/plain" });
+  await client.ok("POST", `/v1/uploads/${textIn(await begin(), "id")}/cancel`);
+  const upload = await begin();
   const path = `/v1/uploads/${textIn(upload, "id")}`;
   // Bytes, because a text could be divided within a character.
   const bytes = new TextEncoder().encode(content);
@@ -156,7 +156,7 @@ const COUNT: Use = {
 };
 
 const MODELS: Use = {
-  name: "models, health and readiness",
+  name: "models, health, readiness and metrics",
   async run(client) {
     const listed = await client.ok("GET", "/v1/models");
     const ids = list(listed.json.data).map((each) => at(each, "id"));
@@ -165,6 +165,8 @@ const MODELS: Use = {
     demand(one.json.id === "compat/sim-echo", `the model is ${one.text}`);
     await client.ok("GET", "/health");
     await client.ok("GET", "/ready");
+    const metrics = await client.ok("GET", "/metrics");
+    demand(metrics.text.includes("gateway_requests_total"), "the metrics are not complete");
   },
 };
 
