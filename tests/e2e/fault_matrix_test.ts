@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { PHASES } from "./faults/breaks.ts";
+import { PHASES } from "./faults/break.ts";
 import { runMatrix } from "./faults/cells.ts";
 import { faultsPage } from "./faults/page.ts";
 

@@ -1,41 +1,7 @@
 import { type ConnectionCause, ConnectionError } from "../../../src/core/connection_error.ts";
-import type { Column, Delivery, ProviderType } from "./columns.ts";
-
-/** The phases of a call to an upstream, in their order. */
-export const PHASES = [
-  "before sending",
-  "before the headers",
-  "the headers",
-  "after the headers",
-  "before the first content",
-  "within the content",
-  "before the end marker",
-  "at the end",
-] as const;
-
-/** A phase of a call to an upstream. */
-export type Phase = typeof PHASES[number];
-
-/** One way for an upstream to break, in one phase. */
-export interface Break {
-  readonly name: string;
-  readonly phase: Phase;
-  /** True if the upstream certainly did not begin the work. */
-  readonly isUntaken: boolean;
-  /** True if the break can happen to answers that are delivered this way. */
-  fits(delivery: Delivery): boolean;
-  answer(request: BrokenRequest): Promise<Response>;
-}
-
-/** A request to an upstream that breaks. */
-export interface BrokenRequest {
-  readonly column: Column;
-  readonly signal: AbortSignal;
-  /** Returns what a healthy upstream answers. */
-  whole(): Promise<Response>;
-  /** Called when the upstream falls silent, so that only time can end the attempt. */
-  fallSilent(): void;
-}
+import { bodyOf, errorText, eventError, hasRecords, piecesOf, placeOf, record } from "./bodies.ts";
+import type { Break, Phase } from "./break.ts";
+import type { Column } from "./columns.ts";
 
 const encoder = new TextEncoder();
 const always = () => true;
@@ -92,13 +58,6 @@ function status(code: number): Break {
   };
 }
 
-/** Returns an error as a provider of this type writes it. */
-function errorText(type: ProviderType): string {
-  const error = { type: "api_error", message: "It broke." };
-  if (type === "messages") return JSON.stringify({ type: "error", error });
-  return JSON.stringify({ error: type === "local" ? error.message : { ...error, code: null } });
-}
-
 /** What comes at the place of the break. */
 type Breaking = (column: Column, rest: readonly string[]) => {
   readonly texts: readonly (string | Uint8Array<ArrayBuffer>)[];
@@ -141,18 +100,6 @@ const LARGE_BREAKS: Readonly<Record<string, Breaking>> = {
 
 const LARGE_PHASES: readonly Phase[] = ["before the first content", "within the content"];
 
-function eventError(type: ProviderType): string {
-  return type === "native"
-    ? JSON.stringify({ type: "error", code: "server_error", message: "It broke.", param: null })
-    : errorText(type);
-}
-
-/** Returns a record in the framing of the provider. */
-function record({ type }: Column, data: string, event = "content_block_delta"): string {
-  if (type === "local") return `${data}\n`;
-  return type === "messages" ? `event: ${event}\ndata: ${data}\n\n` : `data: ${data}\n\n`;
-}
-
 const PADDING = "x".repeat(4 * 1024 * 1024);
 const oversized = new Map<string, Uint8Array<ArrayBuffer>>();
 
@@ -190,63 +137,12 @@ function inBody(
   }));
 }
 
-/** Divides an answer into its records, or into bytes from the first and the second half. */
-function piecesOf(column: Column, text: string): readonly string[] {
-  if (isRecords(column.delivery)) {
-    const separator = column.type === "local" ? "\n" : "\n\n";
-    return text.split(separator).filter((one) => one !== "").map((one) => one + separator);
-  }
-  const middle = Math.floor(text.length / 2);
-  return [text.slice(0, middle), text.slice(middle)];
+/** Relayed streams may have larger records, such as images. */
+function isGenerated(column: Column): boolean {
+  return hasRecords(column) && column.format !== null;
 }
 
-function isRecords(delivery: Delivery): boolean {
-  return delivery === "stream" || delivery === "WebSocket";
-}
-
-/** Returns the number of pieces that come before the break. */
-function placeOf(phase: Phase, pieces: readonly string[], { delivery }: Column): number {
-  const first = isRecords(delivery) ? pieces.findIndex((piece) => piece.includes("Alpha")) : 0;
-  switch (phase) {
-    case "before the first content":
-      return first;
-    case "within the content":
-      return first + (isRecords(delivery) ? 3 : 1);
-    case "before the end marker":
-      return pieces.length - 1;
-    case "at the end":
-      return pieces.length;
-    default:
-      return 0;
-  }
-}
-
-function bodyOf(
-  texts: readonly Uint8Array<ArrayBuffer>[],
-  end: "close" | "reset" | "silence",
-  { signal, fallSilent }: BrokenRequest,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const waiting = [...texts];
-  return new ReadableStream({
-    type: "bytes",
-    start(controller) {
-      signal.addEventListener("abort", () => controller.error(signal.reason));
-    },
-    pull(controller) {
-      const next = waiting.shift();
-      if (next !== undefined) return controller.enqueue(next.slice());
-      if (end === "silence") return fallSilent();
-      if (end === "reset") {
-        const progress = { mayHaveRun: true, isAnswered: true };
-        return controller.error(new ConnectionError("reset", "broken", progress));
-      }
-      controller.close();
-      controller.byobRequest?.respond(0);
-    },
-  });
-}
-
-const isWhole = (delivery: Delivery) => delivery === "JSON";
+const isWhole = ({ delivery }: Column) => delivery === "JSON";
 
 /** Whole JSON bodies that are no answer. */
 function wholeBreak(name: string, textOf: (column: Column, text: string) => string): Break {
@@ -269,7 +165,8 @@ const OVERSIZE_BODY: Break = {
   name: "a body of more than 64 MiB",
   phase: "within the content",
   isUntaken: false,
-  fits: isWhole,
+  // Every whole body is read by the same code; this one costs much.
+  fits: ({ call }) => call === "chat JSON",
   async answer(request) {
     const pieces = Array.from({ length: 65 }, () => MIB);
     const { headers } = await request.whole();
@@ -305,10 +202,10 @@ export const BREAKS: readonly Break[] = [
     ...inBody(
       phase,
       BODY_BREAKS,
-      (delivery) => isRecords(delivery) || WHOLE_PHASES.includes(phase),
+      (column) => hasRecords(column) || WHOLE_PHASES.includes(phase),
     ),
-    ...inBody(phase, RECORD_BREAKS, isRecords),
-    ...LARGE_PHASES.includes(phase) ? inBody(phase, LARGE_BREAKS, isRecords) : [],
+    ...inBody(phase, RECORD_BREAKS, hasRecords),
+    ...LARGE_PHASES.includes(phase) ? inBody(phase, LARGE_BREAKS, isGenerated) : [],
   ]),
   wholeBreak("invalid JSON", (_column, text) => `${text.slice(0, -1)},}`),
   wholeBreak("JSON of another type", () => "[1]"),

@@ -1,5 +1,6 @@
 import { assertEquals } from "../../support/assert.ts";
-import { type Break, BREAKS } from "./breaks.ts";
+import type { Break } from "./break.ts";
+import { BREAKS } from "./breaks.ts";
 import { type Column, COLUMNS } from "./columns.ts";
 import { type BreakingGateway, checkOutcome, newBreakingGateway, type Outcome } from "./matrix.ts";
 
@@ -41,7 +42,7 @@ async function runColumn(column: Column): Promise<MatrixRun> {
   const problems: string[] = [];
   const healthy = await gateway.run(null, 0);
   if (!healthy.seen.isComplete) problems.push(`${column.call}: ${healthy.seen.text}`);
-  for (const broken of BREAKS.filter((one) => one.fits(column.delivery))) {
+  for (const broken of BREAKS.filter((one) => one.fits(column))) {
     try {
       cells.push(await runCell(gateway, column, broken, healthy));
     } catch (error) {

@@ -6,7 +6,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
-import type { Break } from "./breaks.ts";
+import type { Break } from "./break.ts";
 import { type Column, CONFIG, TEXT } from "./columns.ts";
 
 /** What a client received. */
@@ -155,7 +155,8 @@ function seenOf({ error, isComplete, failures, content }: {
   readonly failures: number;
   readonly content: string;
 }): Seen {
-  const text = isComplete ? "complete answer" : `part of the answer, then the error \`${error}\``;
+  const begun = content === "" ? "a stream without content" : "part of the answer";
+  const text = isComplete ? "complete answer" : `${begun}, then the error \`${error}\``;
   return { text, isComplete, failures: isComplete ? 0 : failures, content };
 }
 

@@ -1,5 +1,5 @@
 import { tableText } from "../../../scripts/tools/reference/markdown.ts";
-import { PHASES } from "./breaks.ts";
+import { PHASES } from "./break.ts";
 import type { Cell } from "./cells.ts";
 import { COLUMNS, TYPES } from "./columns.ts";
 
@@ -44,7 +44,7 @@ function sectionText(phase: string, cells: readonly Cell[]): string {
     if (first === undefined) return [];
     const again = [first.isRetried ? "retry" : "", first.fallsBack ? "fallback" : ""];
     return [
-      breaks.join("; "),
+      breaksText(breaks),
       callsText(cells),
       first.seen,
       again.filter((one) => one !== "").join(", ") || "no",
@@ -55,6 +55,14 @@ function sectionText(phase: string, cells: readonly Cell[]): string {
   const title = phase[0]?.toUpperCase() + phase.slice(1);
   const header = ["break", "calls", "client", "sent again", "`tries`", "`end`"];
   return `## ${title}\n\n${tableText(header, rows)}`;
+}
+
+/** Names the breaks of a row; statuses share their word. */
+function breaksText(breaks: readonly string[]): string {
+  const statuses = breaks.filter((name) => name.startsWith("status "));
+  const others = breaks.filter((name) => !statuses.includes(name));
+  const numbers = statuses.map((name) => name.slice("status ".length)).join(", ");
+  return [...numbers === "" ? [] : [`status ${numbers}`], ...others].join("; ");
 }
 
 /** Joins the cells of a break with the same outcome, then the breaks with the same rows. */
