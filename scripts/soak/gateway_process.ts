@@ -25,7 +25,7 @@ export interface Holdings {
   readonly sockets: number;
 }
 
-/** The gateway as a process of its own. */
+/** A gateway that runs as a separate process. */
 export interface GatewayProcess {
   readonly url: string;
   /** Writes a changed configuration, or this text, and requests a reload. */

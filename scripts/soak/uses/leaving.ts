@@ -4,7 +4,7 @@ import { API_PATHS, question, TEXT_APIS, type TextApi, textRequest } from "./inf
 import type { Use } from "./use.ts";
 
 /** Time in milliseconds after which a client leaves that waits for its answer. */
-const PATIENCE_MS = 30;
+const CLIENT_TIMEOUT_MS = 30;
 
 /** Clients that leave: before the answer, within it, and within their own request. */
 export const LEAVING_USES: readonly Use[] = [
@@ -41,7 +41,7 @@ export const LEAVING_USES: readonly Use[] = [
 
 async function leaveEarly(client: SoakClient, api: TextApi, model: string): Promise<void> {
   const leaving = new AbortController();
-  const timer = setTimeout(() => leaving.abort(), PATIENCE_MS);
+  const timer = setTimeout(() => leaving.abort(), CLIENT_TIMEOUT_MS);
   const body = textRequest(api, model, question(client), client.number % 2 === 0);
   try {
     const response = await client.send("POST", API_PATHS[api], body, leaving.signal);
