@@ -11,12 +11,12 @@ export function faultsPage(cells: readonly Cell[]): string {
   return `${HEAD}
 
 ${sections.join("\n\n")}
+
+${END}
 `;
 }
 
 const HEAD = `# Fault matrix
-
-<!-- \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes this page from a run of each cell -->
 
 What a client sees if an upstream breaks. Each cell was run through the gateway: a kind of break, in a phase of the
 upstream's answer, for a client API over a provider type. \`native\` is a provider of type \`compat\` whose Responses API is
@@ -30,7 +30,13 @@ breaks in the same way. If only the first one breaks and the call is sent again,
 - Calls: every one to which the row applies. "all" means every client API and provider type, "streams" includes WebSockets.
 
 Nothing is sent again once content has been delivered. A call for which the provider stores something, such as a native
-response, is sent again only if the provider certainly did not begin it.`;
+response, is sent again only if the provider certainly did not begin it.
+
+Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page.
+
+<!-- fault matrix: \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes it -->`;
+
+const END = "<!-- end of fault matrix -->";
 
 /** A row of the page: breaks and calls with the same outcome. */
 interface Row {
