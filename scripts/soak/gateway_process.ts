@@ -115,9 +115,14 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
   };
 }
 
-/** True if a line reports a bug: a thrown error, or a failure that no table has. */
-function isComplaint(line: string): boolean {
-  return /"level":"error"|internal_error|Uncaught|panicked|^\s+at /.test(line);
+/**
+ * True if a line reports an error of the gateway: a thrown one, or any at this level but the problems
+ * of a configuration that the soak has broken.
+ */
+export function isComplaint(line: string): boolean {
+  if (/internal_error|Uncaught|panicked|^\s+at /.test(line)) return true;
+  return line.includes('"level":"error"') &&
+    !/\(line \d+, column \d+\)"|configuration not reloaded/.test(line);
 }
 
 function linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<string> {

@@ -4,7 +4,7 @@ import { runSoak } from "./soak.ts";
 
 const USAGE = `deno task soak [--minutes 2] [--rate 20] [--docs]
   --minutes  minutes of load
-  --rate     uses of the gateway that begin in each second; one use has up to 12 requests
+  --rate     uses of the gateway that begin in each second; one use has up to 20 requests
   --docs     write the figures into docs/operate/soak.md, if the soak passes`;
 
 const { values } = parseArgs({
@@ -18,6 +18,10 @@ const { values } = parseArgs({
 const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
 if (!(minutes > 0 && rate > 0)) {
   console.error(USAGE);
+  Deno.exit(2);
+}
+if (Deno.build.os !== "linux") {
+  console.error("The soak reads descriptors from /proc, which only Linux has.");
   Deno.exit(2);
 }
 const figures: string[] = [];

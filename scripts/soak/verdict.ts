@@ -54,7 +54,7 @@ export function reportLines(run: SoakRun): readonly string[] {
     `uses            ${uses} of ${load.counts.size} kinds, ${load.problems.length} altered answers`,
     `requests        ${gauges.requests}, of them ${gauges.brokenStreams} broken streams; ` +
     `${gauges.retries} retries, ${gauges.fallbacks} fallbacks`,
-    `reloads         ${gauges.reloads} and ${gauges.refusedReloads} of a broken file`,
+    `reloads         ${gauges.reloads} applied, ${gauges.refusedReloads} of a broken file refused`,
     `calls in flight ${inFlight} at the end`,
     ...HELD.map((name) => `${name.padEnd(15)} ${before[name]} before, ${after[name]} after`),
     memoryLine("memory in use", run.live, run.minutes),

@@ -1,25 +1,13 @@
-import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { type CallReport, endOf } from "../../../src/observe/report.ts";
 import { newSimulator } from "../../../src/simulator/simulator.ts";
-import { readAnswer, readResponsesStream } from "../../../scripts/soak/answers.ts";
+import { readResponsesStream } from "../../../scripts/soak/answers.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import type { Break } from "./break.ts";
 import { type Column, CONFIG, TEXT } from "./columns.ts";
-
-/** What a client received. */
-export interface Seen {
-  /** Short text for the page. */
-  readonly text: string;
-  /** True if the answer is the whole one. */
-  readonly isComplete: boolean;
-  /** Number of failures in the answer. */
-  readonly failures: number;
-  /** Content that was delivered. */
-  readonly content: string;
-}
+import { begun, codeOf, look, refusedBefore, type Seen } from "./look.ts";
 
 /** What became of one call. */
 export interface Outcome {
@@ -124,86 +112,6 @@ async function runCall(gateway: TestGateway, inTime: InTime, column: Column) {
   return { seen, report };
 }
 
-async function look(column: Column, response: Response): Promise<Seen & { status: number }> {
-  const { status } = response;
-  const type = response.headers.get("content-type") ?? "";
-  const [text, isBroken] = await textOf(response);
-  if (status !== 200) {
-    const json = parseJson(text);
-    assert(isObject(json) && isObject(json.error), `no error: ${text}`);
-    const code = codeOf(json.error);
-    return { status, text: `${status} ${code}`, isComplete: false, failures: 1, content: "" };
-  }
-  if (column.format === null) return { status, ...lookAtWhole(column, text, isBroken) };
-  const answer = readAnswer(column.format, type, text);
-  assert(!isBroken, "a connection breaks only within bytes");
-  const failures = text.split(/"error":\s*(?:\{|")|event: error\n/).length - 1;
-  return {
-    status,
-    ...seenOf({
-      error: answer.error,
-      isComplete: answer.isComplete && answer.error === null,
-      failures: Math.min(failures, 1),
-      content: answer.text,
-    }),
-  };
-}
-
-function seenOf({ error, isComplete, failures, content }: {
-  readonly error: string | null;
-  readonly isComplete: boolean;
-  readonly failures: number;
-  readonly content: string;
-}): Seen {
-  const begun = content === "" ? "a stream without content" : "part of the answer";
-  const text = isComplete ? "complete answer" : `${begun}, then the error \`${error}\``;
-  return { text, isComplete, failures: isComplete ? 0 : failures, content };
-}
-
-/** Embeddings and relayed answers; the end of a stream is its `[DONE]`. */
-function lookAtWhole({ delivery }: Column, text: string, isBroken: boolean): Seen {
-  if (isBroken) {
-    const what = "part of the bytes, then the connection breaks";
-    return { text: what, isComplete: false, failures: 1, content: text };
-  }
-  const error = /"error":/.test(text) ? codeOf(lastError(text)) : null;
-  const isComplete = error === null &&
-    (delivery !== "stream" || text.trimEnd().endsWith("[DONE]"));
-  const words = delivery === "stream"
-    ? [...text.matchAll(/"text":"([^"]*)"/g)].map(([, word]) => word).join("")
-    : text;
-  return seenOf({
-    error: error?.replaceAll("`", "") ?? null,
-    isComplete,
-    failures: text.split('"error":').length - 1,
-    content: words,
-  });
-}
-
-function lastError(text: string): JsonObject {
-  const data = text.split("data: ").findLast((one) => one.includes('"error":')) ?? "";
-  const json = parseJson(data.trim());
-  return isObject(json) && isObject(json.error) ? json.error : {};
-}
-
-function codeOf({ code, type }: JsonObject): string {
-  return `\`${typeof code === "string" ? code : String(type)}\``;
-}
-
-async function textOf(response: Response): Promise<readonly [text: string, isBroken: boolean]> {
-  const pieces: Uint8Array[] = [];
-  let isBroken = false;
-  const reader = response.body?.getReader();
-  try {
-    for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-      pieces.push(read.value);
-    }
-  } catch {
-    isBroken = true;
-  }
-  return [new TextDecoder().decode(new Uint8Array(pieces.flatMap((one) => [...one]))), isBroken];
-}
-
 async function runTurn(served: SocketGateway, inTime: InTime, { body }: Column) {
   const client = await inTime(served.open());
   // The handshake is a call too.
@@ -212,15 +120,14 @@ async function runTurn(served: SocketGateway, inTime: InTime, { body }: Column) 
   const report = await inTime(served.reported(count));
   await inTime(client.close());
   assertEquals(served.reports.length, count);
+  if (end.type === "error" && events.length === 1) {
+    return { seen: refusedBefore(end.status, error), report };
+  }
   const answer = readResponsesStream(events);
   const isComplete = end.type === "response.completed";
-  if (end.type === "error" && events.length === 1) {
-    const text = `${end.status} ${codeOf(error)}`;
-    return { seen: { text, isComplete: false, failures: 1, content: "" }, report };
-  }
-  const code = end.type === "error" ? codeOf(error).replaceAll("`", "") : answer.error;
-  const seen = seenOf({ error: code, isComplete, failures: 1, content: answer.text });
-  return { seen, report };
+  const code = end.type === "error" ? codeOf(error) : String(answer.error);
+  const failures = isComplete ? 0 : 1;
+  return { seen: begun({ error: code, isComplete, failures, content: answer.text }), report };
 }
 
 /** Throws unless an outcome keeps the promises of every call. */

@@ -84,3 +84,11 @@ Deno.test("the figures of a soak replace those that the page has", () => {
   );
   assertEquals(withFigures(written, ["new"], "Measured."), written);
 });
+
+Deno.test("a change passes two minutes of the soak before its tests run", async () => {
+  const script = await Deno.readTextFile(new URL("../../../.ci/run", import.meta.url));
+  const [soak, tests] = ["task soak --minutes 2\n", "task ok\n"].map((text) =>
+    script.indexOf(text)
+  );
+  assert(soak !== undefined && tests !== undefined && soak > 0 && soak < tests);
+});
