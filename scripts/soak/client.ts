@@ -45,6 +45,9 @@ export function demand(condition: boolean, what: string): asserts condition {
   if (!condition) throw new AlteredAnswer(what);
 }
 
+/** Time in milliseconds within which every answer of the soak ends. */
+const ANSWER_TIMEOUT_MS = 120_000;
+
 /** Returns the client of one use; `http` holds its connections. */
 export function newSoakClient(
   { number, turn }: { readonly number: number; readonly turn: number },
@@ -67,7 +70,10 @@ export function newSoakClient(
       ...(body === undefined
         ? {}
         : { body: body instanceof FormData ? body : JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+        ...(signal === undefined ? [] : [signal]),
+      ]),
     });
   return {
     mark,

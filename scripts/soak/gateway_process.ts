@@ -64,13 +64,14 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
     stderr: "piped",
   }).spawn();
   const complaints: string[] = [];
-  const probes: ((line: string) => void)[] = [];
+  const probes: PromiseWithResolvers<string>[] = [];
+  let exitCode: number | null = null;
   const address = Promise.withResolvers<string>();
 
   function readLine(line: string) {
     const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
     if (url !== undefined) address.resolve(url);
-    if (line.startsWith(PROBE_MARK)) return probes.shift()?.(line.slice(PROBE_MARK.length));
+    if (line.startsWith(PROBE_MARK)) return probes.shift()?.resolve(line.slice(PROBE_MARK.length));
     if (isComplaint(line)) complaints.push(line);
   }
 
@@ -80,11 +81,16 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
   }
 
   const read = [readLines(child.stdout), readLines(child.stderr)];
+  child.status.then(({ code }) => {
+    exitCode = code;
+    for (const probe of probes.splice(0)) probe.reject(new Error("The gateway has ended."));
+  });
   const url = await address.promise;
 
   async function holdings(): Promise<Holdings> {
+    if (exitCode !== null) throw new Error(`The gateway has ended with exit code ${exitCode}.`);
     const answered = Promise.withResolvers<string>();
-    probes.push(answered.resolve);
+    probes.push(answered);
     child.kill("SIGUSR2");
     const { timers, tasks, live, rss } = JSON.parse(await answered.promise);
     const links = descriptorsOf(child.pid);
@@ -102,12 +108,12 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
     url: url.replace(/\/$/, ""),
     async reload(text) {
       await Deno.writeTextFile(path, text);
-      child.kill("SIGHUP");
+      if (exitCode === null) child.kill("SIGHUP");
     },
     holdings,
     complaints,
     async stop() {
-      child.kill("SIGTERM");
+      if (exitCode === null) child.kill("SIGTERM");
       const { code } = await child.status;
       await Promise.allSettled(read);
       return code;

@@ -102,15 +102,15 @@ async function measure(
     from: USES.length,
     mayBegin: () => !isOver(),
   });
+  const loadedMs = performance.now() - began;
   done.resolve();
   await looking;
   // Back to the configuration of the first measurement, so that both hold the same objects.
   await gateway.reload(configText(systems.upstream.url, 1));
   const after = await quiet(gateway, before);
   return {
-    minutes: (performance.now() - began) / 60_000,
+    minutes: loadedMs / 60_000,
     load: joined(warm, loaded),
-    reloads,
     before,
     after,
     gauges: await readGauges(gateway.url),

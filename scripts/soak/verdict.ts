@@ -5,9 +5,9 @@ import type { Gauges } from "./metrics.ts";
 
 /** Everything that a soak has measured. */
 export interface SoakRun {
+  /** Minutes of load. */
   readonly minutes: number;
   readonly load: LoadResult;
-  readonly reloads: number;
   /** What the idle gateway held before the load, and after it. */
   readonly before: Holdings;
   readonly after: Holdings;

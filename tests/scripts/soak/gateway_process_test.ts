@@ -1,7 +1,7 @@
 import { type Holdings, isComplaint, startGateway } from "../../../scripts/soak/gateway_process.ts";
 import { readGauges } from "../../../scripts/soak/metrics.ts";
 import { BROKEN_CONFIG } from "../../../scripts/soak/config.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 
 Deno.test("the soak sees the socket, the tasks and the call of a client that waits, and that they end", async () => {
   const folder = await Deno.makeTempDir();
@@ -42,6 +42,9 @@ Deno.test("the soak sees the socket, the tasks and the call of a client that wai
   while ((await readGauges(gateway.url)).refusedReloads === 0);
   assertEquals(gateway.complaints, []);
   assertEquals(await gateway.stop(), 0);
+  // A gateway that has ended fails the soak instead of keeping it waiting.
+  const ended = await gateway.holdings().catch((error) => error);
+  assertMatch(String(ended), /The gateway has ended with exit code 0/);
   await Deno.remove(folder, { recursive: true });
 });
 

@@ -25,7 +25,6 @@ function newRun(more: Partial<SoakRun> = {}): SoakRun {
   return {
     minutes: 60,
     load: { counts: new Map([["chat over compat", 3]]), problems: [] },
-    reloads: 3,
     before: HELD,
     after: HELD,
     gauges: {
