@@ -11,13 +11,11 @@ import {
   HEADING,
   scenarioLines,
   type ScenarioResult,
-  soakLine,
   socketsLine,
   stateLine,
   summaryLine,
 } from "./report.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
-import { measureSoak } from "./soak.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
@@ -81,9 +79,6 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
   if (isSelected("workers")) {
     const result = await measureWorkers(servers, options, canPin, LOAD_CORE_INDEX);
     console.log(workersLine(result));
-  }
-  if (isSelected("soak")) {
-    console.log(soakLine(await measureSoak(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
   }
   if (options.write) await writePeerTable(results, facts);
   console.log(summaryLine(results));

@@ -4,7 +4,6 @@ export type ConfigName =
   | "ten-targets"
   | "hundred-routes"
   | "translate"
-  | "soak"
   | "dashboard"
   | "limited"
   | "admin";
@@ -42,10 +41,6 @@ export function configText(
       }));
       return toConfigText([newProvider("up", url)], [...others, newRoute("main", ["up"])]);
     }
-    case "soak":
-      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
-        caching: { enabled: true, max_size: 200 },
-      });
     case "dashboard":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         general: { api_key: "gk-bench", backend_url: `${url}/silent` },

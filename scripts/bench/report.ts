@@ -2,7 +2,6 @@ import type { CancelResult } from "./cancel.ts";
 import type { Measurement } from "./measure.ts";
 import type { PeerResult } from "./peers/run.ts";
 import type { Scenario, ScenarioTarget, SystemName } from "./scenarios.ts";
-import { MAX_MEMORY_GROWTH, type SoakResult } from "./soak.ts";
 import { MAX_BYTES_PER_SOCKET, type SocketsResult } from "./sockets.ts";
 import { MAX_STORED_BYTES, MAX_STORED_ENTRIES, type StateResult } from "./state.ts";
 
@@ -114,18 +113,6 @@ export function stateLine(
   );
   return `state  ${`${created} ${phase}`.padEnd(20)} kept ${entries}, ${kept}; process +${more}  ` +
     `<= ${MAX_STORED_ENTRIES}, ${MAX_STORED_BYTES / MIB} MiB${missed}`;
-}
-
-/** Returns a report line with the memory growth of a gateway in a long run. */
-export function soakLine({ requests, earlyBytes, lateBytes, entries }: SoakResult): string {
-  const growth = lateBytes / earlyBytes - 1;
-  const [first, last] = [earlyBytes, lateBytes].map((count) => `${(count / MIB).toFixed(0)} MiB`);
-  const kept = Object.entries(entries).map(([store, count]) => `${store} ${count}`).join(", ");
-  return `soak   ${requests} requests: ${first} early, ${last} at the end (${
-    (growth * 100).toFixed(1)
-  } %), kept ${kept}  <= ${MAX_MEMORY_GROWTH * 100} %${
-    growth <= MAX_MEMORY_GROWTH ? "" : " missed"
-  }`;
 }
 
 /** Returns a report line with the memory of a gateway whose WebSocket clients read slowly. */

@@ -18,6 +18,7 @@ import cli from "../../docs/reference/cli.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import clientMatrix from "../../docs/reference/clients.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
+import faults from "../../docs/reference/faults.md" with { type: "text" };
 import metrics from "../../docs/reference/metrics.md" with { type: "text" };
 import logFields from "../../docs/reference/log-fields.md" with { type: "text" };
 import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
@@ -31,6 +32,7 @@ import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
 import tracing from "../../docs/operate/tracing.md" with { type: "text" };
 import dataSharing from "../../docs/operate/data-sharing.md" with { type: "text" };
 import performance from "../../docs/operate/performance.md" with { type: "text" };
+import soak from "../../docs/operate/soak.md" with { type: "text" };
 import executable from "../../docs/deploy/executable.md" with { type: "text" };
 import debian from "../../docs/deploy/debian.md" with { type: "text" };
 import systemd from "../../docs/deploy/systemd.md" with { type: "text" };
@@ -75,6 +77,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "endpoints", text: endpoints },
   { topic: "reference/clients", text: clientMatrix },
   { topic: "errors", text: errors },
+  { topic: "faults", text: faults },
   { topic: "metrics", text: metrics },
   { topic: "log-fields", text: logFields },
   { topic: "request-fields", text: requestFields },
@@ -88,6 +91,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "tracing", text: tracing },
   { topic: "data-sharing", text: dataSharing },
   { topic: "performance", text: performance },
+  { topic: "soak", text: soak },
   { topic: "executable", text: executable },
   { topic: "debian", text: debian },
   { topic: "systemd", text: systemd },

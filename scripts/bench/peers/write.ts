@@ -24,13 +24,16 @@ export async function readRunFacts({ peers, rounds, seconds }: BenchOptions): Pr
     rounds,
     seconds,
     date: new Date(),
-    machine: `${await processorName()}, ${navigator.hardwareConcurrency} cores, ${Deno.build.os}`,
+    machine: await readMachine(),
     loadAverages: Deno.build.os === "windows" ? null : Deno.loadavg(),
     versions: [`Deno ${Deno.version.deno}`, `Switchyard ${VERSION}`, ...named],
   };
 }
 
-async function processorName(): Promise<string> {
+/** Returns the processor, the number of its cores and the system of this machine. */
+export async function readMachine(): Promise<string> {
   const text = await Deno.readTextFile("/proc/cpuinfo").catch(() => "");
-  return /^model name\s*: (.+)$/m.exec(text)?.[1]?.replaceAll(/\s+/g, " ") ?? Deno.build.arch;
+  const processor = /^model name\s*: (.+)$/m.exec(text)?.[1]?.replaceAll(/\s+/g, " ") ??
+    Deno.build.arch;
+  return `${processor}, ${navigator.hardwareConcurrency} cores, ${Deno.build.os}`;
 }

@@ -1,0 +1,204 @@
+import { isObject, type JsonValue, parseJson } from "../../src/core/json/json.ts";
+
+/** The meaning of an answer in any API: what must be the same for the client and the upstream. */
+export interface Answer {
+  readonly text: string;
+  /** Each call of a function: its name and its arguments as JSON. */
+  readonly calls: readonly string[];
+  /** Null if the answer does not report them. */
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  /** True if the answer has its regular end. */
+  readonly isComplete: boolean;
+  /** Code or type of the error in the answer; null without one. */
+  readonly error: string | null;
+}
+
+/** A format of answers. `local` is only spoken by upstreams. */
+export type Format = "chat" | "messages" | "responses" | "local";
+
+/** Reads an answer, whole or streamed. It shares no code with the gateway's own readers. */
+export function readAnswer(format: Format, type: string, body: string): Answer {
+  const records = type.startsWith("text/event-stream")
+    ? sseRecords(body)
+    : format === "local"
+    ? body.split("\n").filter((line) => line !== "").map(parse)
+    : [parse(body)];
+  const isStream = type.startsWith("text/event-stream");
+  switch (format) {
+    case "chat":
+      return readChat(records, isStream ? body.trimEnd().endsWith("data: [DONE]") : true, isStream);
+    case "messages":
+      return isStream ? readMessagesStream(records) : readMessage(records[0]);
+    case "responses":
+      return isStream ? readResponsesStream(records) : readResponse(records[0]);
+    case "local":
+      return readLocal(records);
+  }
+}
+
+/** Returns the member of a JSON value at a path of names and positions; undefined without it. */
+export function at(value: JsonValue | undefined, ...path: readonly (string | number)[]) {
+  let found = value;
+  for (const step of path) {
+    if (typeof step === "number") found = Array.isArray(found) ? found.at(step) : undefined;
+    else found = isObject(found) ? found[step] : undefined;
+  }
+  return found;
+}
+
+/** Returns the elements of a JSON array; none for any other value. */
+export function list(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the JSON values of the records of an event stream, without its end marker. */
+export function sseRecords(body: string): readonly (JsonValue | undefined)[] {
+  return body.split("\n\n").flatMap((block) => {
+    const data = block.split("\n").filter((line) => line.startsWith("data:"))
+      .map((line) => line.slice(5).replace(/^ /, "")).join("\n");
+    return data === "" || data === "[DONE]" ? [] : [parse(data)];
+  });
+}
+
+function parse(text: string): JsonValue | undefined {
+  return parseJson(text);
+}
+
+function textAt(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function numberAt(value: JsonValue | undefined): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+function callText(name: JsonValue | undefined, args: JsonValue | undefined): string {
+  const value = typeof args === "string" ? parseJson(args === "" ? "{}" : args) : args;
+  return `${textAt(name)} ${JSON.stringify(value)}`;
+}
+
+function errorOf(value: JsonValue | undefined): string | null {
+  const error = at(value, "error");
+  if (typeof error === "string") return error;
+  if (!isObject(error)) return null;
+  const { code, type } = error;
+  return typeof code === "string" ? code : typeof type === "string" ? type : "error";
+}
+
+type Records = readonly (JsonValue | undefined)[];
+
+function firstError(records: Records): string | null {
+  return records.map(errorOf).find((error) => error !== null) ?? null;
+}
+
+function readChat(records: Records, hasEnd: boolean, isStream: boolean): Answer {
+  const part = isStream ? "delta" : "message";
+  let text = "";
+  const calls = new Map<number, { name: string; args: string }>();
+  for (const record of records) {
+    const message = at(record, "choices", 0, part);
+    text += textAt(at(message, "content"));
+    for (const [position, call] of list(at(message, "tool_calls")).entries()) {
+      const index = numberAt(at(call, "index")) ?? position;
+      const { name, args } = calls.get(index) ?? { name: "", args: "" };
+      calls.set(index, {
+        name: name + textAt(at(call, "function", "name")),
+        args: args + textAt(at(call, "function", "arguments")),
+      });
+    }
+  }
+  const usage = records.map((record) => at(record, "usage")).findLast(isObject);
+  const isFinished = records.some((record) =>
+    typeof at(record, "choices", 0, "finish_reason") === "string"
+  );
+  return {
+    text,
+    calls: [...calls.values()].map(({ name, args }) => callText(name, args)),
+    inputTokens: numberAt(at(usage, "prompt_tokens")),
+    outputTokens: numberAt(at(usage, "completion_tokens")),
+    isComplete: hasEnd && isFinished,
+    error: firstError(records),
+  };
+}
+
+function readMessage(message: JsonValue | undefined): Answer {
+  const content = list(at(message, "content"));
+  return {
+    text: content.map((block) => textAt(at(block, "text"))).join(""),
+    calls: content.filter((block) => at(block, "type") === "tool_use")
+      .map((block) => callText(at(block, "name"), at(block, "input"))),
+    inputTokens: numberAt(at(message, "usage", "input_tokens")),
+    outputTokens: numberAt(at(message, "usage", "output_tokens")),
+    isComplete: typeof at(message, "stop_reason") === "string",
+    error: errorOf(message),
+  };
+}
+
+function readMessagesStream(records: Records): Answer {
+  let text = "";
+  const calls = new Map<number, { name: JsonValue | undefined; args: string }>();
+  for (const record of records) {
+    const index = numberAt(at(record, "index")) ?? 0;
+    text += textAt(at(record, "delta", "text"));
+    if (at(record, "content_block", "type") === "tool_use") {
+      calls.set(index, { name: at(record, "content_block", "name"), args: "" });
+    }
+    const call = calls.get(index);
+    if (call !== undefined) call.args += textAt(at(record, "delta", "partial_json"));
+  }
+  const usages = records.map((record) =>
+    isObject(at(record, "message", "usage")) ? at(record, "message", "usage") : at(record, "usage")
+  );
+  const last = (name: string) =>
+    usages.map((usage) => numberAt(at(usage, name))).findLast((count) => count !== null) ?? null;
+  return {
+    text,
+    calls: [...calls.values()].map(({ name, args }) => callText(name, args)),
+    inputTokens: last("input_tokens"),
+    outputTokens: last("output_tokens"),
+    isComplete: at(records.at(-1), "type") === "message_stop",
+    error: firstError(records),
+  };
+}
+
+function readResponse(response: JsonValue | undefined): Answer {
+  const output = list(at(response, "output"));
+  return {
+    text: output.flatMap((item) => list(at(item, "content")))
+      .map((content) => textAt(at(content, "text"))).join(""),
+    calls: output.filter((item) => at(item, "type") === "function_call")
+      .map((item) => callText(at(item, "name"), at(item, "arguments"))),
+    inputTokens: numberAt(at(response, "usage", "input_tokens")),
+    outputTokens: numberAt(at(response, "usage", "output_tokens")),
+    isComplete: at(response, "status") === "completed",
+    error: errorOf(response),
+  };
+}
+
+/** Reads the deltas of a response; they must be the text of the final one if there is one. */
+export function readResponsesStream(records: Records): Answer {
+  const last = records.at(-1);
+  const final = readResponse(at(last, "response"));
+  const deltas = records.filter((record) => at(record, "type") === "response.output_text.delta")
+    .map((record) => textAt(at(record, "delta"))).join("");
+  const isComplete = at(last, "type") === "response.completed" && final.isComplete &&
+    final.text === deltas;
+  const error = at(last, "type") === "error"
+    ? textAt(at(last, "code")) || errorOf(last) || "error"
+    : final.error;
+  return { ...final, text: deltas, isComplete, error };
+}
+
+function readLocal(records: Records): Answer {
+  const last = records.at(-1);
+  return {
+    text: records.map((record) => textAt(at(record, "message", "content"))).join(""),
+    calls: records.flatMap((record) => list(at(record, "message", "tool_calls")))
+      .map((call) => callText(at(call, "function", "name"), at(call, "function", "arguments"))),
+    inputTokens: numberAt(at(last, "prompt_eval_count")),
+    outputTokens: numberAt(at(last, "eval_count")),
+    isComplete: at(last, "done") === true,
+    error: firstError(records),
+  };
+}

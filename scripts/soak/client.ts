@@ -1,0 +1,149 @@
+import { type JsonObject, parseJson } from "../../src/core/json/json.ts";
+import { at, type Format, readAnswer } from "./answers.ts";
+import { KEYS } from "./config.ts";
+import { markOf, type RecordingUpstream, type Said } from "./upstream.ts";
+
+/** A client of the soak during one use of the gateway. */
+export interface SoakClient {
+  /** A text that no other use has; the simulator's answers to it are recorded. */
+  readonly mark: string;
+  readonly number: number;
+  /** A number that differs between the uses of a round, and between the rounds of a use. */
+  readonly turn: number;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sends a request; `body` is sent as JSON unless it is a form. */
+  send(
+    method: string,
+    path: string,
+    body?: JsonObject | FormData,
+    signal?: AbortSignal,
+  ): Promise<Response>;
+  /** Sends a request and reads its whole response; any status but 200, or 204 of a
+   * deletion, is an altered answer. */
+  ok(method: string, path: string, body?: JsonObject | FormData): Promise<Received>;
+  /** Returns what the simulator said since the last look, in order. */
+  said(): readonly Said[];
+}
+
+/** A response that the client has read to its end. */
+export interface Received {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  /** The body as JSON; null if it is none. */
+  readonly json: JsonObject;
+}
+
+/** An answer that is not the one of the simulator, or not the one that the API promises. */
+export class AlteredAnswer extends Error {
+  override name = "AlteredAnswer";
+}
+
+/** Throws unless the condition holds. */
+export function demand(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new AlteredAnswer(what);
+}
+
+/** Time in milliseconds within which every answer of the soak ends. */
+const ANSWER_TIMEOUT_MS = 120_000;
+
+/** Returns the client of one use; `http` holds its connections. */
+export function newSoakClient(
+  { number, turn }: { readonly number: number; readonly turn: number },
+  url: string,
+  http: Deno.HttpClient,
+  upstream: RecordingUpstream,
+): SoakClient {
+  const mark = markOf(number);
+  const headers = { authorization: `Bearer ${KEYS[number % KEYS.length]}` };
+  const send: SoakClient["send"] = (method, path, body, signal) =>
+    fetch(`${url}${path}`, {
+      method,
+      client: http,
+      headers: {
+        ...headers,
+        ...(body === undefined || body instanceof FormData
+          ? {}
+          : { "content-type": "application/json" }),
+      },
+      ...(body === undefined
+        ? {}
+        : { body: body instanceof FormData ? body : JSON.stringify(body) }),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+        ...(signal === undefined ? [] : [signal]),
+      ]),
+    });
+  return {
+    mark,
+    number,
+    turn,
+    url,
+    headers,
+    send,
+    async ok(method, path, body) {
+      const received = await receive(await send(method, path, body));
+      demand(
+        received.status === 200 || method === "DELETE" && received.status === 204,
+        `${method} ${path}: status ${received.status}: ${received.text.slice(0, 300)}`,
+      );
+      return received;
+    },
+    said: () => upstream.take(mark),
+  };
+}
+
+/** Reads a response to its end. */
+export async function receive(response: Response): Promise<Received> {
+  const text = await response.text();
+  const type = response.headers.get("content-type") ?? "";
+  const json = parseJson(text);
+  return { status: response.status, type, text, json: isRecord(json) ? json : {} };
+}
+
+function isRecord(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the format of what the simulator said at this path. */
+export function upstreamFormat(path: string): Format {
+  if (path.startsWith("/messages/")) return "messages";
+  if (path.startsWith("/local/")) return "local";
+  return path.endsWith("/responses") ? "responses" : "chat";
+}
+
+/** Throws unless the client received exactly what the simulator said last, complete and marked. */
+export function checkAnswer(
+  client: SoakClient,
+  format: Format,
+  received: { readonly type: string; readonly text: string },
+  { isMarked = true } = {},
+): void {
+  const said = client.said().at(-1);
+  demand(said !== undefined, "the simulator was not called");
+  const expected = readAnswer(upstreamFormat(said.path), said.type, said.text());
+  const answer = readAnswer(format, received.type, received.text);
+  demand(answer.isComplete, `the answer has no end: ${received.text.slice(-300)}`);
+  demand(answer.error === null, `the answer has an error: ${answer.error}`);
+  const same = JSON.stringify([expected.text, expected.calls]) ===
+    JSON.stringify([answer.text, answer.calls]);
+  demand(
+    same,
+    `received ${JSON.stringify(answer)}, the simulator said ${JSON.stringify(expected)}`,
+  );
+  demand(!isMarked || received.text.includes(client.mark), "the answer is the one of another use");
+  for (const count of ["inputTokens", "outputTokens"] as const) {
+    demand(
+      answer[count] === null || expected[count] === null || answer[count] === expected[count],
+      `${count} are ${answer[count]}, the simulator said ${expected[count]}`,
+    );
+  }
+}
+
+/** Returns the text member at a path of a response; throws without one. */
+export function textIn(received: Received, ...path: readonly (string | number)[]): string {
+  const value = at(received.json, ...path);
+  demand(typeof value === "string", `no text at ${path.join(".")}: ${received.text.slice(0, 300)}`);
+  return value;
+}

@@ -1,0 +1,66 @@
+import type { World } from "../../src/core/world.ts";
+import { newRealWorld as newOriginalWorld } from "../../src/world/real_world.ts";
+
+// The gateway of the soak is the program itself with this module in place of src/world/real_world.ts,
+// by an import map. It counts timers and answers SIGUSR2 with one line on stderr.
+
+/** Start of the line with the figures of the process. */
+const PROBE_MARK = "soak-probe ";
+
+const live = new Set<number>();
+const tasks = new Set<symbol>();
+
+const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+
+Object.assign(globalThis, {
+  setTimeout(task: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+    const id = setTimeout(() => {
+      live.delete(id);
+      task(...args);
+    }, ms);
+    live.add(id);
+    return id;
+  },
+  setInterval(task: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+    const id = setInterval(task, ms, ...args);
+    live.add(id);
+    return id;
+  },
+  clearTimeout(id?: number) {
+    if (id !== undefined) live.delete(id);
+    clearTimeout(id);
+  },
+  clearInterval(id?: number) {
+    if (id !== undefined) live.delete(id);
+    clearInterval(id);
+  },
+});
+
+/** Returns the real world of the gateway, which counts the tasks that wait for their time. */
+export function newRealWorld(): World & { close(): void } {
+  const world = newOriginalWorld();
+  return {
+    ...world,
+    after(ms, task) {
+      const key = Symbol();
+      tasks.add(key);
+      const cancel = world.after(ms, () => {
+        tasks.delete(key);
+        task();
+      });
+      return () => {
+        tasks.delete(key);
+        cancel();
+      };
+    },
+  };
+}
+
+Deno.addSignalListener("SIGUSR2", () => {
+  // The collector runs by a flag of the soak: what remains is in use.
+  const collect: unknown = Reflect.get(globalThis, "gc");
+  if (typeof collect === "function") collect();
+  const { heapUsed, external, rss } = Deno.memoryUsage();
+  const figures = { timers: live.size, tasks: tasks.size, live: heapUsed + external, rss };
+  Deno.stderr.writeSync(new TextEncoder().encode(`${PROBE_MARK}${JSON.stringify(figures)}\n`));
+});

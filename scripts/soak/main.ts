@@ -1,0 +1,37 @@
+import { parseArgs } from "node:util";
+import { writeFigures } from "./page.ts";
+import { runSoak } from "./soak.ts";
+
+const USAGE = `deno task soak [--minutes 2] [--rate 20] [--docs]
+  --minutes  minutes of load
+  --rate     uses of the gateway that begin in each second; one use has up to 20 requests
+  --docs     write the figures into docs/operate/soak.md, if the soak passes`;
+
+const { values } = parseArgs({
+  args: [...Deno.args],
+  options: {
+    minutes: { type: "string", default: "2" },
+    rate: { type: "string", default: "20" },
+    docs: { type: "boolean", default: false },
+  },
+});
+const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
+if (!(minutes > 0 && rate > 0)) {
+  console.error(USAGE);
+  Deno.exit(2);
+}
+if (Deno.build.os !== "linux") {
+  console.error("The soak reads descriptors from /proc, which only Linux has.");
+  Deno.exit(2);
+}
+const figures: string[] = [];
+const problems = await runSoak({
+  minutes,
+  rate,
+  print(line) {
+    figures.push(line);
+    console.log(line);
+  },
+});
+if (values.docs && problems.length === 0) await writeFigures(figures);
+Deno.exit(problems.length === 0 ? 0 : 1);

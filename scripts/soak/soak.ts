@@ -1,0 +1,166 @@
+import { BROKEN_CONFIG, configText } from "./config.ts";
+import { type GatewayProcess, type Holdings, startGateway } from "./gateway_process.ts";
+import { type LoadResult, runLoad, USES } from "./load.ts";
+import type { MemorySample } from "./memory.ts";
+import { readGauges } from "./metrics.ts";
+import { type RecordingUpstream, serveUpstream } from "./upstream.ts";
+import { reportLines, type SoakRun, verdict } from "./verdict.ts";
+
+/** Time between two reloads, in milliseconds. */
+const RELOAD_INTERVAL_MS = 10_000;
+
+/** Every reload of this number is one of a broken configuration. */
+const RELOADS_UNTIL_BROKEN_COUNT = 6;
+
+/** Time in milliseconds for connections to be closed and for timers to end after the load. */
+const QUIET_TIMEOUT_MS = 60_000;
+
+/** Number of looks in a row, one in each second, at which an idle gateway holds the same. */
+const STEADY_LOOKS_COUNT = 10;
+
+/** Options of a soak. */
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly rate: number;
+  print(line: string): void;
+}
+
+/** Runs the soak and prints its report. Returns the problems; none if it has passed. */
+export async function runSoak({ minutes, rate, print }: SoakOptions): Promise<readonly string[]> {
+  const folder = await Deno.makeTempDir();
+  await using _folder = { [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
+  await using upstream = serveUpstream();
+  const gateway = await startGateway(upstream.url, folder);
+  print(
+    `Soak of ${minutes} minutes, ${rate} uses in a second, ${USES.length} kinds of use, ` +
+      `Deno ${Deno.version.deno}`,
+  );
+  let run: SoakRun;
+  let exitCode: number;
+  try {
+    run = await measure({ gateway, upstream }, { minutes, rate, print });
+  } finally {
+    exitCode = await gateway.stop();
+  }
+  const problems = [
+    ...verdict(run),
+    ...exitCode === 0 ? [] : [`the gateway ended with exit code ${exitCode}`],
+  ];
+  for (const line of reportLines(run)) print(line);
+  for (const problem of problems) print(`FAILED: ${problem}`);
+  print(problems.length === 0 ? "soak passed" : `soak failed: ${problems.length} problems`);
+  return problems;
+}
+
+interface Systems {
+  readonly gateway: GatewayProcess;
+  readonly upstream: RecordingUpstream;
+}
+
+async function measure(
+  systems: Systems,
+  { minutes, rate, print }: SoakOptions,
+): Promise<SoakRun> {
+  const { gateway } = systems;
+  // A first round fills the pools, catalogs and compiled code that stay.
+  let begun = 0;
+  const warm = await runLoad({
+    ...load(systems),
+    rate,
+    print,
+    from: 0,
+    mayBegin: () => begun++ < USES.length,
+  });
+  await gateway.reload(configText(systems.upstream.url, 1));
+  const before = await quiet(gateway, null);
+  const began = performance.now();
+  const isOver = () => performance.now() - began > minutes * 60_000;
+  const samples: MemorySample[] = [];
+  const resident: MemorySample[] = [];
+  const done = Promise.withResolvers<void>();
+  let reloads = 0;
+
+  async function reloadAndLook(): Promise<void> {
+    while (!await endsWithin(done.promise, RELOAD_INTERVAL_MS)) {
+      reloads++;
+      const isBroken = reloads % RELOADS_UNTIL_BROKEN_COUNT === 0;
+      await gateway.reload(
+        isBroken ? BROKEN_CONFIG : configText(systems.upstream.url, reloads + 1),
+      );
+      const { liveBytes, residentBytes } = await gateway.holdings();
+      const hours = (performance.now() - began) / 3_600_000;
+      samples.push({ hours, bytes: liveBytes });
+      resident.push({ hours, bytes: residentBytes });
+    }
+  }
+
+  const looking = reloadAndLook();
+  const loaded = await runLoad({
+    ...load(systems),
+    rate,
+    print,
+    from: USES.length,
+    mayBegin: () => !isOver(),
+  });
+  const loadedMs = performance.now() - began;
+  done.resolve();
+  await looking;
+  // Back to the configuration of the first measurement, so that both hold the same objects.
+  await gateway.reload(configText(systems.upstream.url, 1));
+  const after = await quiet(gateway, before);
+  return {
+    minutes: loadedMs / 60_000,
+    load: joined(warm, loaded),
+    before,
+    after,
+    gauges: await readGauges(gateway.url),
+    live: samples,
+    resident,
+    complaints: gateway.complaints,
+  };
+}
+
+function load({ gateway, upstream }: Systems) {
+  return { url: gateway.url, upstream, uses: USES };
+}
+
+function joined(one: LoadResult, other: LoadResult): LoadResult {
+  const counts = new Map(one.counts);
+  for (const [name, count] of other.counts) counts.set(name, (counts.get(name) ?? 0) + count);
+  return { counts, problems: [...one.problems, ...other.problems] };
+}
+
+/** True if the promise resolves within this time, in milliseconds. */
+async function endsWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), ms));
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Waits until the gateway holds as little as before, or, without an earlier look, until it holds the
+ * same for `STEADY_LOOKS_COUNT` looks. Returns the last look in any case.
+ */
+async function quiet(gateway: GatewayProcess, before: Holdings | null): Promise<Holdings> {
+  const end = performance.now() + QUIET_TIMEOUT_MS;
+  let steady = 0;
+  let last = await gateway.holdings();
+  while (performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const next = await gateway.holdings();
+    steady = isNoMore(next, last) && isNoMore(last, next) ? steady + 1 : 0;
+    last = next;
+    if (before !== null && isNoMore(next, before)) break;
+    if (before === null && steady >= STEADY_LOOKS_COUNT) break;
+  }
+  return last;
+}
+
+function isNoMore(one: Holdings, other: Holdings): boolean {
+  return one.descriptors <= other.descriptors && one.sockets <= other.sockets &&
+    one.timers <= other.timers && one.tasks <= other.tasks;
+}

@@ -1,0 +1,182 @@
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { at, list } from "../answers.ts";
+import { demand, type SoakClient, textIn } from "../client.ts";
+import { question } from "./inference.ts";
+import { sameJson } from "./state.ts";
+import type { Use } from "./use.ts";
+
+const RELAYED: Readonly<Record<string, (client: SoakClient) => JsonObject>> = {
+  "completions": (client) => ({ prompt: question(client) }),
+  "moderations": (client) => ({ input: question(client) }),
+  "rerank": ({ mark }) => ({ query: mark, documents: ["one", "two", mark] }),
+  "images/generations": ({ mark }) => ({ prompt: mark }),
+  "audio/speech": ({ mark }) => ({ voice: "alloy", input: mark }),
+};
+
+/** Paths whose answer may be a stream, and the fields that request one. */
+const STREAMED: Readonly<Record<string, JsonObject>> = {
+  "completions": { stream: true },
+  "images/generations": { stream: true, partial_images: 1 },
+  "audio/speech": { stream_format: "sse" },
+};
+
+/** Requests whose answer is the simulator's, byte for byte but for the labels of the gateway. */
+const RELAY_USES: readonly Use[] = Object.entries(RELAYED).flatMap(([path, bodyOf]) =>
+  [{}, ...(path in STREAMED ? [STREAMED[path] ?? {}] : [])].map((more, at) => ({
+    name: `${path} over native, ${at === 1 ? "stream" : "whole"}`,
+    async run(client: SoakClient) {
+      const body = { model: "native/sim-echo", ...bodyOf(client), ...more };
+      sameBody(client, (await client.ok("POST", `/v1/${path}`, body)).text, path);
+    },
+  }))
+);
+
+function sameBody(client: SoakClient, text: string, what: string): void {
+  const said = client.said().at(-1);
+  demand(said !== undefined, "the simulator was not called");
+  const [received, expected] = [text, said.text()].map(normalized);
+  demand(
+    received === expected,
+    `${what} is ${received?.slice(0, 300)}, the simulator said ${expected?.slice(0, 300)}`,
+  );
+}
+
+/** The gateway names the model as the client did, with its provider. */
+function normalized(text: string): string {
+  return text.replaceAll('"native/sim-echo"', '"sim-echo"').replaceAll(/\s+/g, " ").trim();
+}
+
+const MEDIA_USES: readonly Use[] = ["transcriptions", "translations"].map((kind) => ({
+  name: `audio ${kind} over native`,
+  async run(client) {
+    const spoken = `The word is ${client.mark}.`;
+    const speech = await client.send("POST", "/v1/audio/speech", {
+      model: "native/sim-echo",
+      voice: "alloy",
+      input: spoken,
+    });
+    const form = new FormData();
+    form.set("model", "native/sim-echo");
+    form.set("file", new File([await speech.bytes()], "speech.wav", { type: "audio/wav" }));
+    const received = await client.ok("POST", `/v1/audio/${kind}`, form);
+    demand(received.json.text === spoken, `the text is ${received.text}`);
+  },
+}));
+
+const IMAGE_USES: readonly Use[] = ["edits", "variations"].map((kind) => ({
+  name: `image ${kind} over native`,
+  async run(client) {
+    const form = new FormData();
+    form.set("model", "native/sim-echo");
+    if (kind === "edits") form.set("prompt", client.mark);
+    form.set("image", new File([`PNG ${client.mark}`], "dot.png", { type: "image/png" }));
+    const received = await client.ok("POST", `/v1/images/${kind}`, form);
+    sameBody(client, received.text, kind);
+  },
+}));
+
+const FILES: Use = {
+  name: "files, uploads and batches over native",
+  async run(client) {
+    const content = `${question(client)}\n`.repeat(1 + client.number % 200);
+    const form = new FormData();
+    form.set("purpose", "batch");
+    form.set("file", new File([content], "input.jsonl"));
+    const created = await client.ok("POST", "/v1/files", form);
+    const id = textIn(created, "id");
+    const isSame = async (file: string) => {
+      const { text } = await client.ok("GET", `/v1/files/${file}/content`);
+      demand(text === content, `the file has ${text.length} characters, not ${content.length}`);
+    };
+    await isSame(id);
+    const facts = await client.ok("GET", `/v1/files/${id}`);
+    sameJson(facts.json, created.json, "the file");
+    const batch = await client.ok("POST", "/v1/batches", {
+      input_file_id: id,
+      endpoint: "/v1/chat/completions",
+      completion_window: "24h",
+    });
+    await isSame(textIn(batch, "output_file_id"));
+    await client.ok("GET", `/v1/batches/${textIn(batch, "id")}`);
+    await client.ok("POST", `/v1/batches/${textIn(batch, "id")}/cancel`);
+    await client.ok("GET", "/v1/batches?limit=1");
+    await client.ok("GET", "/v1/files?limit=1");
+    await client.ok("DELETE", `/v1/files/${id}`);
+    await client.ok("DELETE", `/v1/files/${textIn(batch, "output_file_id")}`);
+    await uploadInParts(client, content);
+  },
+};
+
+async function uploadInParts(client: SoakClient, content: string): Promise<void> {
+  const about = { filename: "parts.txt", purpose: "batch", bytes: content.length };
+  const begin = () => client.ok("POST", "/v1/uploads", { ...about, mime_type: "text/plain" });
+  await client.ok("POST", `/v1/uploads/${textIn(await begin(), "id")}/cancel`);
+  const upload = await begin();
+  const path = `/v1/uploads/${textIn(upload, "id")}`;
+  // Bytes, because a text could be divided within a character.
+  const bytes = new TextEncoder().encode(content);
+  const middle = Math.floor(bytes.length / 2);
+  const parts: string[] = [];
+  for (const piece of [bytes.subarray(0, middle), bytes.subarray(middle)]) {
+    const form = new FormData();
+    form.set("data", new File([piece], "part"));
+    parts.push(textIn(await client.ok("POST", `${path}/parts`, form), "id"));
+  }
+  const done = await client.ok("POST", `${path}/complete`, { part_ids: parts });
+  const id = textIn(done, "file", "id");
+  const { text } = await client.ok("GET", `/v1/files/${id}/content`);
+  demand(text === content, "the uploaded file is altered");
+  await client.ok("DELETE", `/v1/files/${id}`);
+}
+
+const EMBEDDINGS: readonly Use[] = ["compat", "local"].map((provider) => ({
+  name: `embeddings over ${provider}`,
+  async run(client) {
+    const input = [question(client), `Second ${client.mark}.`];
+    const body = { model: `${provider}/sim-embed`, input };
+    const received = await client.ok("POST", "/v1/embeddings", body);
+    const said: JsonObject = JSON.parse(client.said().at(-1)?.text() ?? "{}");
+    const expected = provider === "local"
+      ? list(said.embeddings)
+      : list(said.data).map((each) => at(each, "embedding") ?? null);
+    const vectors = list(received.json.data).map((each) => at(each, "embedding") ?? null);
+    demand(vectors.length === 2, "there are not two embeddings");
+    sameJson(vectors, expected, "the embeddings");
+  },
+}));
+
+const COUNT: Use = {
+  name: "count_tokens over messages",
+  async run(client) {
+    const messages = [{ role: "user", content: question(client) }];
+    const body = { model: "messages/sim-echo", messages };
+    const received = await client.ok("POST", "/v1/messages/count_tokens", body);
+    sameJson(received.json, JSON.parse(client.said().at(-1)?.text() ?? "null"), "the count");
+  },
+};
+
+const MODELS: Use = {
+  name: "models, health, readiness and metrics",
+  async run(client) {
+    const listed = await client.ok("GET", "/v1/models");
+    const ids = list(listed.json.data).map((each) => at(each, "id"));
+    demand(ids.includes("compat/sim-echo"), `the models are ${ids.slice(0, 5)}`);
+    const one = await client.ok("GET", "/v1/models/compat/sim-echo");
+    demand(one.json.id === "compat/sim-echo", `the model is ${one.text}`);
+    await client.ok("GET", "/health");
+    await client.ok("GET", "/ready");
+    const metrics = await client.ok("GET", "/metrics");
+    demand(metrics.text.includes("gateway_requests_total"), "the metrics are not complete");
+  },
+};
+
+/** Requests without generated text, or that are relayed. */
+export const OTHER_USES: readonly Use[] = [
+  ...RELAY_USES,
+  ...MEDIA_USES,
+  ...IMAGE_USES,
+  FILES,
+  ...EMBEDDINGS,
+  COUNT,
+  MODELS,
+];

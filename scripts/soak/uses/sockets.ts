@@ -1,0 +1,123 @@
+import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
+import { at, readAnswer, readResponsesStream } from "../answers.ts";
+import { demand, type SoakClient, upstreamFormat } from "../client.ts";
+import { TYPES } from "../config.ts";
+import { question } from "./inference.ts";
+import type { Use } from "./use.ts";
+
+const ENDS = ["response.completed", "response.incomplete", "response.failed", "error"];
+
+/** Time limit in milliseconds for a handshake, and for each turn. */
+const SOCKET_TIMEOUT_MS = 60_000;
+
+/** A socket of the Responses API. */
+interface Socket {
+  turn(message: JsonObject): Promise<readonly JsonObject[]>;
+  /** Sends a message and resolves with its first event. */
+  begin(message: JsonObject): Promise<JsonObject>;
+  close(): Promise<void>;
+}
+
+async function open({ url, headers }: SoakClient): Promise<Socket> {
+  const socket = new WebSocket(`${url.replace(/^http/, "ws")}/v1/responses`, {
+    headers: { ...headers },
+  });
+  const closed = Promise.withResolvers<void>();
+  const events: JsonObject[] = [];
+  let wake = () => {};
+  socket.onmessage = ({ data }) => {
+    const event = parseJson(String(data));
+    if (isObject(event)) events.push(event);
+    wake();
+  };
+  socket.onclose = () => {
+    closed.resolve();
+    wake();
+  };
+  await inTime(
+    new Promise<void>((resolve, reject) => {
+      socket.onopen = () => resolve();
+      socket.onerror = () => reject(new Error("The handshake failed."));
+    }),
+  );
+  socket.onerror = () => {};
+
+  async function next(): Promise<JsonObject> {
+    for (;;) {
+      const event = events.shift();
+      if (event !== undefined) return event;
+      demand(socket.readyState === WebSocket.OPEN, "the socket was closed");
+      await inTime(new Promise<void>((resolve) => wake = resolve));
+    }
+  }
+
+  return {
+    async turn(message) {
+      socket.send(JSON.stringify(message));
+      const received: JsonObject[] = [];
+      do received.push(await next()); while (!ENDS.includes(String(received.at(-1)?.type)));
+      return received;
+    },
+    begin(message) {
+      socket.send(JSON.stringify(message));
+      return next();
+    },
+    async close() {
+      socket.close();
+      await inTime(closed.promise);
+    },
+  };
+}
+
+/** Rejects if a promise takes too long, without leaving its timer behind. */
+async function inTime<T>(promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("The socket is silent.")), SOCKET_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Two turns on one connection, and a client that leaves during a turn. */
+export const SOCKET_USES: readonly Use[] = [...TYPES, "native"].flatMap((provider) => [
+  {
+    name: `websocket over ${provider}, two turns`,
+    async run(client) {
+      const socket = await open(client);
+      const model = `${provider}/sim-transcript`;
+      const first = await socket.turn({ type: "response.create", model, input: question(client) });
+      check(client, first);
+      const again = await socket.turn({
+        type: "response.create",
+        model,
+        input: `And again ${client.mark}.`,
+        previous_response_id: at(first.at(-1), "response", "id") ?? null,
+      });
+      check(client, again);
+      await socket.close();
+    },
+  },
+  {
+    name: `websocket over ${provider}, the client leaves`,
+    async run(client) {
+      const socket = await open(client);
+      const model = `${provider}/sim-slow-20`;
+      await socket.begin({ type: "response.create", model, input: question(client) });
+      await socket.close();
+      client.said();
+    },
+  },
+]);
+
+function check(client: SoakClient, events: readonly JsonObject[]): void {
+  const said = client.said().at(-1);
+  demand(said !== undefined, "the simulator was not called");
+  const expected = readAnswer(upstreamFormat(said.path), said.type, said.text());
+  const answer = readResponsesStream(events);
+  demand(answer.isComplete, `the turn has no end: ${JSON.stringify(events.at(-1))}`);
+  demand(answer.text === expected.text, `received ${answer.text}, said was ${expected.text}`);
+}

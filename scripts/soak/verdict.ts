@@ -1,0 +1,78 @@
+import type { Holdings } from "./gateway_process.ts";
+import type { LoadResult } from "./load.ts";
+import { fitLastHalf, type MemorySample } from "./memory.ts";
+import type { Gauges } from "./metrics.ts";
+
+/** Everything that a soak has measured. */
+export interface SoakRun {
+  /** Minutes of load. */
+  readonly minutes: number;
+  readonly load: LoadResult;
+  /** What the idle gateway held before the load, and after it. */
+  readonly before: Holdings;
+  readonly after: Holdings;
+  readonly gauges: Gauges;
+  /** Bytes in use after a garbage collection. */
+  readonly live: readonly MemorySample[];
+  readonly resident: readonly MemorySample[];
+  readonly complaints: readonly string[];
+}
+
+/** The slope of memory from which on a soak fails, in bytes per hour. */
+export const MAX_SLOPE_BYTES_PER_HOUR = 1_000_000;
+
+/** Below this length the slope is printed but not judged: noise of a few kB would decide. */
+export const MIN_JUDGED_MINUTES = 30;
+
+const HELD = ["descriptors", "sockets", "timers", "tasks"] as const;
+
+/** Returns the problems of a soak; none if it has passed. */
+export function verdict(run: SoakRun): readonly string[] {
+  const { before, after, gauges, load, complaints } = run;
+  const slope = fitLastHalf(run.live)?.bytesPerHour ?? 0;
+  return [
+    ...load.problems.map((problem) => `altered answer: ${problem}`),
+    ...HELD.filter((name) => after[name] > before[name]).map((name) =>
+      `leaked ${name}: ${after[name] - before[name]} more than before the load`
+    ),
+    ...[...gauges.inFlight].filter(([, count]) => count !== 0).map(([name, count]) =>
+      `leaked calls: ${name} is ${count}`
+    ),
+    ...complaints.map((line) => `the log of the gateway has: ${line.slice(0, 500)}`),
+    ...run.minutes >= MIN_JUDGED_MINUTES && slope >= MAX_SLOPE_BYTES_PER_HOUR
+      ? [`memory in use grows by ${megabytes(slope)} MB an hour`]
+      : [],
+  ];
+}
+
+/** Returns the figures of a soak as lines. */
+export function reportLines(run: SoakRun): readonly string[] {
+  const { before, after, gauges, load } = run;
+  const uses = [...load.counts.values()].reduce((sum, count) => sum + count, 0);
+  const inFlight = [...gauges.inFlight.values()].reduce((sum, count) => sum + count, 0);
+  return [
+    `uses            ${uses} of ${load.counts.size} kinds, ${load.problems.length} altered answers`,
+    `requests        ${gauges.requests}, of them ${gauges.brokenStreams} broken streams; ` +
+    `${gauges.retries} retries, ${gauges.fallbacks} fallbacks`,
+    `reloads         ${gauges.reloads} applied, ${gauges.refusedReloads} of a broken file refused`,
+    `calls in flight ${inFlight} at the end`,
+    ...HELD.map((name) => `${name.padEnd(15)} ${before[name]} before, ${after[name]} after`),
+    memoryLine("memory in use", run.live, run.minutes),
+    memoryLine("resident memory", run.resident, run.minutes),
+  ];
+}
+
+function memoryLine(name: string, samples: readonly MemorySample[], minutes: number): string {
+  const slope = fitLastHalf(samples);
+  const last = samples.at(-1)?.bytes ?? 0;
+  const rate = slope === null
+    ? "too short for a slope"
+    : `${megabytes(slope.bytesPerHour)} ± ${megabytes(slope.error)} MB an hour over the last half`;
+  const isJudged = minutes >= MIN_JUDGED_MINUTES;
+  return `${name.padEnd(15)} ${megabytes(last)} MB at the end, ${rate}` +
+    (isJudged ? "" : ` (not judged below ${MIN_JUDGED_MINUTES} minutes)`);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(2);
+}

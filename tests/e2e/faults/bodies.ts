@@ -1,0 +1,81 @@
+import { ConnectionError } from "../../../src/core/connection_error.ts";
+import type { BrokenRequest, Phase } from "./break.ts";
+import type { Column, ProviderType } from "./columns.ts";
+
+/** Returns an error as a provider of this type writes it. */
+export function errorText(type: ProviderType): string {
+  const error = { type: "api_error", message: "It broke." };
+  if (type === "messages") return JSON.stringify({ type: "error", error });
+  return JSON.stringify({ error: type === "local" ? error.message : { ...error, code: null } });
+}
+
+/** Returns the data of an error event. */
+export function eventError(type: ProviderType): string {
+  return type === "native"
+    ? JSON.stringify({ type: "error", code: "server_error", message: "It broke.", param: null })
+    : errorText(type);
+}
+
+/** Returns a record in the framing of the provider. */
+export function record({ type }: Column, data: string, event = "content_block_delta"): string {
+  if (type === "local") return `${data}\n`;
+  return type === "messages" ? `event: ${event}\ndata: ${data}\n\n` : `data: ${data}\n\n`;
+}
+
+/** Divides an answer into its records, or into bytes from the first and the second half. */
+export function piecesOf(column: Column, text: string): readonly string[] {
+  if (hasRecords(column)) {
+    const separator = column.type === "local" ? "\n" : "\n\n";
+    return text.split(separator).filter((one) => one !== "").map((one) => one + separator);
+  }
+  const middle = Math.floor(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)];
+}
+
+/** True if the answer is a stream of records. */
+export function hasRecords({ delivery }: Column): boolean {
+  return delivery === "stream" || delivery === "WebSocket";
+}
+
+/** Returns the number of pieces that come before the break. */
+export function placeOf(phase: Phase, pieces: readonly string[], column: Column): number {
+  const first = hasRecords(column) ? pieces.findIndex((piece) => piece.includes("Alpha")) : 0;
+  switch (phase) {
+    case "before the first content":
+      return first;
+    case "within the content":
+      return first + (hasRecords(column) ? 3 : 1);
+    case "before the end marker":
+      return pieces.length - 1;
+    case "at the end":
+      return pieces.length;
+    default:
+      return 0;
+  }
+}
+
+/** Returns a body of these pieces that ends in this way. */
+export function bodyOf(
+  texts: readonly Uint8Array<ArrayBuffer>[],
+  end: "close" | "reset" | "silence",
+  { signal, fallSilent }: BrokenRequest,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const waiting = [...texts];
+  return new ReadableStream({
+    type: "bytes",
+    start(controller) {
+      signal.addEventListener("abort", () => controller.error(signal.reason));
+    },
+    pull(controller) {
+      const next = waiting.shift();
+      if (next !== undefined) return controller.enqueue(next.slice());
+      if (end === "silence") return fallSilent();
+      if (end === "reset") {
+        const progress = { mayHaveRun: true, isAnswered: true };
+        return controller.error(new ConnectionError("reset", "broken", progress));
+      }
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+  });
+}

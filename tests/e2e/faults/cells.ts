@@ -1,0 +1,86 @@
+import { assertEquals } from "../../support/assert.ts";
+import type { Break } from "./break.ts";
+import { BREAKS } from "./breaks.ts";
+import { type Column, COLUMNS } from "./columns.ts";
+import { type BreakingGateway, checkOutcome, newBreakingGateway, type Outcome } from "./matrix.ts";
+
+/** What the page says of one break in one kind of call. */
+export interface Cell {
+  readonly column: Column;
+  readonly broken: Break;
+  /** What the client sees if every attempt breaks. */
+  readonly seen: string;
+  readonly isRetried: boolean;
+  readonly fallsBack: boolean;
+  readonly end: string;
+  /** Outcome of each attempt in `tries`, without the provider. */
+  readonly tried: string;
+}
+
+/** Most attempts of a call: two at the target, two at its fallback. */
+const MAX_ATTEMPTS = 4;
+
+/** The cells of a run, and what is wrong with them. */
+export interface MatrixRun {
+  readonly cells: readonly Cell[];
+  /** Broken promises, each with its cell. */
+  readonly problems: readonly string[];
+}
+
+/** Runs every cell of the matrix and checks its promises; the kinds of call run side by side. */
+export async function runMatrix(): Promise<MatrixRun> {
+  const runs = await Promise.all(COLUMNS.map(runColumn));
+  return {
+    cells: runs.flatMap(({ cells }) => cells),
+    problems: runs.flatMap(({ problems }) => problems),
+  };
+}
+
+async function runColumn(column: Column): Promise<MatrixRun> {
+  await using gateway = newBreakingGateway(column);
+  const cells: Cell[] = [];
+  const problems: string[] = [];
+  const healthy = await gateway.run(null, 0);
+  if (!healthy.seen.isComplete) problems.push(`${column.call}: ${healthy.seen.text}`);
+  for (const broken of BREAKS.filter((one) => one.fits(column))) {
+    try {
+      cells.push(await runCell(gateway, column, broken, healthy));
+    } catch (error) {
+      const { call, type } = column;
+      problems.push(`${call} over ${type}: ${broken.name}, ${broken.phase}: ${error}`);
+    }
+  }
+  return { cells, problems };
+}
+
+async function runCell(
+  gateway: BreakingGateway,
+  column: Column,
+  broken: Break,
+  healthy: Outcome,
+): Promise<Cell> {
+  const outcome = await gateway.run(broken, MAX_ATTEMPTS);
+  checkOutcome(column, broken, outcome, healthy.seen);
+  const { report, seen } = outcome;
+  // An gateway that breaks once: whatever is sent again is answered, once and completely.
+  const healed = await gateway.run(broken, 1);
+  checkOutcome(column, broken, healed, healthy.seen);
+  const isSentAgain = outcome.sentCount > 1;
+  assertEquals(healed.sentCount, isSentAgain ? 2 : 1);
+  assertEquals(healed.seen.isComplete, isSentAgain || seen.isComplete);
+  if (isSentAgain && column.format === null && column.delivery !== "JSON") {
+    assertEquals(healed.seen.content.length, healthy.seen.content.length);
+  }
+  return {
+    column,
+    broken,
+    // Statuses have one row where each of them reaches the client.
+    seen: broken.name === `status ${report.status}`
+      ? seen.text.replace(String(report.status), "the same status,")
+      : seen.text,
+    isRetried: report.attempts.some(({ number }) => number > 1),
+    fallsBack: report.fallbacks > 0,
+    end: outcome.end,
+    tried: [...new Set(report.attempts.map((attempt) => attempt.outcome))].join(", "),
+  };
+}

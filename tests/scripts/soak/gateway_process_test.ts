@@ -1,0 +1,63 @@
+import { type Holdings, isComplaint, startGateway } from "../../../scripts/soak/gateway_process.ts";
+import { readGauges } from "../../../scripts/soak/metrics.ts";
+import { BROKEN_CONFIG } from "../../../scripts/soak/config.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+
+Deno.test("the soak sees the socket, the tasks and the call of a client that waits, and that they end", async () => {
+  const folder = await Deno.makeTempDir();
+  const gateway = await startGateway("http://127.0.0.1:9", folder);
+  const { hostname, port } = new URL(gateway.url);
+
+  /** Looks at the process until it holds what is expected. */
+  async function until(isExpected: (held: Holdings) => boolean): Promise<Holdings> {
+    for (;;) {
+      const held = await gateway.holdings();
+      if (isExpected(held)) return held;
+    }
+  }
+
+  const before = await gateway.holdings();
+  assert(before.timers > 0 && before.liveBytes > 1e6 && before.residentBytes > before.liveBytes);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    `Host: ${hostname}`,
+    "Authorization: Bearer gk-soak-one-0123456789abcdef",
+    "Content-Length: 1000",
+    "",
+    "{",
+  ].join("\r\n");
+  await connection.write(new TextEncoder().encode(head));
+  const during = await until(({ sockets, tasks }) =>
+    sockets > before.sockets && tasks > before.tasks
+  );
+  assertEquals(during.descriptors - before.descriptors, during.sockets - before.sockets);
+  const { inFlight } = await readGauges(gateway.url);
+  assertEquals(inFlight.get("gateway_active_requests"), 1);
+  connection.close();
+  await until(({ sockets, descriptors, tasks }) =>
+    sockets === before.sockets && descriptors === before.descriptors && tasks === before.tasks
+  );
+  await gateway.reload(BROKEN_CONFIG);
+  while ((await readGauges(gateway.url)).refusedReloads === 0);
+  assertEquals(gateway.complaints, []);
+  assertEquals(await gateway.stop(), 0);
+  // A gateway that has ended fails the soak instead of keeping it waiting.
+  const ended = await gateway.holdings().catch((error) => error);
+  assertMatch(String(ended), /The gateway has ended with exit code 0/);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("an error in the log of the gateway is a complaint, unless it is of the broken configuration", () => {
+  const error = (msg: string) => JSON.stringify({ level: "error", msg });
+  for (
+    const line of [error("internal error"), "Uncaught (in promise)", "    at f (file.ts:1:2)"]
+  ) assert(isComplaint(line), line);
+  for (
+    const line of [
+      error("routing: is required (line 1, column 1)"),
+      error("configuration not reloaded: the previous one stays in use"),
+      JSON.stringify({ level: "info", msg: "request" }),
+    ]
+  ) assert(!isComplaint(line), line);
+});

@@ -1,0 +1,93 @@
+import type { Holdings } from "../../../scripts/soak/gateway_process.ts";
+import { fitLastHalf } from "../../../scripts/soak/memory.ts";
+import { withFigures } from "../../../scripts/soak/page.ts";
+import { reportLines, type SoakRun, verdict } from "../../../scripts/soak/verdict.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+const HELD: Holdings = {
+  timers: 1,
+  tasks: 0,
+  liveBytes: 30e6,
+  residentBytes: 150e6,
+  descriptors: 30,
+  sockets: 6,
+};
+
+/** Samples of an hour, one in each minute, that grow by this many bytes an hour in each half. */
+function memory(firstHalf: number, lastHalf: number) {
+  return Array.from({ length: 61 }, (_, minute) => ({
+    hours: minute / 60,
+    bytes: 30e6 + Math.min(minute, 30) / 60 * firstHalf + Math.max(minute - 30, 0) / 60 * lastHalf,
+  }));
+}
+
+function newRun(more: Partial<SoakRun> = {}): SoakRun {
+  return {
+    minutes: 60,
+    load: { counts: new Map([["chat over compat", 3]]), problems: [] },
+    before: HELD,
+    after: HELD,
+    gauges: {
+      inFlight: new Map([["gateway_active_requests", 0]]),
+      requests: 9,
+      reloads: 3,
+      refusedReloads: 0,
+      retries: 0,
+      fallbacks: 0,
+      brokenStreams: 0,
+    },
+    live: memory(0, 0),
+    resident: memory(0, 0),
+    complaints: [],
+    ...more,
+  };
+}
+
+Deno.test("a soak without leaks, growth and altered answers passes", () => {
+  assertEquals(verdict(newRun()), []);
+  assert(reportLines(newRun()).some((line) => line.includes("0.00 ± 0.00 MB an hour")));
+});
+
+Deno.test("a soak fails for each descriptor, socket, timer, task and call that remains", () => {
+  for (const name of ["descriptors", "sockets", "timers", "tasks"] as const) {
+    const after = { ...HELD, [name]: HELD[name] + 1 };
+    assertEquals(verdict(newRun({ after })), [`leaked ${name}: 1 more than before the load`]);
+  }
+  const gauges = { ...newRun().gauges, inFlight: new Map([["gateway_active_requests", 2]]) };
+  assertEquals(verdict(newRun({ gauges })), ["leaked calls: gateway_active_requests is 2"]);
+});
+
+Deno.test("a soak fails for an altered answer and for an error in the log", () => {
+  const load = { counts: new Map(), problems: ["chat: another text"] };
+  assertEquals(verdict(newRun({ load })), ["altered answer: chat: another text"]);
+  assertEquals(verdict(newRun({ complaints: ["a stack"] })), [
+    "the log of the gateway has: a stack",
+  ]);
+});
+
+Deno.test("memory is judged by its slope over the last half of a run that is long enough", () => {
+  assertEquals(verdict(newRun({ live: memory(50e6, 0.9e6) })), []);
+  assertEquals(verdict(newRun({ live: memory(0, 1.5e6) })).length, 1);
+  assertEquals(verdict(newRun({ live: memory(0, 1.5e6), minutes: 2 })), []);
+  const slope = fitLastHalf(memory(7e6, 3e6));
+  assert(slope !== null && Math.abs(slope.bytesPerHour - 3e6) < 1 && slope.error < 1);
+  assertEquals(fitLastHalf(memory(0, 0).slice(0, 2)), null);
+});
+
+Deno.test("the figures of a soak replace those that the page has", () => {
+  const page = "a\n<!-- soak figures: x -->\n\nold\n\n<!-- end of soak figures -->\nb\n";
+  const written = withFigures(page, ["new"], "Measured.");
+  assertEquals(
+    written,
+    "a\n<!-- soak figures: x -->\n\n```text\nnew\n```\n\nMeasured.\n\n<!-- end of soak figures -->\nb\n",
+  );
+  assertEquals(withFigures(written, ["new"], "Measured."), written);
+});
+
+Deno.test("a change passes two minutes of the soak before its tests run", async () => {
+  const script = await Deno.readTextFile(new URL("../../../.ci/run", import.meta.url));
+  const [soak, tests] = ["task soak --minutes 2\n", "task ok\n"].map((text) =>
+    script.indexOf(text)
+  );
+  assert(soak !== undefined && tests !== undefined && soak > 0 && soak < tests);
+});
