@@ -38,6 +38,8 @@ export interface Endpoint {
   readonly operation?: NonNullable<EndpointFacts["operation"]>;
   /** True if a response holds what a model answered and may be exported as such. */
   readonly sharesAnswer?: true;
+  /** True if its calls have a cost although it has no `operation`. */
+  readonly isBilled?: true;
   readonly handle: Handler;
 }
 

@@ -38,6 +38,8 @@ export interface NativeCall extends Place {
    * required.
    */
   readonly withoutBody?: JsonObject | null;
+  /** True if a resource may come with another status of success than 200, which the client gets too. */
+  readonly takesAnySuccess?: true;
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
   /** What the client is charged for; nothing if absent. */
@@ -121,13 +123,13 @@ function pathOf({ path, query }: NativeCall): string {
 }
 
 function newResponseHandler(
-  { isValid, usage, withoutBody }: NativeCall,
+  { isValid, usage, withoutBody, takesAnySuccess }: NativeCall,
   received: Received,
 ): ResponseHandler {
   return {
     kind: "whole",
     limit: MAX_RESOURCE_BYTES,
-    takesAnySuccess: withoutBody !== undefined,
+    takesAnySuccess: takesAnySuccess === true || withoutBody !== undefined,
     read(response) {
       if (withoutBody !== undefined && response.body.length === 0) {
         const outcome = { resource: withoutBody ?? {}, usage: null };

@@ -29,6 +29,7 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
     path: endpoint.path.replace(/\{[^}]*\}/, ""),
     api: api.name,
     operation: endpoint.operation ?? null,
+    isBilled: endpoint.operation !== undefined || endpoint.isBilled === true,
     errors: api.errors,
     sharesAnswer: !("handle" in endpoint) || endpoint.sharesAnswer === true,
   };

@@ -91,7 +91,7 @@ export type Candidates = readonly [Candidate, ...Candidate[]];
 
 /**
  * Translation of the upstream's response to the client's response. `by_type` chooses the handler when
- * the content type of a response with status 200 has arrived, in lower case without parameters.
+ * the content type of a response with status 200 to 203 has arrived, in lower case without parameters.
  */
 export type ResponseHandler =
   | FixedResponseHandler

@@ -69,6 +69,8 @@ export interface EndpointFacts {
   readonly api: EndpointName | null;
   /** `gen_ai.operation.name` (OpenTelemetry GenAI conventions); null if no model is called. */
   readonly operation: "chat" | "embeddings" | "text_completion" | "generate_content" | null;
+  /** True if calls of a model with a price have a cost, which is unknown if the provider reports no use. */
+  readonly isBilled: boolean;
   /** True if a response holds model output; false if it echoes client input. */
   readonly sharesAnswer: boolean;
   /** Error format of the client API. */
@@ -80,6 +82,7 @@ export const UNKNOWN_ENDPOINT: EndpointFacts = {
   path: "",
   api: null,
   operation: null,
+  isBilled: false,
   sharesAnswer: false,
   errors: openaiErrors,
 };

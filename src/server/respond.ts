@@ -217,7 +217,7 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
 function addCost(report: CallReport, pricing: Pricing): void {
   const { usage, units, provider, model, failure, cache, endpoint } = report;
   const isUsed = usage !== null || units !== null;
-  const mustBeKnown = failure === null && cache !== "HIT" && endpoint.operation !== null;
+  const mustBeKnown = failure === null && cache !== "HIT" && endpoint.isBilled;
   if (provider === null || model === null || !(isUsed || mustBeKnown)) return;
   const price = findPrice(pricing, provider, model);
   if (price === null) return;

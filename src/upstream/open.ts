@@ -102,7 +102,7 @@ export async function open(
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       const read = reader.read({
-        status: 200,
+        status: hasBody(response.status) ? response.status : 200,
         headers: () => clientResponseHeaders(response.headers, candidate.target),
         body: bytes.value,
       });
@@ -193,8 +193,14 @@ function mayHaveRun(failure: Failure): boolean {
 }
 
 function isSuccess(status: number, reader: ResponseHandler): boolean {
+  if (reader.kind === "by_type") return hasBody(status);
   const takesAny = reader.kind === "whole" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
+}
+
+/** True for a status of success with a body that is complete in itself (RFC 9110, section 15.3). */
+function hasBody(status: number): boolean {
+  return status >= 200 && status <= 203;
 }
 
 async function awaitEnd(

@@ -83,6 +83,7 @@ function nativeCall(
     ...form !== undefined && { form },
     ...(body === "json" || body === "optional") && { body: text },
     isRetried: true,
+    takesAnySuccess: true,
     ...does === "create" && { isCreation: true },
     ...does === "delete" && id !== null && { withoutBody: { id, object, deleted: true } },
     isValid(resource) {

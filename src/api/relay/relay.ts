@@ -32,6 +32,7 @@ function newEndpoint(relayed: RelayedEndpoint): Endpoint {
     body: relayed.body === "json" ? true : relayed.body,
     matchesAs: [relayed.path],
     ...relayed.operation !== null && { operation: relayed.operation },
+    ...relayed.billed !== null && { isBilled: true },
     sharesAnswer: true,
     handle: (call, request) => sendRouted(call, relayed, request),
   };

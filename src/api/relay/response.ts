@@ -76,7 +76,7 @@ function textHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHa
 
 function withHeaders(response: UpstreamResponse, contentType: string) {
   return {
-    status: 200,
+    status: response.status,
     headers: { "content-type": contentType, ...response.headers() },
     body: response.body,
   };

@@ -19,8 +19,11 @@ export interface RoutedEndpoint {
   readonly ends: "[DONE]" | ".completed" | ".done" | null;
   /** Whether the member or part `model` is required. */
   readonly model: "required" | "optional";
-  /** What is billed if the response reports no tokens; null for nothing. */
-  readonly billed: "images" | "seconds" | "characters" | null;
+  /**
+   * What is billed if the response reports no tokens; null for nothing, because moderations are free at
+   * most providers. The cost of `tokens` is unknown without them.
+   */
+  readonly billed: "images" | "seconds" | "characters" | "tokens" | null;
   readonly operation: EndpointFacts["operation"];
 }
 
@@ -50,9 +53,9 @@ export type RelayedEndpoint = RoutedEndpoint | OwnedEndpoint;
 /** Every endpoint that is relayed to providers of type compat. A new one is a line here. */
 // deno-fmt-ignore
 export const RELAYED: readonly RelayedEndpoint[] = [
-  { kind: "routed", path: "/v1/completions", family: "completions", body: "json", answer: "json", ends: "[DONE]", model: "required", billed: null, operation: "text_completion", about: "Text completions, also as a stream." },
+  { kind: "routed", path: "/v1/completions", family: "completions", body: "json", answer: "json", ends: "[DONE]", model: "required", billed: "tokens", operation: "text_completion", about: "Text completions, also as a stream." },
   { kind: "routed", path: "/v1/moderations", family: "moderations", body: "json", answer: "json", ends: null, model: "optional", billed: null, operation: null, about: "Classifies texts and images." },
-  { kind: "routed", path: "/v1/rerank", family: "rerank", body: "json", answer: "json", ends: null, model: "required", billed: null, operation: null, about: "Orders documents by their relevance for a query." },
+  { kind: "routed", path: "/v1/rerank", family: "rerank", body: "json", answer: "json", ends: null, model: "required", billed: "tokens", operation: null, about: "Orders documents by their relevance for a query." },
   { kind: "routed", path: "/v1/images/generations", family: "images", body: "json", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Generates images, also as a stream of partial images." },
   { kind: "routed", path: "/v1/images/edits", family: "images", body: "multipart", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Edits images, also as a stream of partial images." },
   { kind: "routed", path: "/v1/images/variations", family: "images", body: "multipart", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Generates variations of an image." },

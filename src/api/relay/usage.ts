@@ -48,6 +48,7 @@ export function relayedUnits(
         lengthOf(value.duration) ?? lastEnd(value.segments);
       return seconds === null ? null : { seconds };
     }
+    case "tokens":
     case null:
       return null;
   }

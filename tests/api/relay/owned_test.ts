@@ -123,6 +123,32 @@ testOverStores("a key sees neither the files of another key nor batches over the
   assertEquals((await calls.get("/files", ada)).json.data, [{ id: "first-file" }]);
 });
 
+testOverStores(
+  "an object that is created with status 201 is the client's with that status, and has its owner",
+  async () => {
+    const calls = nativeGateway(TWO, (sent) => ({
+      status: sent.method === "POST" ? 201 : 200,
+      ...stored(sent),
+    }));
+    const made = await calls.post("/files", FILE, { ...FORM, ...naming("second") });
+    assertEquals([made.status, made.json.id], [201, "second-file"]);
+    assertEquals((await calls.get("/files/second-file")).status, 200);
+    assertEquals(calls.lastRequest(), "second GET /files/second-file");
+  },
+);
+
+Deno.test("a creation without its object is a fault, whatever its status of success", async () => {
+  for (const status of [201, 204]) {
+    const calls = nativeGateway(
+      nativeConfig({ first: { can: CAN } }),
+      () => ({ status, body: {} }),
+    );
+    const made = await calls.post("/files", FILE, FORM);
+    assertEquals(refusalOf(made), [502, "invalid_upstream_response", null]);
+    assertEquals(calls.requests.length, 1);
+  }
+});
+
 Deno.test("a change is repeated only if it was certainly not taken, a read always", async () => {
   const cases = [
     ["POST", 503, 2],

@@ -104,6 +104,25 @@ Deno.test("a multipart body is refused as soon as it is malformed, without waiti
   assertEquals(calls.gateway.state.admission.bodyBytes(), 0);
 });
 
+Deno.test("an answer with another status of success reaches the client with it, complete ones alone", async () => {
+  const cases = [[201, 201], [202, 202], [203, 203], [204, 502], [206, 502], [302, 502]] as const;
+  for (const [sent, received] of cases) {
+    const calls = relayedGateway(
+      () =>
+        new Response(sent === 204 ? null : '{"results":[]}', {
+          status: sent,
+          headers: { "content-type": "application/json" },
+        }),
+      CONFIG.replace("{initial_delay: 1s, jitter_factor: 0}", "{enabled: false}"),
+    );
+    const response = await calls.app(post("/v1/moderations", { model: "able/m", input: "x" }));
+    assertEquals(response.status, received);
+    if (received < 300) assertEquals(await response.json(), { results: [] });
+    else await response.body?.cancel();
+    assertEquals((await calls.reported(1)).status, received);
+  }
+});
+
 Deno.test("an error under status 200, and an answer that is no JSON, are faults", async () => {
   for (const body of ['{"error":{"message":"no"}}', "{", "[]", ""]) {
     const calls = relayedGateway(

@@ -138,6 +138,29 @@ Deno.test("the cost of a transcript without a length is unknown in log and metri
   }
 });
 
+Deno.test("the cost of rerank without tokens is unknown, and moderations without tokens cost nothing", async () => {
+  const config = CONFIG.replaceAll("[moderations,", "[rerank, moderations,")
+    .replace("able/image:", "able/priced: {input: 1, output: 1}\n  able/image:");
+  for (
+    const [path, usage, cost, isUnknown] of [
+      ["/v1/rerank", undefined, null, true],
+      ["/v1/rerank", { total_tokens: 1_000_000 }, 1, false],
+      ["/v1/moderations", undefined, null, false],
+      ["/v1/moderations", { total_tokens: 1_000_000 }, 1, false],
+    ] as const
+  ) {
+    const calls = relayedGateway(
+      () => ({ results: [], ...usage !== undefined && { usage } }),
+      twoKeys() + config,
+    );
+    const response = await calls.app(post(path, { model: "able/priced" }, keyOf("ada")));
+    assertEquals(response.status, 200, await response.text());
+    const report = await calls.reported(1);
+    assertEquals([report.cost, report.isCostUnknown], [cost, isUnknown], path);
+    assertEquals(report.charge?.nanoUsd, cost === null ? 0 : cost * 1e9);
+  }
+});
+
 Deno.test("a cost is not unknown if the model has no price, if it is known, or without a response", async () => {
   const answers = [
     [plain("x"), "able/free"],
