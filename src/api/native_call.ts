@@ -149,7 +149,11 @@ function newResponseHandler(
       if (!counted.ok) return counted;
       received.document = document.value;
       return success({
-        response: { ...response, headers: response.headers() },
+        response: {
+          ...response,
+          status: takesAnySuccess === true ? response.status : 200,
+          headers: response.headers(),
+        },
         outcome: { resource, usage: counted.value },
       });
     },

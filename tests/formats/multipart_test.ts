@@ -36,6 +36,13 @@ function parse(
   for (let at = 0; at < bytes.length; at += Math.min(size, bytes.length)) {
     pieces.push(bytes.subarray(at, at + size));
   }
+  return parsePieces(pieces, type);
+}
+
+function parsePieces(
+  pieces: readonly Uint8Array<ArrayBuffer>[],
+  type = TYPE,
+): Result<MultipartBody> {
   const parser = newFormParser(type);
   if (!parser.ok) return parser;
   for (const piece of pieces) {
@@ -117,6 +124,45 @@ Deno.test("the parser finds the parts that the runtime has written, whatever the
       },
     ),
     { numRuns: 60 },
+  );
+});
+
+Deno.test("the verdict on a body and its parts do not depend on where it is cut into pieces", () => {
+  const line = fc.constantFrom(
+    "\r\n--b0\r\n",
+    "\r\n--b0--",
+    "--b0",
+    "\r\n",
+    "\n",
+    "\r",
+    "-",
+    "b0",
+    " ",
+  );
+  const head = fc.constantFrom(
+    'Content-Disposition: form-data; name="file"; filename="a"\r\n\r\n',
+    'Content-Disposition: form-data; name="model"\r\n\r\nm',
+    "\r\n\r\n",
+    "x",
+  );
+  const middle = fc.array(fc.oneof(line, head), { maxLength: 12 }).map((some) => some.join(""));
+  const bodies = fc.oneof(
+    middle.map((text) => `${part("file", text, '; filename="a"')}--b0--\r\n`),
+    middle.map((text) => `${part("prompt", "x")}--b0\r\n${text}--b0--`),
+  );
+  fc.assert(
+    fc.property(bodies, fc.array(fc.nat({ max: 300 }), { maxLength: 6 }), (text, cuts) => {
+      const bytes = encoder.encode(text);
+      const places = [0, ...cuts.map((at) => at % bytes.length).toSorted((a, b) => a - b)];
+      const pieces = places.map((at, index) => bytes.subarray(at, places[index + 1]));
+      const whole = parse(bytes);
+      const cut = parsePieces(pieces);
+      if (!whole.ok) return assertEquals(cut, whole);
+      assert(cut.ok);
+      assertEquals(cut.value.parts, whole.value.parts);
+      assertEquals(join(withModel(cut.value, "up")), join(withModel(whole.value, "up")));
+    }),
+    { numRuns: 500 },
   );
 });
 
