@@ -31,17 +31,17 @@ export function contentPolicy(
   const port = new URL(url).port || "80";
   const pageHost = parseAuthority(host ?? "")?.host;
   const hosts = [...pageHost === undefined ? [] : [pageHost], "127.0.0.1", "localhost"];
-  const connect = new Set([
-    "'self'",
+  // A source has no form for IPv6 addresses (Content Security Policy, section 2.3.1).
+  const connect = ["'self'"].concat([
     new URL(url).origin,
     ...hosts.map((name) => `http://${name}:${port}`),
     ...names.flatMap((name) => [`http://${name}:*`, `https://${name}:*`]),
-  ]);
+  ].filter((source) => !source.includes("[")));
   return [
     "default-src 'none'",
     `script-src ${["'self'", importMap].filter(Boolean).join(" ")}`,
     "style-src 'self'",
-    `connect-src ${[...connect].join(" ")}`,
+    `connect-src ${[...new Set(connect)].join(" ")}`,
     "img-src 'self' data:",
     "base-uri 'none'",
     "form-action 'none'",

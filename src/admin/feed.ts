@@ -47,7 +47,8 @@ export function newFeed(
   const running = new Map<string, CallReport>();
   const finished: FinishedCall[] = [];
   let finishedCount = 0;
-  let cancel = world.after(untilNextSecond(world), countStreams);
+  let countedSecond = secondNow() - 1;
+  let cancel = world.after(untilNextSecond(world), countEverySecond);
 
   function secondNow(): number {
     return Math.floor(world.wall() / 1000);
@@ -57,12 +58,19 @@ export function newFeed(
     return Math.floor(world.wall() / 60_000);
   }
 
-  /** Counts the open streams of the second that has just ended. */
+  /** Counts the open streams of the second that has just ended, once. */
   function countStreams() {
+    const ended = secondNow() - 1;
+    if (ended === countedSecond) return;
+    countedSecond = ended;
     let open = 0;
     for (const report of running.values()) if (isStreaming(report)) open++;
-    if (open > 0) seconds.setStreams(secondNow() - 1, open);
-    cancel = world.after(untilNextSecond(world), countStreams);
+    if (open > 0) seconds.setStreams(ended, open);
+  }
+
+  function countEverySecond() {
+    countStreams();
+    cancel = world.after(untilNextSecond(world), countEverySecond);
   }
 
   function sink(report: Readonly<CallReport>) {
@@ -113,7 +121,11 @@ export function newFeed(
     get runningCount() {
       return running.size;
     },
-    secondsFrom: (second) => seconds.read(second, secondNow()),
+    secondsFrom(second) {
+      // The timer of a reader may fire before that of the feed, and a second is sent only once.
+      countStreams();
+      return seconds.read(second, secondNow());
+    },
     provider: (id) => providers.read(minuteNow(), id),
     route: (name) => routes.read(minuteNow(), name),
     key: (name) => keys.read(secondNow(), name),

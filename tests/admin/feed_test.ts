@@ -77,6 +77,18 @@ Deno.test("seconds are stored for 15 minutes, and those without calls are absent
   assertEquals(feed.secondsFrom(0), []);
 });
 
+Deno.test("a reader whose timer fires before that of the feed gets the open streams of the ended second", () => {
+  let wallMs = 5_000;
+  const feed = newFeed({ wall: () => wallMs, after: () => () => {} }, () => GENERATION);
+  const report = { ...newReport("s", "POST", "/v1/chat/completions", 0), stream: true };
+  report.ms.firstByte = 1;
+  feed.began(report);
+  wallMs = 6_000;
+  assertEquals(feed.secondsFrom(5).map((one) => one.openStreams), [1]);
+  wallMs = 2_000;
+  assertEquals(feed.secondsFrom(1).map((one) => one.openStreams), [1], "a clock that was set back");
+});
+
 Deno.test("open streams are counted at the end of each second, whether or not somebody reads", async () => {
   const { world, feed, second } = newTestFeed();
   const report = { ...newReport("s", "POST", "/v1/chat/completions", 0), stream: true };

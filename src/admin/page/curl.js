@@ -16,6 +16,8 @@ export function gatewayUrl(snapshot, { hostname }) {
   if (!URL.canParse(snapshot.gatewayUrl)) return snapshot.gatewayUrl;
   const url = new URL(snapshot.gatewayUrl);
   if (ANY_HOST.includes(url.hostname)) url.hostname = hostname;
+  // The content policy of the page has no form for IPv6 addresses.
+  if (url.hostname === "[::1]") url.hostname = "localhost";
   return url.href.replace(/\/$/, "");
 }
 

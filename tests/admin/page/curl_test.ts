@@ -9,6 +9,12 @@ Deno.test("a gateway on all addresses is shown at the host of the page", () => {
   assertEquals(at("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
 });
 
+Deno.test("a gateway on the IPv6 loopback address is shown as localhost, which the content policy can name", () => {
+  const at = (url: string, hostname: string) => gatewayUrl({ gatewayUrl: url }, { hostname });
+  assertEquals(at("http://[::1]:8080", "[::1]"), "http://localhost:8080");
+  assertEquals(at("http://[::]:8080", "[::1]"), "http://localhost:8080");
+});
+
 Deno.test("the command of a call is safe in a shell, and has a variable in place of the key", async () => {
   const content = `it's "$HOME" \`id\` \\ $(id)\n!`;
   const text = curlText({
