@@ -1,8 +1,9 @@
 import { type Channel, newChannel } from "../workers/channel.ts";
-import { coalesced } from "../workers/coalesce.ts";
+import { newGroupMetrics } from "../workers/group_metrics.ts";
 import type { StartMessage, ToParent, ToWorker } from "../workers/messages.ts";
 import { WORKER_COMMAND } from "../workers/process.ts";
 import { metricsText, type MetricValues } from "../observe/metric_sum.ts";
+import { newRealWorld } from "../world/real_world.ts";
 import { openStateStore } from "../state/open_store.ts";
 import { type Command, FAILED_STATUS, OK_STATUS, wrongUsage } from "./command.ts";
 import { openGateway } from "./gateway_server.ts";
@@ -42,7 +43,8 @@ async function serveAs(
   { channel, messages }: Parent,
   terminal: Terminal,
 ): Promise<number> {
-  const group = newGroupMetrics(channel);
+  const world = newRealWorld();
+  const group = newGroupMetrics(channel, world);
   let ownMetrics: () => Promise<MetricValues> = () => Promise.resolve([]);
   const server = await openGateway(config, { ...terminal, isColoured }, openStateStore, {
     number: place.number,
@@ -97,30 +99,4 @@ async function serveAs(
         return;
     }
   }
-}
-
-/** Requests the metrics of all workers from the parent. */
-function newGroupMetrics(channel: Channel<ToParent, ToWorker>) {
-  let hasParent = true;
-  let response = Promise.withResolvers<string | null>();
-
-  return {
-    hasParent: () => hasParent,
-    /** Returns the metrics in the text format; null without a parent. */
-    scrape: coalesced((): Promise<string | null> => {
-      if (!hasParent) return Promise.resolve(null);
-      response = Promise.withResolvers();
-      channel.send({ kind: "scrape" });
-      return response.promise;
-    }),
-    received(text: string | null) {
-      if (text === null) response.reject(new Error("the parent could not add the metrics"));
-      else response.resolve(text);
-    },
-    /** Ends the requests when the parent has ended. */
-    leave() {
-      hasParent = false;
-      response.resolve(null);
-    },
-  };
 }

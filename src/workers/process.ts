@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { type Channel, newChannel } from "./channel.ts";
 import { newLineReader } from "./lines.ts";
 import type { ToParent, ToWorker } from "./messages.ts";
@@ -95,8 +96,13 @@ export function inheritedVariables(
 /** Returns the arguments before the command: none for an executable, which has its permissions built in. */
 function programArguments(): string[] {
   if (Deno.build.standalone) return [];
-  const { pathname } = new URL(Deno.mainModule);
-  return ["run", "--no-prompt", "--unstable-net", ...grantedPermissions(), decodeURI(pathname)];
+  const program = programPath(Deno.mainModule);
+  return ["run", "--no-prompt", "--unstable-net", ...grantedPermissions(), program];
+}
+
+/** Returns the path of a program file from its URL, in which every reserved character is escaped. */
+export function programPath(url: string): string {
+  return fileURLToPath(url);
 }
 
 /** Folders of the C library; see the permissions of the program. */
