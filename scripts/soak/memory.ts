@@ -11,8 +11,13 @@ export interface Slope {
   readonly error: number;
 }
 
-/** Returns the slope of memory over the last half of the run; null with fewer than 3 samples in it. */
-export function fitLastHalf(samples: readonly MemorySample[]): Slope | null {
+/**
+ * Returns the slope of memory over the last half of the run, of the lowest sample in each minute: the
+ * calls in flight at a moment are no growth. Null with fewer than 3 such samples.
+ */
+export function fitLastHalf(all: readonly MemorySample[]): Slope | null {
+  const samples = [...Map.groupBy(all, ({ hours }) => Math.floor(hours * 60)).values()]
+    .flatMap((minute) => minute.toSorted((one, other) => one.bytes - other.bytes).slice(0, 1));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return null;
   const middle = (first.hours + last.hours) / 2;

@@ -18,7 +18,7 @@ export interface SoakRun {
   readonly complaints: readonly string[];
 }
 
-/** The slope of memory from which on a soak fails, in bytes per hour. */
+/** The slope of memory that a soak may not exceed by twice its standard error, in bytes per hour. */
 export const MAX_SLOPE_BYTES_PER_HOUR = 1_000_000;
 
 /** Below this length the slope is printed but not judged: noise of a few kB would decide. */
@@ -29,7 +29,7 @@ const HELD = ["descriptors", "sockets", "timers", "tasks"] as const;
 /** Returns the problems of a soak; none if it has passed. */
 export function verdict(run: SoakRun): readonly string[] {
   const { before, after, gauges, load, complaints } = run;
-  const slope = fitLastHalf(run.live)?.bytesPerHour ?? 0;
+  const { bytesPerHour = 0, error = 0 } = fitLastHalf(run.live) ?? {};
   return [
     ...load.problems.map((problem) => `altered answer: ${problem}`),
     ...HELD.filter((name) => after[name] > before[name]).map((name) =>
@@ -39,8 +39,8 @@ export function verdict(run: SoakRun): readonly string[] {
       `leaked calls: ${name} is ${count}`
     ),
     ...complaints.map((line) => `the log of the gateway has: ${line.slice(0, 500)}`),
-    ...run.minutes >= MIN_JUDGED_MINUTES && slope >= MAX_SLOPE_BYTES_PER_HOUR
-      ? [`memory in use grows by ${megabytes(slope)} MB an hour`]
+    ...run.minutes >= MIN_JUDGED_MINUTES && bytesPerHour - 2 * error >= MAX_SLOPE_BYTES_PER_HOUR
+      ? [`memory in use grows by ${megabytes(bytesPerHour)} MB an hour`]
       : [],
   ];
 }

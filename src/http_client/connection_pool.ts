@@ -73,6 +73,8 @@ export function newPool(clock: Clock): Pool {
   const idle = new Map<string, PooledConnection[]>();
   const open = new Set<Connection>();
   const dialing = new Set<Cancellation>();
+  /** Tasks that wait for their time, and run at the latest when the pool is closed. */
+  const atClose = new Set<() => void>();
   const forceShutdown = newForceShutdown();
   const keepAlive = newKeepAlive();
   let isClosed = false;
@@ -121,6 +123,27 @@ export function newPool(clock: Clock): Pool {
     };
     open.add(pooled);
     return pooled;
+  }
+
+  /** Runs a task after some milliseconds, or when the pool is closed. */
+  function afterOrAtClose(ms: number, task: () => void): () => void {
+    if (isClosed) {
+      task();
+      return () => {};
+    }
+    const cancel = clock.after(ms, run);
+    atClose.add(run);
+    return stop;
+
+    function run() {
+      stop();
+      task();
+    }
+
+    function stop() {
+      atClose.delete(run);
+      cancel();
+    }
   }
 
   function findOrAddIdle(key: string): PooledConnection[] {
@@ -173,7 +196,9 @@ export function newPool(clock: Clock): Pool {
         cancellation.cancel(null);
       });
       try {
-        const connection = await dial(target, cancellation, forceShutdown, transport);
+        const { tls } = transport;
+        const options = { tls, after: afterOrAtClose };
+        const connection = await dial(target, cancellation, forceShutdown, options);
         keepAlive.turnOn(connection);
         const pooled = newPooledConnection(poolKey(target, transport), connection);
         if (!cancellation.isCancelled) return pooled;
@@ -194,6 +219,7 @@ export function newPool(clock: Clock): Pool {
       stop();
       idle.clear();
       for (const cancellation of dialing) cancellation.cancel(null);
+      for (const run of atClose) run();
       for (const pooled of open) pooled.close();
       keepAlive.close();
       forceShutdown.close();

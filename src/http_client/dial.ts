@@ -20,21 +20,31 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>;
 /** Delay in milliseconds before the next address is tried in parallel (RFC 8305). */
 const CONNECTION_ATTEMPT_DELAY_MS = 300;
 
+/**
+ * Time in milliseconds for an attempt to end after it was given up: between the first and the second
+ * time that Linux repeats a request for a connection, after 1 s and 3 s.
+ */
+const ABORT_DELAY_MS = 2_000;
+
 /** Options of a connection; absent ones have their defaults. */
 export interface DialOptions {
   readonly tls?: TlsSettings | null;
   readonly find?: Lookup;
+  /** Runs a task after some milliseconds; returns a function that cancels it. */
+  readonly after?: After;
 }
+
+type After = (ms: number, task: () => void) => () => void;
 
 /**
  * Connects to any address of an origin. Rejects with a `ConnectionError` before anything was sent.
- * No connection stays open after cancellation.
+ * No connection stays open after cancellation; one to a silent host is aborted after some time.
  */
 export async function dial(
   { hostname, port, isSecure }: Origin,
   cancellation: Cancellation,
   forceShutdown: ForceShutdown,
-  { tls = null, find = lookUpAddresses }: DialOptions = {},
+  { tls = null, find = lookUpAddresses, after = afterOnClock }: DialOptions = {},
 ): Promise<Deno.Conn> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const unsubscribe = cancellation.onCancel(() =>
@@ -56,8 +66,7 @@ export async function dial(
       );
     }
     const losers = new Cancellation();
-    const open = (address: string) =>
-      Deno.connect({ hostname: address, port, signal: losers.signal() });
+    const open = (address: string) => connectUntil(losers, address, port, after);
     const tcp = await connectToFirst(addresses, open, aborted).finally(() => losers.cancel(null));
     // Disables Nagle's algorithm: a small request must not wait for an acknowledgement.
     tcp.setNoDelay(true);
@@ -71,6 +80,35 @@ export async function dial(
   } finally {
     unsubscribe();
   }
+}
+
+/**
+ * Opens a TCP connection that is given up some time after the cancellation. Deno 2.7 loses a
+ * connection that is made at the moment of its abort: it stays open, and no code can close it. So an
+ * attempt may end by itself, and its connection is closed then; only one to a silent host is aborted.
+ */
+async function connectUntil(
+  losers: Cancellation,
+  hostname: string,
+  port: number,
+  after: After,
+): Promise<Deno.TcpConn> {
+  const aborting = new AbortController();
+  let cancelAbort = () => {};
+  const unsubscribe = losers.onCancel(() => {
+    cancelAbort = after(ABORT_DELAY_MS, () => aborting.abort());
+  });
+  try {
+    return await Deno.connect({ hostname, port, signal: aborting.signal });
+  } finally {
+    unsubscribe();
+    cancelAbort();
+  }
+}
+
+function afterOnClock(ms: number, task: () => void): () => void {
+  const timer = setTimeout(task, ms);
+  return () => clearTimeout(timer);
 }
 
 /** Returns the connection after its TLS handshake; closes it on failure or cancellation. */

@@ -10,6 +10,12 @@ const cutOff = newForceShutdown();
 // The library that a cut loads would be a leak of a test.
 cutOff.close();
 
+/** Aborts an attempt that was given up without a delay, so that none outlives its test. */
+function atOnce(_ms: number, task: () => void): () => void {
+  task();
+  return () => {};
+}
+
 const NAME = { hostname: "a.test", port: 1, isSecure: false };
 
 async function errorOf(work: Promise<Deno.Conn>): Promise<string> {
@@ -59,7 +65,7 @@ Deno.test("a silent address delays the next attempt only by the connection attem
   const listener = Deno.listen({ hostname: "127.0.0.2", port: silent.port });
   const find = () => Promise.resolve(["127.0.0.1", "127.0.0.2"]);
   const origin = { ...NAME, port: silent.port };
-  const connection = await dial(origin, new Cancellation(), cutOff, { find });
+  const connection = await dial(origin, new Cancellation(), cutOff, { find, after: atOnce });
   assertEquals(
     connection.remoteAddr.transport === "tcp" && connection.remoteAddr.hostname,
     "127.0.0.2",
@@ -126,11 +132,34 @@ Deno.test("cancellation ends the wait for a connection", async () => {
     const giveUp = new Cancellation();
     const find = () => Promise.resolve(addresses);
     using attempt = watchConnect();
-    const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp, cutOff, { find }));
+    const options = { find, after: atOnce };
+    const dialled = errorOf(dial({ ...NAME, port: silent.port }, giveUp, cutOff, options));
     await attempt.called;
     giveUp.cancel(null);
     assertEquals(await dialled, "aborted");
   }
+});
+
+Deno.test("a connection that is made after cancellation is closed, because its abort could lose it", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const delays: number[] = [];
+  const isCancelled = Promise.withResolvers<void>();
+  const after = (ms: number) => {
+    delays.push(ms);
+    return isCancelled.resolve;
+  };
+  const giveUp = new Cancellation();
+  const origin = { ...NAME, hostname: "127.0.0.1", port: listener.addr.port };
+  using attempt = watchConnect();
+  const dialled = errorOf(dial(origin, giveUp, cutOff, { after }));
+  await attempt.called;
+  giveUp.cancel(null);
+  assertEquals(await dialled, "aborted");
+  using accepted = await listener.accept();
+  assertEquals(await accepted.read(new Uint8Array(1)), null);
+  // The abort of a silent attempt was set for later, and has been cancelled.
+  await isCancelled.promise;
+  assertEquals(delays, [2_000]);
 });
 
 Deno.test("cancellation ends a TLS handshake and its connection", async () => {

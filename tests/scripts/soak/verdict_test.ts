@@ -72,6 +72,9 @@ Deno.test("memory is judged by its slope over the last half of a run that is lon
   const slope = fitLastHalf(memory(7e6, 3e6));
   assert(slope !== null && Math.abs(slope.bytesPerHour - 3e6) < 1 && slope.error < 1);
   assertEquals(fitLastHalf(memory(0, 0).slice(0, 2)), null);
+  // Of the samples of a minute the lowest counts: the rest has calls in flight.
+  const busy = memory(0, 0).map(({ hours, bytes }) => ({ hours: hours + 0.005, bytes: 9 * bytes }));
+  assertEquals(fitLastHalf([...memory(0, 0), ...busy])?.bytesPerHour, 0);
 });
 
 Deno.test("the figures of a soak replace those that the page has", () => {
