@@ -42,7 +42,7 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
   await using _folder = {
     [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
-  await using servers = newServerProcesses(canPin);
+  await using servers = newServerProcesses(canPin, options.profileFolder);
   const results: ScenarioResult[] = [];
   const selected = scenarios.filter(({ name }) => isSelected(name));
   if (selected.length > 0) {
