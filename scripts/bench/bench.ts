@@ -1,5 +1,5 @@
 import { measureCancel } from "./cancel.ts";
-import { newSystemRun, runInterleaved } from "./measure.ts";
+import { newSystemRun, runInterleaved, WARM_UP_S } from "./measure.ts";
 import { type BenchOptions, parseOptions, USAGE } from "./options.ts";
 import { findPeerTask } from "./peers/peer.ts";
 import { newPeerRun } from "./peers/run.ts";
@@ -19,6 +19,7 @@ import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
+import { measureStreams, streamsLine } from "./streams.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
 import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
 
@@ -41,7 +42,7 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
   await using _folder = {
     [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
-  await using servers = newServerProcesses(canPin);
+  await using servers = newServerProcesses(canPin, options.profileFolder);
   const results: ScenarioResult[] = [];
   const selected = scenarios.filter(({ name }) => isSelected(name));
   if (selected.length > 0) {
@@ -71,6 +72,12 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
   if (isSelected("start")) {
     for (const result of await measureStart(canPin, MEASURED_CORE_INDEX)) {
       console.log(startLine(result));
+    }
+  }
+  if (isSelected("streams")) {
+    const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
+    for (const result of await measureStreams(servers, { canPin, ...cores })) {
+      console.log(streamsLine(result));
     }
   }
   if (isSelected("sockets")) {
@@ -112,12 +119,12 @@ async function compareSystems(
 }
 
 /**
- * Returns the time limit of a run, in milliseconds: twice the duration of all rounds and five
- * minutes.
+ * Returns the time limit of a run, in milliseconds: twice the duration of all rounds, with the warm-up
+ * of each system, and five minutes.
  */
 function benchTimeoutMs({ seconds, rounds, peers }: BenchOptions): number {
   const systems = 2 + peers.length;
-  return 300_000 + scenarios.length * (rounds + 4) * systems * seconds * 1000 * 2;
+  return 300_000 + scenarios.length * systems * (WARM_UP_S + rounds * seconds) * 1000 * 2;
 }
 
 const options = parseOptions(Deno.args, readText);

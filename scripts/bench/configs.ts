@@ -10,16 +10,18 @@ export type ConfigName =
 
 /**
  * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
- * `state` has the settings of a state store for the configurations `one` and `limited`.
+ * `state` has the settings of a state store for the configurations `one` and `limited`; `more` has
+ * further sections for `one`.
  */
 export function configText(
   name: ConfigName,
   url: string,
   state: Readonly<Record<string, unknown>> = {},
+  more: Readonly<Record<string, unknown>> = {},
 ): string {
   switch (name) {
     case "one":
-      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], { state });
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], { state, ...more });
     case "admin":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         admin: { enabled: true, port: 0 },

@@ -5,7 +5,7 @@ import type { Peer } from "./peers/peer.ts";
 import { scenarios } from "./scenarios.ts";
 
 /** Measurements that are not scenarios. */
-const MEASUREMENTS = ["cancel", "state", "start", "sockets", "workers"] as const;
+const MEASUREMENTS = ["cancel", "state", "start", "streams", "sockets", "workers"] as const;
 
 /** The names that `--only` takes. */
 export const ROW_NAMES: readonly string[] = [
@@ -13,10 +13,12 @@ export const ROW_NAMES: readonly string[] = [
   ...MEASUREMENTS,
 ];
 
-export const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]... [--peer NAME]...
+export const USAGE =
+  `deno task bench [--seconds 1] [--rounds 3] [--only NAME]... [--profile DIR] [--peer NAME]...
   --seconds  seconds that one round of one system takes
   --rounds   number of rounds of each scenario
   --only     run only this scenario or measurement; can be repeated: ${ROW_NAMES.join(", ")}
+  --profile  folder for the processor profiles of the gateways, which slow them down
   --peer     measure another gateway too; can be repeated: litellm, portkey, nginx (installed by
              ./scripts/deno run -A scripts/bench/peers/install.ts; NAME=PROGRAM names another
              program), or NAME=COMMAND for any other; {port}, {upstream}, {folder} and {config}
@@ -31,6 +33,8 @@ export const USAGE = `deno task bench [--seconds 1] [--rounds 3] [--only NAME]..
 export interface BenchOptions extends RunLength {
   /** The names of the selected scenarios; empty selects all. */
   readonly only: readonly string[];
+  /** Folder for the processor profiles of the gateways; null for none. */
+  readonly profileFolder: string | null;
   readonly peers: readonly Peer[];
   /** True if the table of the peers is written into the documentation. */
   readonly write: boolean;
@@ -49,7 +53,7 @@ export function parseOptions(args: readonly string[], readText: TextReader): Ben
   const peers = parsePeers(values, readText);
   if (typeof peers === "string") return peers;
   if (write && peers.length === 0) return "--write needs at least one --peer";
-  return { seconds, rounds, only, peers, write };
+  return { seconds, rounds, only, profileFolder: values.profile ?? null, peers, write };
 }
 
 function readValues(args: readonly string[]) {
@@ -61,6 +65,7 @@ function readValues(args: readonly string[]) {
         seconds: { type: "string", default: "1" },
         rounds: { type: "string", default: "3" },
         only: list,
+        profile: { type: "string" },
         peer: list,
         "peer-config": list,
         "peer-header": list,

@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 const WORDS = "the switch yard sorts each train of cars onto its own track and sends it out again";
 
 /** The behaviour of the upstream, selected by the request's model. */
-export type UpstreamBehaviour = "json" | "sse-1" | "sse-8" | "sse-short";
+export type UpstreamBehaviour = "json" | "sse-1" | "sse-8" | "sse-short" | "sse-slow";
 
 /** Returns a Chat Completions request of about `size` bytes, with messages of 1 kB. */
 export function chatRequest(behaviour: UpstreamBehaviour, size: number): Uint8Array<ArrayBuffer> {

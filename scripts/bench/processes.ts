@@ -32,8 +32,14 @@ export interface InstalledSettings {
 /** Linux reports processor time in units of a hundredth of a second. */
 const CPU_TICK_MS = 10;
 
-/** Returns a starter of server processes, each pinned to a core if `taskset` exists. */
-export function newServerProcesses(canPin: boolean): ServerProcesses {
+/**
+ * Returns a starter of server processes, each pinned to a core if `taskset` exists. Each gateway writes
+ * its processor profile into `profileFolder` when it ends; null for none.
+ */
+export function newServerProcesses(
+  canPin: boolean,
+  profileFolder: string | null,
+): ServerProcesses {
   const children: Deno.ChildProcess[] = [];
 
   function spawn(
@@ -56,7 +62,10 @@ export function newServerProcesses(canPin: boolean): ServerProcesses {
 
   async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
     const path = new URL(program, import.meta.url).pathname;
-    const args = ["run", "--allow-all", "--no-prompt", path, argument];
+    const profile = program === "gateway.ts" && profileFolder !== null
+      ? [`--cpu-prof-dir=${profileFolder}`, "--cpu-prof-md"]
+      : [];
+    const args = ["run", "--allow-all", "--no-prompt", ...profile, path, argument];
     const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
     return { port: await readPort(child), cpuMs: () => readCpuMs(child.pid) };
   }

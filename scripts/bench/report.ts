@@ -33,7 +33,8 @@ export const HEADING = tableRow([
  * Returns the table rows of both systems and of the peers. Ratio and added p50 latency compare them
  * to the first.
  */
-export function scenarioLines({ scenario, base, measured, peers }: ScenarioResult): string {
+export function scenarioLines(result: ScenarioResult): string {
+  const { scenario, base, measured, peers } = result;
   const ratio = rateRatio(base, measured);
   const addedUs = addedP50Us(base, measured);
   return [
@@ -46,7 +47,7 @@ export function scenarioLines({ scenario, base, measured, peers }: ScenarioResul
         ratio.toFixed(2),
         addedUs.toFixed(0),
       ],
-      targetCell(scenario.target, ratio, addedUs),
+      targetCells(result),
     ),
     ...peers.map((peer) => peerLine(base, peer)),
   ].join("\n");
@@ -87,11 +88,35 @@ function tableRow(cells: readonly string[], last: string): string {
   return `${padded.join(" ")}  ${last}`.trimEnd();
 }
 
-function targetCell(target: ScenarioTarget | null, ratio: number, addedUs: number): string {
-  if (target === null) return "";
-  const { text, isMet } = target.kind === "min_rate_ratio"
-    ? { text: `>= ${target.ratio.toFixed(2)}`, isMet: ratio >= target.ratio }
-    : { text: `<= +${target.us} µs`, isMet: addedUs <= target.us };
+/** Returns the targets of a scenario, each with the value if it is missed. */
+function targetCells({ scenario, base, measured }: ScenarioResult): string {
+  return scenario.targets.map((target) => targetCell(target, base, measured)).join("; ");
+}
+
+function targetCell(target: ScenarioTarget, base: Measurement, measured: Measurement): string {
+  switch (target.kind) {
+    case "min_rate_ratio": {
+      const isMet = rateRatio(base, measured) >= target.ratio;
+      return withMiss(`>= ${target.ratio.toFixed(2)}`, isMet);
+    }
+    case "max_cpu_ratio": {
+      const ratio = (measured.cpuUs ?? NaN) / (base.cpuUs ?? NaN);
+      return withMiss(
+        `CPU ${ratio.toFixed(2)} <= ${target.ratio.toFixed(2)}`,
+        ratio <= target.ratio,
+      );
+    }
+    case "max_added_latency":
+      return withMiss(`<= +${target.us} µs`, addedP50Us(base, measured) <= target.us);
+    case "max_p99":
+      return withMiss(
+        `p99 <= ${target.ms} ms`,
+        quantile(measured.timesUs, 0.99) <= target.ms * 1000,
+      );
+  }
+}
+
+function withMiss(text: string, isMet: boolean): string {
   return isMet ? text : `${text} missed`;
 }
 

@@ -1,9 +1,8 @@
-import { hostName } from "../packaging/compile.ts";
-import { PERMISSIONS } from "../packaging/permissions.ts";
+import { findPrograms, type Program, type ProgramName, startProgram } from "./programs.ts";
 
 /** Startup times and idle memory of a program. */
 export interface StartResult {
-  readonly program: "source" | "executable";
+  readonly program: ProgramName;
   /** Milliseconds until the program reports its address, ascending. */
   readonly timesMs: readonly number[];
   /**
@@ -20,93 +19,55 @@ providers: {unused: {type: local, base_url: "http://127.0.0.1:9"}}
 routing: {routes: [{name: main, targets: [{provider: unused}]}]}
 `;
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+/** The targets of a program: its time from start to ready, and its idle memory. */
+const TARGETS: Readonly<
+  Record<ProgramName, { readonly maxStartMs: number | null; readonly maxIdleMB: number }>
+> = {
+  source: { maxStartMs: null, maxIdleMB: 95 },
+  executable: { maxStartMs: 200, maxIdleMB: 90 },
+};
 
 /** Starts the program from its sources and, if `deno task compile` has built it, the executable. */
 export async function measureStart(canPin: boolean, core: number): Promise<StartResult[]> {
-  const source = [Deno.execPath(), "run", ...PERMISSIONS, `${ROOT}main.ts`];
-  const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
-  const found: StartResult[] = [
-    await measureProgram("source", pinnedCommand(source, canPin, core)),
-  ];
-  try {
-    await Deno.stat(executable);
-  } catch {
-    return found;
+  const results: StartResult[] = [];
+  for (const program of await findPrograms(canPin, core)) {
+    results.push(await measureProgram(program));
   }
-  return [...found, await measureProgram("executable", pinnedCommand([executable], canPin, core))];
+  return results;
 }
 
-function pinnedCommand(
-  command: readonly string[],
-  canPin: boolean,
-  core: number,
-): readonly string[] {
-  return canPin ? ["taskset", "-c", String(core), ...command] : command;
-}
-
-async function measureProgram(
-  program: StartResult["program"],
-  command: readonly string[],
-): Promise<StartResult> {
-  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+async function measureProgram(program: Program): Promise<StartResult> {
   const runs = [];
-  try {
-    await Deno.writeTextFile(path, CONFIG);
-    // The first start only fills the caches of Deno and the system.
-    await startOnce(command, path);
-    for (let run = 0; run < START_COUNT; run++) runs.push(await startOnce(command, path));
-  } finally {
-    await Deno.remove(path);
-  }
+  // The first start only fills the caches of Deno and the system.
+  await startOnce(program);
+  for (let run = 0; run < START_COUNT; run++) runs.push(await startOnce(program));
   return {
-    program,
+    program: program.name,
     timesMs: runs.map(({ time }) => time).toSorted((a, b) => a - b),
     memoryBytes: runs.flatMap(({ memory }) => memory ?? []).toSorted((a, b) => a - b),
   };
 }
 
-async function startOnce(command: readonly string[], config: string) {
-  const [first = "", ...rest] = command;
-  const began = performance.now();
-  const child = new Deno.Command(first, {
-    args: [...rest, "--config", config],
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  let stdout = "";
-  let time = NaN;
-  let memory: number | null = null;
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    stdout += text;
-    const [, url = ""] = /listens on (\S+)\s/.exec(stdout) ?? [];
-    if (url === "" || !Number.isNaN(time)) continue;
-    time = performance.now() - began;
-    await (await fetch(`${url}/health`)).text();
-    memory = readMemoryBytes(child.pid);
-    child.kill("SIGTERM");
-  }
-  await child.status;
-  if (Number.isNaN(time)) throw new Error(`The program did not start: ${stdout}`);
-  return { time, memory };
-}
-
-function readMemoryBytes(pid: number): number | null {
-  if (Deno.build.os !== "linux") return null;
-  const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
-    .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
-  return Number(kilobytes) * 1024;
+async function startOnce(program: Program) {
+  await using running = await startProgram(program, CONFIG);
+  await (await fetch(`${running.url}/health`)).text();
+  return { time: running.startMs, memory: running.memoryBytes() };
 }
 
 /**
- * Returns a report line with the median and worst startup time and the idle memory of a program.
+ * Returns a report line with the median and worst startup time and the idle memory of a program, and
+ * the targets.
  */
 export function startLine({ program, timesMs, memoryBytes }: StartResult): string {
   const middle = (numbers: readonly number[]) => numbers[Math.floor(numbers.length / 2)] ?? NaN;
+  const { maxStartMs, maxIdleMB } = TARGETS[program];
   const worst = timesMs.at(-1) ?? NaN;
-  const held = memoryBytes.length === 0
-    ? "-"
-    : `${(middle(memoryBytes) / 1024 / 1024).toFixed(0)} MiB`;
-  return `start  ${program.padEnd(20)} median ${middle(timesMs).toFixed(0)} ms, ` +
-    `worst ${worst.toFixed(0)} ms; idle memory ${held}`;
+  const time = middle(timesMs);
+  const idleMB = middle(memoryBytes) / 1e6;
+  const isMissed = idleMB > maxIdleMB || (maxStartMs !== null && time > maxStartMs);
+  const memory = memoryBytes.length === 0 ? "-" : `${idleMB.toFixed(0)} MB`;
+  const targets = [...maxStartMs === null ? [] : [`${maxStartMs} ms`], `${maxIdleMB} MB`];
+  return `start  ${program.padEnd(20)} median ${time.toFixed(0)} ms, ` +
+    `worst ${worst.toFixed(0)} ms; idle memory ${memory}  <= ${targets.join(", ")}` +
+    `${isMissed ? " missed" : ""}`;
 }

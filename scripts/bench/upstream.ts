@@ -17,7 +17,11 @@ const streams = new Map([
   ["sse-8", completionStream(STREAM_RECORDS, 8)],
   ["sse-short", completionStream(SHORT_STREAM_RECORDS, 1)],
 ]);
+const slowStream = completionStream(SHORT_STREAM_RECORDS, 1);
 const messages = messagesStream(STREAM_RECORDS);
+
+/** The pause between two records of a slow stream. */
+const SLOW_PAUSE_MS = 300;
 
 serveUntilStdinEnds(async (request) => {
   const body = await request.bytes();
@@ -27,6 +31,7 @@ serveUntilStdinEnds(async (request) => {
   if (request.url.endsWith("/messages")) {
     return behaviour === "json" ? jsonResponse(message) : streamResponse(messages);
   }
+  if (behaviour === "sse-slow") return streamResponse(slowStream, afterPause);
   const stream = streams.get(behaviour);
   return stream === undefined ? jsonResponse(completion) : streamResponse(stream);
 });
@@ -37,16 +42,24 @@ function jsonResponse(body: Uint8Array<ArrayBuffer>): Response {
   });
 }
 
+function inNextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function afterPause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, SLOW_PAUSE_MS));
+}
+
 /**
  * Returns a stream that sends each piece in a separate write, as a model sends its tokens. Without
  * the wait the runtime would join the pieces into one write, and a proxy would receive a whole
  * response.
  */
-function streamResponse(pieces: readonly Uint8Array[]): Response {
+function streamResponse(pieces: readonly Uint8Array[], wait = inNextTurn): Response {
   let at = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await wait();
       const piece = pieces[at++];
       if (piece === undefined) controller.close();
       else controller.enqueue(piece);

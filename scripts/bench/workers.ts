@@ -46,7 +46,7 @@ const SCENARIO: Scenario = {
   timed: "totalMs",
   base: "one",
   measured: "one",
-  target: null,
+  targets: [],
 };
 
 function dialogueOf(count: number): Uint8Array<ArrayBuffer> {

@@ -67,8 +67,11 @@ export function hostName({ os, arch }: { readonly os: string; readonly arch: str
   return `${system}-${arch === "aarch64" ? "arm64" : "x64"}`;
 }
 
+/** Every file of the bundles: code and source maps. */
+const FILES = BUNDLES.flatMap(({ file }) => [file, `${file}.map`]);
+
 /** Files that the program loads at run time, beside its own. */
-const INCLUDED = BUNDLES.map(({ file }) => file).filter((file) => file !== "main.js");
+const INCLUDED = FILES.filter((file) => file !== "main.js");
 
 /** Returns the arguments of `deno compile` for a bundle in its working directory. */
 export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
@@ -205,7 +208,7 @@ async function main(): Promise<number> {
   const folder = await existing(`${ROOT}/.cache/bundle`);
   await bundle(ROOT, folder, releaseAddress(Deno.env.get("SWITCHYARD_RELEASE_ADDRESS") ?? ""));
   const date = await sourceDate();
-  for (const { file } of BUNDLES) await Deno.utime(`${folder}/${file}`, date, date);
+  for (const file of FILES) await Deno.utime(`${folder}/${file}`, date, date);
   const names: string[] = [];
   for (const target of targets) {
     const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;

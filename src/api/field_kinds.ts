@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 // Schemas of known fields. They check types only: the upstream judges the values. A null counts as absent.
 

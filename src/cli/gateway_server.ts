@@ -16,7 +16,7 @@ import { newLog } from "../observe/log.ts";
 import type { MetricValues } from "../observe/metric_sum.ts";
 import { newSpans } from "../observe/spans.ts";
 import { newOutbound } from "../remote/remote_services.ts";
-import { createApp } from "../server/app.ts";
+import { type App, createApp } from "../server/app.ts";
 import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
 import { drain } from "./drain.ts";
@@ -97,13 +97,15 @@ export async function openGateway(
   });
   const serviceName = config.telemetry.service_name;
   const spans = await newSpans({ serviceName, environment, log });
+  /** Made for the first remote command, because most gateways have no dashboard. */
+  let remote: App | null = null;
   const outbound = newOutbound({
     world,
     log,
     ...role !== null && { instanceId: role.instanceId },
     dropped: (events) => gateway.metrics.exportDropped(events),
     generation: () => gateway.generation,
-    handle: (request) => remote(request),
+    handle: (request) => (remote ??= createApp(gateway, newRemoteAdmission(gateway)))(request),
   });
   const feed = config.admin.enabled ? newFeed(world, () => gateway.generation) : null;
   const sinks = [
@@ -123,7 +125,6 @@ export async function openGateway(
     },
   });
   const notes = newNoteBook(() => world.wall());
-  const remote = createApp(gateway, newRemoteAdmission(gateway));
   const isStateUp = store === null || await store.start();
   const { host, port, idle_timeout } = config.server;
   const listening = isStateUp || !config.state.required

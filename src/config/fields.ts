@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { DURATION, parseDuration } from "./units.ts";
 
 /** Pattern of text that is a YAML number; the caller trims blanks. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Path } from "./problems.ts";
 import { configSchema } from "./schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { decimal, duration, flag, section } from "./fields.ts";
 import { addressProblem } from "./provider_schema.ts";
 import { secretValue } from "./security_schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import {
   decimal,

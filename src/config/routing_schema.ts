@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { headerName, headerValue, integer, labels, section, text } from "./fields.ts";
 
 const STRATEGIES = [

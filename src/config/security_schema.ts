@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
 import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { duration, flag, integer, section, text } from "./fields.ts";
 
 /** The defaults of `state.max_entries` and `state.max_bytes`. */

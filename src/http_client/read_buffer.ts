@@ -1,8 +1,14 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { findCause } from "./runtime_errors.ts";
 
-/** Initial size of the receive buffer in bytes; a stream holds it for its whole life. */
-const MIN_BUFFER_BYTES = 16 * 1024;
+/**
+ * Initial size of the receive buffer in bytes. A stream holds its buffer for its whole life, and the
+ * records of most streams are small.
+ */
+const MIN_BUFFER_BYTES = 4 * 1024;
+
+/** Size of the buffer after a read has filled a smaller one: large bodies need fewer reads. */
+const FILLED_BUFFER_BYTES = 16 * 1024;
 
 /** Limit of unconsumed bytes: the head of a response is the longest part that is buffered whole. */
 const MAX_WAITING_BYTES = 64 * 1024;
@@ -35,7 +41,11 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
   let hasEnded = false;
 
   function makeRoom() {
-    if (start === end) start = end = 0;
+    if (start === end) {
+      const wasFilled = end === room.length;
+      if (wasFilled && end < FILLED_BUFFER_BYTES) room = new Uint8Array(FILLED_BUFFER_BYTES);
+      start = end = 0;
+    }
     if (end < room.length) return;
     if (start === 0 && room.length === MAX_WAITING_BYTES) {
       throw new Error("a line of the response has no end");
@@ -71,7 +81,7 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
       return true;
     },
     watch(gone) {
-      if (room.length > MIN_BUFFER_BYTES) room = new Uint8Array(MIN_BUFFER_BYTES);
+      if (room.length > FILLED_BUFFER_BYTES) room = new Uint8Array(MIN_BUFFER_BYTES);
       start = end = 0;
       ahead = connection.read(room);
       ahead.then(gone, gone);

@@ -76,12 +76,11 @@ export function requestParts(
   }
   if (length !== null) text += `content-length: ${length}\r\n`;
   if (isLast) text += "connection: close\r\n";
-  const head = encodeLatin1(`${text}\r\n`);
+  text += "\r\n";
   const [first, ...others] = pieces;
-  if (first === undefined) return [head];
-  return first.length <= MAX_COPIED_BODY_BYTES
-    ? [concatBytes(head, first), ...others]
-    : [head, ...pieces];
+  return first === undefined || first.length > MAX_COPIED_BODY_BYTES
+    ? [encodeHead(text, NO_BYTES), ...pieces]
+    : [encodeHead(text, first), ...others];
 }
 
 /** Returns the pieces of a request body in UTF-8; none without a body. */
@@ -113,18 +112,19 @@ function collectFields(
 const AROUND = /^[\t\n\r ]|[\t\n\r ]$/;
 const ALL_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
-/** Encodes one byte for each character, as the runtime represents header values. */
-function encodeLatin1(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(text.length);
-  const { read, written } = encoder.encodeInto(text, bytes);
-  if (read === written && written === text.length) return bytes;
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
-}
+const NO_BYTES = new Uint8Array();
 
-function concatBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
+/**
+ * Returns a head with the bytes behind it. The head has one byte for each character, as the runtime
+ * represents header values.
+ */
+function encodeHead(text: string, behind: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length + behind.length);
+  const { read, written } = encoder.encodeInto(text, bytes);
+  // A character beyond ASCII was written as two bytes.
+  if (read !== text.length || written !== text.length) {
+    for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  }
+  bytes.set(behind, text.length);
+  return bytes;
 }

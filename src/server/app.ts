@@ -12,6 +12,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
+import { onDisconnect } from "./client_watch.ts";
 import { endConnection } from "./connections/end_connection.ts";
 import { type Admission, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
@@ -148,14 +149,14 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
 }
 
 /**
- * Cancels a call when its client disconnects. Returns a function that ends this: the signal of a
- * request also fires after a successful response, so it counts only until the response exists.
+ * Cancels a call when its client disconnects. Returns a function that ends this: the
+ * runtime also reports the end of a successful response, so it counts only until the response exists.
  */
-function watchClient({ cancellation }: Call, { signal }: Request): () => void {
+function watchClient({ cancellation }: Call, request: Request): () => void {
   let isWatched = true;
-  signal.addEventListener("abort", () => {
+  onDisconnect(request, () => {
     if (isWatched) cancellation.clientDisconnected();
-  }, { once: true });
+  });
   return () => void (isWatched = false);
 }
 

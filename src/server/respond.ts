@@ -136,20 +136,21 @@ function noTransform(headers: HeaderFields): HeaderFields {
 
 function gatewayHeaders({ id, report, responseHeaders }: Call, now: number): HeaderFields {
   const { provider, model, route, cache, lossy, verified } = report;
-  return {
+  const headers: Record<string, string> = {
     ...responseHeaders,
     "x-gateway-request-id": id,
     // SDKs read the request ID from this header. An upstream's own ID never replaces it.
     "x-request-id": id,
     "x-gateway-latency-ms": now.toFixed(1),
     "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
-    ...(route === null ? {} : { "x-gateway-route": headerText(route) }),
-    ...(provider === null ? {} : { "x-gateway-provider": headerText(provider) }),
-    ...(model === null ? {} : { "x-gateway-model": headerText(model) }),
-    ...(cache === null ? {} : { "x-gateway-cache-status": cache }),
-    ...(lossy.length === 0 ? {} : { "x-gateway-lossy": pathList(lossy) }),
-    ...(verified.length === 0 ? {} : { "x-gateway-verified": pathList(verified) }),
   };
+  if (route !== null) headers["x-gateway-route"] = headerText(route);
+  if (provider !== null) headers["x-gateway-provider"] = headerText(provider);
+  if (model !== null) headers["x-gateway-model"] = headerText(model);
+  if (cache !== null) headers["x-gateway-cache-status"] = cache;
+  if (lossy.length > 0) headers["x-gateway-lossy"] = pathList(lossy);
+  if (verified.length > 0) headers["x-gateway-verified"] = pathList(verified);
+  return headers;
 }
 
 /** Maximum length of a list of field paths in a response header. */

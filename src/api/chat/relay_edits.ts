@@ -66,10 +66,15 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
+/** True if a usage object has no `total_tokens`. */
+export function lacksTotal(usage: JsonObject): boolean {
+  return typeof usage.total_tokens !== "number";
+}
+
 /** Returns a usage object with `total_tokens` added; null if it is present or the sum is unknown. */
 export function completedUsage(text: string, usage: JsonObject): string | null {
   const { prompt_tokens: input, completion_tokens: output } = usage;
-  if (typeof usage.total_tokens === "number") return null;
+  if (!lacksTotal(usage)) return null;
   if (typeof input !== "number" || typeof output !== "number") return null;
   const [edit] = changeMembers(0, parseMembers(text), [["total_tokens", String(input + output)]]);
   return edit === undefined ? null : text.slice(0, edit.start) + edit.text + text.slice(edit.end);

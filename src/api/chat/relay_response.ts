@@ -15,6 +15,7 @@ import {
   type Change,
   completedUsage,
   type Identity,
+  lacksTotal,
   missingMembers,
   reasoningEdits,
 } from "./relay_edits.ts";
@@ -42,7 +43,8 @@ export function relayResponse(
   const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;
   const changes: Change[] = missingMembers(value, identity);
-  const span = usage === null ? null : findValue(text, ["usage"]);
+  // Searched only if it must change: the search reads all of the text before it.
+  const span = usage === null || !lacksTotal(usage) ? null : findValue(text, ["usage"]);
   if (usage !== null && span !== null) {
     const completed = completedUsage(text.slice(span.start, span.end), usage);
     if (completed !== null) changes.push(["usage", completed]);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
 import { isObject, type JsonDocument } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";

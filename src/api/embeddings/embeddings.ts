@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { exchange } from "../../exchange.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import type { Usage } from "../../core/events.ts";

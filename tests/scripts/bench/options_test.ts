@@ -26,7 +26,14 @@ function launchOf(...args: readonly string[]) {
 }
 
 Deno.test("without arguments all rows are measured in three rounds of a second, without peers", () => {
-  assertEquals(accepted(), { seconds: 1, rounds: 3, only: [], peers: [], write: false });
+  assertEquals(accepted(), {
+    seconds: 1,
+    rounds: 3,
+    only: [],
+    profileFolder: null,
+    peers: [],
+    write: false,
+  });
 });
 
 Deno.test("rounds, seconds and rows of the benchmark are checked", () => {
@@ -34,6 +41,7 @@ Deno.test("rounds, seconds and rows of the benchmark are checked", () => {
     ..."--seconds 0.5 --rounds 5 --only small --only cancel".split(" "),
   );
   assertEquals([seconds, rounds, only], [0.5, 5, ["small", "cancel"]]);
+  assertEquals(accepted("--profile", "profiles").profileFolder, "profiles");
   assertEquals(parsed("--seconds", "0"), "--seconds must be a number above 0");
   assertEquals(parsed("--rounds", "1.5"), "--rounds must be a whole number above 0");
   assertEquals(parsed("--only", "tiny"), "--only tiny is no scenario and no measurement");

@@ -9,7 +9,7 @@ Deno.test("an installed program gets its environment and a log, its processor ti
   const code = `console.log(Deno.env.get("GREETING"));
     Deno.serve({ hostname: "127.0.0.1", port: ${port}, onListen() {} }, () => new Response("hello"));`;
   {
-    await using servers = newServerProcesses(false);
+    await using servers = newServerProcesses(false, null);
     const { cpuMs } = await servers.startInstalled(Deno.execPath(), ["eval", code], port, 0, {
       ...SETTINGS,
       environment: { GREETING: "good day" },
@@ -25,7 +25,7 @@ Deno.test("an installed program gets its environment and a log, its processor ti
 });
 
 Deno.test("an installed program that ends before it listens is a failure", async () => {
-  await using servers = newServerProcesses(false);
+  await using servers = newServerProcesses(false, null);
   const settings = { ...SETTINGS, logPath: "/dev/null", listenTimeoutMs: 10_000 };
   const starting = servers.startInstalled("sh", ["-c", "exit 3"], freePort(), 0, settings);
   const error = await starting.then(() => null, (reason: Error) => reason.message);

@@ -1,10 +1,12 @@
 import {
+  bundleFile,
+  linkedTo,
   neutralCode,
   neutralMap,
   type Places,
   stamped,
 } from "../../../scripts/packaging/bundle.ts";
-import { assertEquals, assertThrows } from "../../support/assert.ts";
+import { assertEquals, assertMatch, assertThrows } from "../../support/assert.ts";
 
 const PLACES: Places[] = [
   { root: "/home/a/work", folder: "/home/a/work/.cache/bundle", packages: "/home/a/.deno/npm" },
@@ -32,6 +34,25 @@ Deno.test("a source map names the same sources wherever they lie, and holds no s
     maps,
     PLACES.map(() => ({ version: 3, sources, names: ["n"], mappings: "AAAA" })),
   );
+});
+
+Deno.test("a bundle names the file of its source map, which a start does not read", () => {
+  assertEquals(linkedTo("a.js.map", "use();"), "use();\n//# sourceMappingURL=a.js.map\n");
+});
+
+Deno.test("an error of a bundled program names the line of its source", async () => {
+  const root = new URL("../../../", import.meta.url).pathname.replace(/\/$/, "");
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-bundle-" });
+  try {
+    const source = "tests/support/throwing_program.ts";
+    await bundleFile({ root, folder, packages: `${folder}/none` }, { source, file: "main.js" });
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "--no-config", `${folder}/main.js`],
+    }).output();
+    assertMatch(new TextDecoder().decode(stdout), /throwing_program\.ts:\d+:\d+\n/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("a build may have an address of releases, in the one place for it", () => {

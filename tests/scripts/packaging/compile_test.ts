@@ -58,9 +58,13 @@ Deno.test("an executable can share its port among the workers of a gateway", () 
   assert(compileArguments("linux-x64", "out", true).includes("--unstable-net"));
 });
 
-Deno.test("an executable contains the file of the thread of the database", () => {
+Deno.test("an executable contains the file of the thread of the database, and the maps of both files", () => {
   const args = compileArguments("linux-x64", "out", true);
-  assertEquals(args.slice(args.indexOf("--include")), ["--include", "store_worker.js", "main.js"]);
+  const files = ["main.js.map", "store_worker.js", "store_worker.js.map"];
+  assertEquals(args.slice(args.indexOf("--include")), [
+    ...files.flatMap((file) => ["--include", file]),
+    "main.js",
+  ]);
 });
 
 Deno.test("an executable without the right to call libraries has all its other rights", () => {

@@ -1,0 +1,82 @@
+import { hostName } from "../packaging/compile.ts";
+import { PERMISSIONS } from "../packaging/permissions.ts";
+
+/** Two forms of the program: its sources, and the executable of `deno task compile`. */
+export type ProgramName = "source" | "executable";
+
+/** A form of the program with the command that starts it. */
+export interface Program {
+  readonly name: ProgramName;
+  readonly command: readonly string[];
+}
+
+/** A program that listens. Disposing it ends it. */
+export interface RunningProgram extends AsyncDisposable {
+  readonly url: string;
+  /** Milliseconds until the program reported its address. */
+  readonly startMs: number;
+  /** Returns the resident memory in bytes; null where the system does not report it. */
+  memoryBytes(): number | null;
+}
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Returns the sources and, if `deno task compile` has built it, the executable. */
+export async function findPrograms(canPin: boolean, core: number): Promise<Program[]> {
+  const pinned = canPin ? ["taskset", "-c", String(core)] : [];
+  const source = [...pinned, Deno.execPath(), "run", ...PERMISSIONS, `${ROOT}main.ts`];
+  const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
+  const found: Program[] = [{ name: "source", command: source }];
+  try {
+    await Deno.stat(executable);
+  } catch {
+    return found;
+  }
+  return [...found, { name: "executable", command: [...pinned, executable] }];
+}
+
+/** Starts a program with a configuration and waits until it listens. */
+export async function startProgram(
+  { command: [first = "", ...rest] }: Program,
+  config: string,
+): Promise<RunningProgram> {
+  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(path, config);
+  const began = performance.now();
+  const child = new Deno.Command(first, {
+    args: [...rest, "--config", path],
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const url = await readUrl(output);
+  const startMs = performance.now() - began;
+  return {
+    url,
+    startMs,
+    memoryBytes: () => readMemoryBytes(child.pid),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      while (!(await output.read()).done);
+      await child.status;
+      await Deno.remove(path);
+    },
+  };
+}
+
+async function readUrl(output: ReadableStreamDefaultReader<string>): Promise<string> {
+  for (let text = "";;) {
+    const { done, value } = await output.read();
+    if (done) throw new Error(`The program did not start: ${text}`);
+    text += value;
+    const [, url = ""] = /listens on (\S+)\s/.exec(text) ?? [];
+    if (url !== "") return url;
+  }
+}
+
+function readMemoryBytes(pid: number): number | null {
+  if (Deno.build.os !== "linux") return null;
+  const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
+    .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes) * 1024;
+}
