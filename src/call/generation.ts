@@ -8,7 +8,10 @@ import type { ModelPattern } from "./model_pattern.ts";
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {
   readonly number: number;
+  /** The configuration of this process: of several, each has its share of the limits. */
   readonly config: Config;
+  /** The configuration of the whole gateway. */
+  readonly whole: Config;
   readonly providers: ReadonlyMap<string, Provider>;
   /** Routes in file order; the first route that matches a request is used. */
   readonly routes: readonly Route[];

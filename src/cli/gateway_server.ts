@@ -5,7 +5,7 @@ import { bugText } from "../core/bug_text.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
-import { compile } from "../gateway/compile.ts";
+import { compile, type Divide } from "../gateway/compile.ts";
 import { newGateway } from "../gateway/gateway.ts";
 import { openStateStore } from "../state/open_store.ts";
 import { newAvailableStore } from "../state/availability/available_store.ts";
@@ -51,6 +51,7 @@ export interface WorkerRole {
   readonly port: number;
   readonly generation: number;
   readonly instanceId: string;
+  readonly divide: Divide;
   /** Returns the metrics of all workers in the text format. */
   scrape(): Promise<string>;
 }
@@ -60,11 +61,12 @@ export interface WorkerRole {
  * gateway of one process.
  */
 export async function openGateway(
-  config: Config,
+  whole: Config,
   terminal: Terminal,
   openStore: typeof openStateStore = openStateStore,
   role: WorkerRole | null = null,
 ): Promise<GatewayServer> {
+  const config = role === null ? whole : role.divide(whole);
   const { isColoured, environment } = terminal;
   const { format } = config.logging;
   let { level } = config.logging;
@@ -113,17 +115,22 @@ export async function openGateway(
     ...(spans === null ? [] : [spans.sink]),
     ...(feed === null ? [] : [feed.sink]),
   ];
-  const gateway = newGateway(compile(config, role?.generation ?? 1), world, sinks, {
-    hostname: hostname(),
-    newCapture: outbound.newCapture,
-    store,
-    ...role !== null && { scrape: role.scrape },
-    onKeyRejected: newKeyWarning(log),
-    ...(feed === null ? {} : { began: feed.began }),
-    onBug(error) {
-      log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
+  const gateway = newGateway(
+    compile(whole, role?.generation ?? 1, null, role?.divide),
+    world,
+    sinks,
+    {
+      hostname: hostname(),
+      newCapture: outbound.newCapture,
+      store,
+      ...role !== null && { scrape: role.scrape, divide: role.divide },
+      onKeyRejected: newKeyWarning(log),
+      ...(feed === null ? {} : { began: feed.began }),
+      onBug(error) {
+        log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
+      },
     },
-  });
+  );
   const notes = newNoteBook(() => world.wall());
   const isStateUp = store === null || await store.start();
   const { host, port, idle_timeout } = config.server;
@@ -133,8 +140,7 @@ export async function openGateway(
       host,
       role?.port ?? port,
       newIdleLimits(idle_timeout),
-      undefined,
-      role !== null,
+      { reusePort: role !== null },
     )
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);
@@ -174,7 +180,7 @@ export async function openGateway(
     reload(next) {
       level = next.logging.level;
       const changes = gateway.reload(next);
-      outbound.apply(next);
+      outbound.apply(gateway.generation.config);
       return changes;
     },
     reloaded: (result) => gateway.metrics.reloaded(result),

@@ -25,20 +25,25 @@ export interface ListenSettings {
   readonly port: string;
 }
 
+/** What is different in listeners other than that of a gateway of one process. */
+export interface ListenOptions {
+  readonly settings?: ListenSettings;
+  /** True if several processes listen on the port: the system distributes the connections. */
+  readonly reusePort?: boolean;
+}
+
 const SERVER_SETTINGS: ListenSettings = { host: "--host", port: "--port" };
 
 /**
  * Serves requests at a host name or IP address; port 0 picks a free one. Client connections
- * that are idle for longer than the limits are closed if their sockets are accessible. With
- * `reusePort` several processes listen on one port, and the system distributes the connections.
+ * that are idle for longer than the limits are closed if their sockets are accessible.
  */
 export function listen(
   handler: (request: Request, peer: Peer) => Promise<Response>,
   hostname: string,
   port: number,
   limits: IdleLimits | null = null,
-  settings: ListenSettings = SERVER_SETTINGS,
-  reusePort = false,
+  { settings = SERVER_SETTINGS, reusePort = false }: ListenOptions = {},
 ): Listening {
   let connections: Connections | null = null;
   try {
@@ -104,7 +109,7 @@ export function stopped(stop: Cancellation): Promise<void> {
 }
 
 /** Returns the URL of the server; a wildcard address becomes loopback, because clients cannot connect to it. */
-function urlOf(hostname: string, port: number): string {
+export function urlOf(hostname: string, port: number): string {
   const reached = hostname.replace(/^0\.0\.0\.0$/, "127.0.0.1").replace(/^::$/, "::1");
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }

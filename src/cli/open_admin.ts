@@ -23,7 +23,7 @@ export async function openAdmin(
   });
   const limits = newIdleLimits(server.idle_timeout);
   const settings = { host: "admin.host", port: "admin.port" };
-  const listening = listen(admin.handle, host, port, limits, settings);
+  const listening = listen(admin.handle, host, port, limits, { settings });
   if (!listening.ok) {
     return { ...listening, isTaken: false, trouble: `Admin page: ${listening.trouble}` };
   }

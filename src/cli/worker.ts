@@ -2,6 +2,7 @@ import { type Channel, newChannel } from "../workers/channel.ts";
 import { newGroupMetrics } from "../workers/group_metrics.ts";
 import type { StartMessage, ToParent, ToWorker } from "../workers/messages.ts";
 import { WORKER_COMMAND } from "../workers/process.ts";
+import { shareOf } from "../workers/share.ts";
 import { metricsText, type MetricValues } from "../observe/metric_sum.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { openStateStore } from "../state/open_store.ts";
@@ -51,6 +52,7 @@ async function serveAs(
     port,
     generation,
     instanceId,
+    divide: (whole) => shareOf(whole, place),
     scrape: async () => await group.scrape() ?? await metricsText([await ownMetrics()]),
   });
   if (!server.ok) {

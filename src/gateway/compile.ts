@@ -11,33 +11,42 @@ import { compileClientKeys } from "./compile_keys.ts";
 import { compileGlob } from "../core/glob.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 
+/** Returns the configuration of one process of a gateway with several. */
+export type Divide = (whole: Config) => Config;
+
 /**
  * Compiles a validated configuration. A provider with the same settings as in the previous
- * generation stays the same object, and its cached responses stay valid.
+ * generation stays the same object, and its cached responses stay valid. The processes of a gateway have
+ * their shares of its limits, but the names of the whole configuration in a cache that they share.
  */
 export function compile(
-  config: Config,
+  whole: Config,
   number: number,
   previous: Generation | null = null,
+  divide: Divide = (config) => config,
 ): Generation {
-  const { encryption_keys } = config.state;
+  const config = divide(whole);
+  const { encryption_keys } = whole.state;
   const providers = new Map(
-    Object.entries(config.providers).map(([id, settings]) => {
+    Object.entries(whole.providers).map(([id, settings]) => {
       const earlier = previous?.providers.get(id);
-      const isSame = earlier !== undefined && isDeepStrictEqual(earlier.settings, settings);
-      return [id, isSame ? earlier : compileProvider(id, settings, number, encryption_keys)];
+      const isSame = isDeepStrictEqual(previous?.whole.providers[id], settings);
+      if (earlier !== undefined && isSame) return [id, earlier];
+      const name = sharedNamespace(id, settings, encryption_keys);
+      return [id, compileProvider(id, config.providers[id] ?? settings, number, name)];
     }),
   );
   const routes = config.routing.routes.map((route) => compileRoute(config, route, providers));
   const calendar = newCalendar(config.security.time_zone);
   return {
     number,
+    whole,
     config,
     providers,
     routes,
     clientKeys: compileClientKeys(config, calendar),
     calendar,
-    sharedCachePrefix: sharedCachePrefix(config),
+    sharedCachePrefix: sharedCachePrefix(whole),
   };
 }
 
@@ -45,7 +54,7 @@ function compileProvider(
   id: string,
   settings: ProviderConfig,
   generation: number,
-  encryptionKeys: readonly string[],
+  sharedNamespace: string,
 ): Provider {
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
@@ -61,7 +70,7 @@ function compileProvider(
     accounts,
     upstream: others.length === 0 ? first.digest : digestUpstream(settings, base, query),
     namespace: `${id}@${generation}`,
-    sharedNamespace: sharedNamespace(id, settings, encryptionKeys),
+    sharedNamespace,
     secrets: collectSecrets(settings),
     transport: newTransport(settings),
   };

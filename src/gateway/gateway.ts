@@ -12,7 +12,7 @@ import { breakerState, countResting } from "../call/accounts.ts";
 import { hasPool } from "../call/key_pool.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
-import { compile } from "./compile.ts";
+import { compile, type Divide } from "./compile.ts";
 import type { Generation } from "../call/generation.ts";
 
 /** The running gateway: dependencies and state of every call. */
@@ -53,6 +53,8 @@ export interface GatewayOptions {
   readonly store?: GatewayStore | null;
   /** Returns the metrics of all workers in the text format; absent for those of this process. */
   readonly scrape?: Metrics["scrape"];
+  /** Absent for a gateway of one process. */
+  readonly divide?: Divide;
   /** Receives each key of a pool that begins to rest because its provider rejected it. */
   readonly onKeyRejected?: KeyListener;
 }
@@ -118,11 +120,11 @@ export function newGateway(
     },
     reload(config) {
       const previous = current;
-      const next = compile(config, previous.number + 1, previous);
-      state.cache.apply(previous.config.caching, config.caching);
+      const next = compile(config, previous.number + 1, previous, options.divide);
+      state.cache.apply(previous.config.caching, next.config.caching);
       configure(state, next);
       current = next;
-      return changesBetween(previous.config, config);
+      return changesBetween(previous.config, next.config);
     },
   };
   return gateway;

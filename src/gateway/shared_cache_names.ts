@@ -3,8 +3,8 @@ import type { Config, ProviderConfig } from "../config/schema.ts";
 import { VERSION } from "../core/build.ts";
 
 /**
- * Returns the prefix of a provider's keys in a shared cache: a digest of its ID and all settings
- * but the limits that are divided among workers. The settings include its keys. It is keyed with the first encryption key, so that a reader of the store
+ * Returns the prefix of a provider's keys in a shared cache: a digest of its ID and all settings,
+ * which include its keys. It is keyed with the first encryption key, so that a reader of the store
  * cannot try out provider keys; without encryption keys, with the provider's own keys.
  */
 export function sharedNamespace(
@@ -13,8 +13,7 @@ export function sharedNamespace(
   encryptionKeys: readonly string[],
 ): string {
   const key = encryptionKeys[0] ?? settings.api_keys.map(({ value }) => value).join("\n");
-  const { max_concurrent: _concurrent, max_queued: _queued, ...deciding } = settings;
-  return createHmac("sha256", key).update(JSON.stringify([id, deciding])).digest("hex");
+  return createHmac("sha256", key).update(JSON.stringify([id, settings])).digest("hex");
 }
 
 /**
@@ -25,8 +24,6 @@ export function sharedNamespace(
 export function sharedCachePrefix({ caching, security }: Config): string {
   const { enabled, provider, isolate_clients } = security;
   const access = enabled && provider === "api_key" ? { isolate_clients } : null;
-  // The bounds of the memory of one process, which are divided among workers, decide neither.
-  const { max_size: _size, max_bytes: _bytes, max_entry_bytes: _entry, ...deciding } = caching;
-  const settings = JSON.stringify([VERSION, deciding, access]);
+  const settings = JSON.stringify([VERSION, caching, access]);
   return createHash("sha256").update(settings).digest("hex");
 }

@@ -5,7 +5,6 @@ import type { Log } from "../observe/log.ts";
 import { coalesced } from "./coalesce.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/metric_sum.ts";
 import type { WorkerProcess } from "./process.ts";
-import { shareOf } from "./share.ts";
 import { newSlot, type Slot } from "./slot.ts";
 
 /** Time beyond `drain_delay` and `drain_timeout` after which a worker is killed: it then sends its last data. */
@@ -50,19 +49,19 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
   const scrape = coalesced(() => gather().catch(logBug));
 
   const slots = Array.from({ length: workers }, (_, index): Slot => {
-    const place = { number: index + 1, workers };
-    return newSlot(place.number, {
+    const number = index + 1;
+    return newSlot(number, {
       world,
       log,
       spawn: deps.spawn,
       startMessage: () => ({
         kind: "start",
-        place,
+        place: { number, workers },
         port,
         generation,
         instanceId,
         isColoured,
-        config: shareOf(config, place),
+        config,
       }),
       scrape,
       retain(metrics) {
@@ -124,10 +123,7 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
     reload(next) {
       config = next;
       generation++;
-      slots.forEach((slot, index) => {
-        const place = { number: index + 1, workers };
-        slot.send({ kind: "reload", config: shareOf(next, place) });
-      });
+      for (const slot of slots) slot.send({ kind: "reload", config: next });
     },
     drain,
     failed: failure.promise,

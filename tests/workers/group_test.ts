@@ -2,6 +2,8 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { newLog } from "../../src/observe/log.ts";
 import type { MetricValues } from "../../src/observe/metric_sum.ts";
 import { newGroup } from "../../src/workers/group.ts";
+import type { StartMessage } from "../../src/workers/messages.ts";
+import { shareOf } from "../../src/workers/share.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -81,14 +83,18 @@ async function metricsWith(value: number): Promise<MetricValues> {
   return JSON.parse(JSON.stringify(await registers[0]?.getMetricsAsJSON()));
 }
 
+/** Returns the limit of a worker, which serves its share of the configuration. */
+function maxRequests({ config, place }: StartMessage): number {
+  return shareOf(config, place).server.max_concurrent_requests;
+}
+
 Deno.test("each worker begins with its place, the shared port and its share of the configuration", async () => {
   const scripted = newScriptedGroup();
   await scripted.started();
   const starts = scripted.workers.map(({ received }) => received[0]);
   assertEquals(
     starts.map((start) =>
-      start?.kind === "start" &&
-      [start.place, start.port, start.generation, start.config.server.max_concurrent_requests]
+      start?.kind === "start" && [start.place, start.port, start.generation, maxRequests(start)]
     ),
     [[{ number: 1, workers: 2 }, 4100, 1, 5], [{ number: 2, workers: 2 }, 4100, 1, 5]],
   );
@@ -123,7 +129,7 @@ Deno.test("a worker that ends is started again after the delay, with the generat
   const start = worker(2).received[0];
   assertEquals(
     start?.kind === "start" &&
-      [start.place.number, start.generation, start.config.server.max_concurrent_requests],
+      [start.place.number, start.generation, maxRequests(start)],
     [2, 2, 10],
   );
   assertEquals(worker(0).received.at(-1)?.kind, "reload");

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { Config } from "../../src/config/schema.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { shareOf } from "../../src/workers/share.ts";
+import type { Generation } from "../../src/call/generation.ts";
+import { type Place, shareOf } from "../../src/workers/share.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -119,12 +120,32 @@ Deno.test("the first worker alone looks for releases and has the connection for 
 });
 
 Deno.test("workers with different shares use the same entries of a shared cache", () => {
-  const names = [config("valkey"), ...sharesOf(config("valkey"))].map((each) => {
-    const { providers, sharedCachePrefix } = compile(each, 1);
-    return [sharedCachePrefix, ...[...providers.values()].map((one) => one.sharedNamespace)].join();
-  });
-  assertEquals(new Set(names).size, 1);
+  const whole = config("valkey");
+  const [first, second] = PLACES.map((place) => compile(whole, 1, null, divided(place)));
+  assert(first !== undefined && second !== undefined);
+  assertEquals(new Set([compile(whole, 1), first, second].map(cacheNames)).size, 1);
+  // Of the limit 6 the second of two workers still has 3, of 5 it had 2.
+  for (const max_concurrent of [5, 6, 7]) {
+    const sim = { ...whole.providers.sim!, max_concurrent };
+    const next = { ...whole, providers: { ...whole.providers, sim } };
+    const [one, two] = [first, second].map((earlier, at) =>
+      compile(next, 2, earlier, divided(PLACES[at]!))
+    );
+    assertEquals(cacheNames(one!), cacheNames(two!));
+    assertEquals(cacheNames(one!) === cacheNames(first), max_concurrent === 5);
+  }
 });
+
+const PLACES = [{ number: 1, workers: 2 }, { number: 2, workers: 2 }] as const;
+
+function divided(place: Place): (whole: Config) => Config {
+  return (whole) => shareOf(whole, place);
+}
+
+/** Returns the names under which a generation shares cached responses. */
+function cacheNames({ providers, sharedCachePrefix }: Generation): string {
+  return [sharedCachePrefix, ...[...providers.values()].map((one) => one.sharedNamespace)].join();
+}
 
 Deno.test("a configuration survives its way to a worker as JSON", () => {
   for (const store of ["none", "valkey"]) {
