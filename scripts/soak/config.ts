@@ -1,3 +1,4 @@
+import { LIFECYCLES } from "../../src/cli/known_hosts.ts";
 import { RELAY_FAMILIES } from "../../src/core/endpoint.ts";
 
 /** The client keys of the soak. */
@@ -18,12 +19,7 @@ const PATHS: Readonly<Record<ProviderType, string>> = {
 };
 
 const NATIVE = {
-  chat_completions_lifecycle: true,
-  responses_lifecycle: true,
-  background_responses: true,
-  response_cancellation: true,
-  response_compaction: true,
-  response_input_tokens: true,
+  ...LIFECYCLES,
   embeddings_base64: true,
   relay: RELAY_FAMILIES,
 };

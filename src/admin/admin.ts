@@ -26,7 +26,7 @@ export interface AdminOptions extends SnapshotSource {
   onBug(error: unknown): void;
 }
 
-/** Maximum number of requests in flight, with the streams of snapshots. */
+/** Maximum number of requests in flight. Open streams of snapshots have a bound of their own. */
 const MAX_REQUESTS = 64;
 
 /** A response before it has the headers of every response. */

@@ -29,7 +29,7 @@ export function newFigureReader(gateway: Gateway): FigureReader {
     const callers = new Set(
       clientKeys.flatMap((key) => limitedCallers(key).map(({ caller }) => caller)),
     );
-    const day = calendar.windowOf("day", world.wall()).name.slice("d:".length);
+    const day = calendar.dateOf(world.wall());
     const [spent, rows] = await Promise.all([
       callers.size === 0 ? null : state.quotas.spent([...callers]),
       clientKeys.length === 0 || !state.usage.isOn ? null : state.usage.read([day]),

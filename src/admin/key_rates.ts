@@ -1,3 +1,5 @@
+import { newTimeRing } from "./time_ring.ts";
+
 /** Seconds over which the use of a key is added up. */
 const MAX_RATE_SECONDS = 60;
 
@@ -13,37 +15,22 @@ export interface KeyRates {
   read(second: number, key: string): KeyRate;
 }
 
-interface Slot {
-  second: number;
-  requests: number;
-  tokens: number;
-}
+const NO_USE: KeyRate = { requests: 0, tokens: 0 };
 
 /** Returns rates without requests. Names of keys come from the file. */
 export function newKeyRates(): KeyRates {
-  const byKey = new Map<string, Slot[]>();
+  const ring = newTimeRing(MAX_RATE_SECONDS, () => new Map<string, KeyRate>());
   return {
     add(second, key, tokens) {
-      let slots = byKey.get(key);
-      if (slots === undefined) {
-        slots = Array.from(
-          { length: MAX_RATE_SECONDS },
-          () => ({ second: -1, requests: 0, tokens: 0 }),
-        );
-        byKey.set(key, slots);
-      }
-      const slot = slots[second % MAX_RATE_SECONDS];
-      if (slot === undefined) return;
-      if (slot.second !== second) Object.assign(slot, { second, requests: 0, tokens: 0 });
-      slot.requests++;
-      slot.tokens += tokens;
+      const byKey = ring.at(second);
+      const earlier = byKey.get(key) ?? NO_USE;
+      byKey.set(key, { requests: earlier.requests + 1, tokens: earlier.tokens + tokens });
     },
     read(second, key) {
-      const recent = byKey.get(key)?.filter((slot) => slot.second > second - MAX_RATE_SECONDS) ??
-        [];
+      const recent = ring.until(second).map((byKey) => byKey.get(key) ?? NO_USE);
       return {
-        requests: recent.reduce((sum, slot) => sum + slot.requests, 0),
-        tokens: recent.reduce((sum, slot) => sum + slot.tokens, 0),
+        requests: recent.reduce((sum, one) => sum + one.requests, 0),
+        tokens: recent.reduce((sum, one) => sum + one.tokens, 0),
       };
     },
   };

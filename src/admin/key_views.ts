@@ -1,5 +1,4 @@
-import type { ClientKey } from "../call/client_key.ts";
-import { usdOf } from "../call/client_key.ts";
+import { type ClientKey, isLapsed, usdOf } from "../call/client_key.ts";
 import { type CallScope, limitedCallers, scopesNow } from "../call/quotas.ts";
 import type { Config } from "../config/schema.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
@@ -37,11 +36,10 @@ export function keyViews(
   return clientKeys.map((key): KeyView => {
     const { requests, tokens } = feed.key(key.name);
     const scopes = scopesNow({ callers: limitedCallers(key), calendar }, null, wallMs);
-    const isExpired = key.expiresMs !== null && wallMs >= key.expiresMs;
     return {
       name: key.name,
       group: groupOf(key, config),
-      isDisabled: key.isDisabled || isExpired,
+      isDisabled: isLapsed(key, wallMs),
       requestsPerMinute: requests,
       tokensPerMinute: tokens,
       maxRequestsPerMinute: requestLimit(key, config),

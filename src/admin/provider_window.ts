@@ -1,5 +1,5 @@
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
-import { newMinuteRing } from "./minute_ring.ts";
+import { MAX_MINUTES, newTimeRing } from "./time_ring.ts";
 
 /** Attempts at one provider in the last 15 minutes. */
 export interface ProviderCounts {
@@ -22,7 +22,7 @@ interface ProviderMinute {
 
 /** Returns a window without attempts. Providers and outcomes come from the file and the code. */
 export function newProviderWindow(): ProviderWindow {
-  const ring = newMinuteRing(() => new Map<string, ProviderMinute>());
+  const ring = newTimeRing(MAX_MINUTES, () => new Map<string, ProviderMinute>());
 
   return {
     add(minute, provider, outcome, ms) {

@@ -1,5 +1,5 @@
 import type { Generation, Route } from "../call/generation.ts";
-import { newMinuteRing } from "./minute_ring.ts";
+import { MAX_MINUTES, newTimeRing } from "./time_ring.ts";
 
 /** The call whose target served it. */
 export interface ServedCall {
@@ -20,7 +20,7 @@ export const FALLBACK_PREFIX = "fallback ";
 
 /** Returns a window without calls. It counts by the targets of the file, so clients cannot enlarge it. */
 export function newRouteWindow(): RouteWindow {
-  const ring = newMinuteRing(() => new Map<string, Map<string, number>>());
+  const ring = newTimeRing(MAX_MINUTES, () => new Map<string, Map<string, number>>());
 
   return {
     add(minute, { routes }, { route: name, provider, model }) {

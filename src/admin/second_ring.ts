@@ -1,8 +1,9 @@
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import type { SecondView } from "./snapshot.ts";
+import { MAX_MINUTES } from "./time_ring.ts";
 
-/** Number of seconds that are stored: 15 minutes. */
-export const MAX_SECONDS = 15 * 60;
+/** Number of seconds that are stored. */
+export const MAX_SECONDS = MAX_MINUTES * 60;
 
 /** What one finished call adds to its second. */
 export interface SecondCall {

@@ -1,28 +1,28 @@
-/** Number of minutes that are stored. */
-const MAX_MINUTES = 15;
+/** Number of minutes over which the page adds up calls and attempts. */
+export const MAX_MINUTES = 15;
 
-/** What happened in each of the last 15 minutes. */
-export interface MinuteRing<T> {
-  /** Returns the content of a minute, new if the minute has none. */
-  at(minute: number): T;
-  /** Returns the contents of the 15 minutes up to this one. */
-  until(minute: number): readonly T[];
+/** What happened in each of the last units of time, such as the last 15 minutes. */
+export interface TimeRing<T> {
+  /** Returns the content of a unit, new if the unit has none. */
+  at(unit: number): T;
+  /** Returns the contents of the last units up to this one. */
+  until(unit: number): readonly T[];
 }
 
-/** Returns a ring of which each minute begins with new content. */
-export function newMinuteRing<T>(create: () => T): MinuteRing<T> {
-  const slots: { readonly minute: number; readonly content: T }[] = [];
+/** Returns a ring of `size` units, each of which begins with new content. Units are counted since 1970. */
+export function newTimeRing<T>(size: number, create: () => T): TimeRing<T> {
+  const slots: { readonly unit: number; readonly content: T }[] = [];
   return {
-    at(minute) {
-      const slot = slots[minute % MAX_MINUTES];
-      if (slot?.minute === minute) return slot.content;
+    at(unit) {
+      const slot = slots[unit % size];
+      if (slot?.unit === unit) return slot.content;
       const content = create();
-      slots[minute % MAX_MINUTES] = { minute, content };
+      slots[unit % size] = { unit, content };
       return content;
     },
     until: (last) =>
       slots.filter((slot) => slot !== undefined)
-        .filter(({ minute }) => minute <= last && minute > last - MAX_MINUTES)
+        .filter(({ unit }) => unit <= last && unit > last - size)
         .map(({ content }) => content),
   };
 }

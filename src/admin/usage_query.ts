@@ -1,6 +1,12 @@
-import { dayBefore } from "../core/usage_row.ts";
+import { daysUntil } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { newUsageReport, USAGE_COLUMNS, usageCsv, usageJson } from "../observe/usage_report.ts";
+import {
+  newUsageReport,
+  parseDays,
+  USAGE_COLUMNS,
+  usageCsv,
+  usageJson,
+} from "../observe/usage_report.ts";
 
 /** Response to `GET /usage`. */
 export interface UsageResponse {
@@ -26,13 +32,11 @@ export async function readUsage(
   if (by !== column) return wrong("by is key, model, provider or day.");
   const format = query.get("format") ?? "json";
   if (format !== "json" && format !== "csv") return wrong("format is json or csv.");
-  const days = query.get("days") ?? String(stored);
-  if (!/^[1-9]\d{0,5}$/.test(days) && days !== String(stored)) {
-    return wrong("days is a number from 1 on.");
-  }
-  const to = generation.calendar.windowOf("day", world.wall()).name.slice("d:".length);
-  const length = Math.max(1, Math.min(Number(days), stored));
-  const wanted = Array.from({ length }, (_, index) => dayBefore(to, index));
+  const written = query.get("days");
+  const days = written === null ? stored : parseDays(written, stored);
+  if (days === null) return wrong("days is a number from 1 on.");
+  const to = generation.calendar.dateOf(world.wall());
+  const wanted = daysUntil(to, Math.max(1, days));
   const rows = await state.usage.read(wanted);
   if (!rows.ok) {
     return { status: 503, type: TEXT_TYPE, text: "The state store does not answer; try again." };

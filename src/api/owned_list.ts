@@ -1,6 +1,8 @@
 import type { Reply } from "../core/reply.ts";
 import { type Result, success } from "../core/result.ts";
+import { requestedModel } from "../exchange.ts";
 import type { Call } from "../call/call.ts";
+import { type NativeCapability, requireNativeProvider } from "../call/capability.ts";
 import { hasPool } from "../call/key_pool.ts";
 import { findOwner } from "../call/ownership.ts";
 import type { JsonObject } from "../core/json/json.ts";
@@ -10,7 +12,8 @@ import { type ListedObjects, ownPage } from "./own_page.ts";
 
 /** A list of objects that an upstream stores. */
 export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isRetried"> {
-  readonly provider: Provider;
+  /** Capability that their provider must have. */
+  readonly capability: NativeCapability;
   readonly query: URLSearchParams;
   /** Stores what follows from a page of an account, before it is sent; absent for nothing. */
   onPage?(page: JsonObject, sender: Sender): Promise<Result<void>>;
@@ -19,11 +22,19 @@ export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isR
 /** Number of consecutive pages with objects of other clients only, after which a list ends. */
 const MAX_HIDDEN_PAGES = 20;
 
-/** Lists the objects of an upstream account, without the objects of other clients. */
+/**
+ * Lists the objects of an upstream account, without the objects of other clients. The account is that of
+ * the provider that the client names, else of the only capable one.
+ */
 export async function listOwned(
   call: Call,
-  { provider, type, idOf, path, query: clientQuery, isRetried, onPage }: OwnedList,
+  { capability, type, idOf, path, query: clientQuery, isRetried, onPage }: OwnedList,
 ): Promise<Result<Reply>> {
+  const named = requestedModel(call, "");
+  if (!named.ok) return named;
+  const able = requireNativeProvider(call, named.value.provider, capability);
+  if (!able.ok) return able;
+  const provider = able.value;
   const query = new URLSearchParams(clientQuery);
   const after = query.get("after");
   let account = after === null ? null : await findAccount(call, provider, type, idOf(after));

@@ -27,6 +27,19 @@ export interface ClientKey {
   readonly limits: KeyLimits | null;
 }
 
+/** True if the key has expired at this Unix time in milliseconds. */
+export function isExpired({ expiresMs }: Pick<ClientKey, "expiresMs">, wallMs: number): boolean {
+  return expiresMs !== null && wallMs >= expiresMs;
+}
+
+/** True if the key is refused at this Unix time in milliseconds: it is disabled or has expired. */
+export function isLapsed(
+  key: Pick<ClientKey, "isDisabled" | "expiresMs">,
+  wallMs: number,
+): boolean {
+  return key.isDisabled || isExpired(key, wallMs);
+}
+
 /** What a client key may use; null where it may use everything. */
 export interface Permissions {
   /** Patterns of a model, or of its provider and model as in `openai/gpt-4o`; one must match. */

@@ -8,7 +8,7 @@ import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts
 import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
-import { KNOWN_HOSTS } from "./known_hosts.ts";
+import { KNOWN_HOSTS, LIFECYCLES } from "./known_hosts.ts";
 import { listen, stopped } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour } from "./tour.ts";
@@ -27,12 +27,7 @@ const NATIVE_ID = "native";
 
 /** Capabilities of the native provider, without Conversations: the gateway stores these for every provider. */
 const NATIVE = {
-  chat_completions_lifecycle: true,
-  responses_lifecycle: true,
-  background_responses: true,
-  response_cancellation: true,
-  response_compaction: true,
-  response_input_tokens: true,
+  ...LIFECYCLES,
   embeddings_base64: true,
   hosted_tools: ["web_search"],
   relay: RELAY_FAMILIES,

@@ -1,10 +1,10 @@
 import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
-import type { ClientKey } from "../call/client_key.ts";
+import { isLapsed } from "../call/client_key.ts";
 import type { Generation } from "../call/generation.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
-import { optionValue, type OptionValues } from "./arguments.ts";
+import { optionValue } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
@@ -15,8 +15,8 @@ import {
   wrongUsage,
 } from "./command.ts";
 import { explainRouting } from "../routing/explain.ts";
+import { parseExplainedHeaders, USUAL_PATH } from "../routing/explained_request.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
-import { CHAT_PATH } from "./first_call.ts";
 import { keyLines } from "./key_text.ts";
 
 /** Command `switchyard explain`: prints the targets of a request without sending it. */
@@ -27,7 +27,7 @@ export const explain: Command = {
   options: {
     config: CONFIG_OPTION,
     model: { value: "MODEL", about: "The requested model; auto leaves the choice to the route." },
-    path: { value: "PATH", about: `The path of the request; ${CHAT_PATH} by default.` },
+    path: { value: "PATH", about: `The path of the request; ${USUAL_PATH} by default.` },
     header: {
       value: "NAME=VALUE",
       about: "A header of the request; may be repeated.",
@@ -46,10 +46,11 @@ export const explain: Command = {
     const keyName = optionValue(options, "key");
     const model = optionValue(options, "model") ?? (keyName === undefined ? undefined : "auto");
     if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
-    const path = optionValue(options, "path") ?? CHAT_PATH;
+    const path = optionValue(options, "path") ?? USUAL_PATH;
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
-    const headers = parseHeaders(options);
-    if (typeof headers === "string") return wrongUsage(terminal, "explain", headers);
+    const provider = optionValue(options, "provider") ?? "";
+    const headers = parseExplainedHeaders(options.get("header") ?? [], provider);
+    if (typeof headers === "string") return wrongUsage(terminal, "explain", `--${headers}`);
     const file = optionValue(options, "config") ?? USUAL_CONFIG;
     const loaded = await load(file, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
@@ -58,7 +59,7 @@ export const explain: Command = {
     if (typeof key === "string") return printProblems(terminal, [key]);
     const client = { ...newCallClient(), key: key?.compiled ?? null };
     const call = { path, headers, controls: parseControls(headers), generation, client };
-    const { lines, isServed } = client.key !== null && isLapsed(client.key)
+    const { lines, isServed } = client.key !== null && isLapsed(client.key, Date.now())
       ? { lines: ["Refused: this client key is disabled or has expired."], isServed: false }
       : explainRouting(call, model, REQUEST_FORMS);
     const about = key === null ? [] : keyLines(key.written, generation.config);
@@ -76,27 +77,4 @@ function findKey({ clientKeys, config }: Generation, name: string) {
   if (written !== undefined) return "No client keys are required: security.enabled is false.";
   const likely = nearest(name, keys.map((one) => one.name));
   return `There is no client key ${name}${likely === null ? "." : `; did you mean ${likely}?`}`;
-}
-
-function isLapsed({ isDisabled, expiresMs }: ClientKey): boolean {
-  return isDisabled || (expiresMs !== null && Date.now() >= expiresMs);
-}
-
-/** Pattern of a header value (RFC 9110, field values). */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Returns the headers of the request, or their problem as a sentence. */
-function parseHeaders(options: OptionValues): Headers | string {
-  const headers = new Headers();
-  for (const written of options.get("header") ?? []) {
-    const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+)=([^]*)$/.exec(written) ?? [];
-    if (name === undefined || !HEADER_VALUE.test(value)) {
-      return "--header must be written NAME=VALUE.";
-    }
-    headers.append(name, value);
-  }
-  const provider = optionValue(options, "provider") ?? "";
-  if (!HEADER_VALUE.test(provider)) return "--provider must be the ID of a provider.";
-  if (provider !== "") headers.set("x-gateway-provider", provider);
-  return headers;
 }

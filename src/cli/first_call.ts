@@ -1,11 +1,12 @@
 import { newCallClient, parseControls } from "../call/call.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
+import { ROUTED_PATHS } from "../core/endpoint.ts";
 import { matchesModel, matchesProvider } from "../routing/eligible.ts";
 import { matchRoute } from "../routing/match.ts";
 import { parseRequestedModel } from "../routing/requested_model.ts";
 
 /** Path of the example call for new users. */
-export const CHAT_PATH = "/v1/chat/completions";
+export const CHAT_PATH = ROUTED_PATHS.chat_completions;
 
 /** Path of a call whose response can be continued. */
 export const RESPONSES_PATH = "/v1/responses";

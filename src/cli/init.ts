@@ -1,6 +1,7 @@
 import { parseConfig } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import { optionValue } from "./arguments.ts";
+import { urlOf } from "./listen.ts";
 import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
 import type { Starter } from "./starter.ts";
 import { EDGE } from "./starter_edge.ts";
@@ -58,7 +59,7 @@ function adminLine(text: string): string {
   const loaded = parseConfig(text, {});
   const admin = loaded.ok ? loaded.config.admin : null;
   return admin?.enabled === true
-    ? `Its admin page will be at http://${admin.host}:${admin.port}/.\n`
+    ? `Its admin page will be at ${urlOf(admin.host, admin.port)}/.\n`
     : "";
 }
 

@@ -3,6 +3,16 @@ import type { ProviderConfig } from "../config/schema.ts";
 /** Capabilities of a provider as they are written in a configuration. */
 type Written = Partial<ProviderConfig["capabilities"]>;
 
+/** Capabilities of a provider that stores responses and completions itself. */
+export const LIFECYCLES = {
+  chat_completions_lifecycle: true,
+  responses_lifecycle: true,
+  background_responses: true,
+  response_cancellation: true,
+  response_compaction: true,
+  response_input_tokens: true,
+} as const satisfies Written;
+
 /**
  * Capabilities of the hosts that starter configurations name. Conversations are not among those of
  * openai: the gateway stores them for every provider, and a conversation at OpenAI could be used over
@@ -13,12 +23,7 @@ export const KNOWN_HOSTS = {
     structured_outputs: true,
     reasoning_effort: true,
     embeddings_base64: true,
-    chat_completions_lifecycle: true,
-    responses_lifecycle: true,
-    background_responses: true,
-    response_cancellation: true,
-    response_compaction: true,
-    response_input_tokens: true,
+    ...LIFECYCLES,
     hosted_tools: [
       "web_search",
       "web_search_preview",

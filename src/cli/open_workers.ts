@@ -1,5 +1,5 @@
 import { newNoteBook } from "../admin/notes.ts";
-import type { Config } from "../config/schema.ts";
+import { type Config, MAX_WORKERS } from "../config/schema.ts";
 import type { Generation } from "../call/generation.ts";
 import { changesBetween } from "../gateway/changes.ts";
 import { compile } from "../gateway/compile.ts";
@@ -11,9 +11,6 @@ import { newRealWorld } from "../world/real_world.ts";
 import { findPort, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** Maximum number of workers of `auto`; the schema has the same for a number. */
-const MAX_WORKERS = 64;
 
 /** A gateway whose requests are served by this process or by workers, or the reason why it cannot start. */
 export type OpenedWorkers =

@@ -68,20 +68,12 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
     }
     warned = found.warnings;
     const noted = [...found.problems, ...leftOutLines(found.leftOut), ...found.warnings];
-    gateway.notes.accepted([...noted, ...waitingLines(found.config)]);
+    const { config, waiting } = applicable(gateway.config, found.config, latest, origin);
+    const waitingLines = waiting.map((key) => `${key} has changed: it needs a restart`);
+    gateway.notes.accepted([...noted, ...waitingLines]);
     if (isSame) return log.debug("configuration unchanged");
-    apply(found.config);
-  }
-
-  /** Returns the lines of keys that differ from those in use until a restart. */
-  function waitingLines(file: Config): readonly string[] {
-    return applicable(gateway.config, file, latest, origin).waiting.map(waitingLine);
-  }
-
-  function apply(file: Config) {
-    const { config, waiting } = applicable(gateway.config, file, latest, origin);
-    latest = file;
-    for (const key of waiting) log.warn(waitingLine(key));
+    latest = found.config;
+    for (const line of waitingLines) log.warn(line);
     const changes = gateway.reload(config);
     gateway.reloaded("success");
     log.info("configuration reloaded", { changes: changes.join("; ") || "none" });
@@ -98,10 +90,6 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
 
 function leftOutLines(leftOut: readonly string[]): readonly string[] {
   return leftOut.map((provider) => `broken provider left out: ${provider}`);
-}
-
-function waitingLine(key: string): string {
-  return `${key} has changed: it needs a restart`;
 }
 
 /** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */

@@ -3,6 +3,7 @@ import { readText } from "../config/files.ts";
 import { load } from "../config/load.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { Cancellation } from "../core/cancellation.ts";
+import { pause } from "../core/pause.ts";
 import type { Incoming, World } from "../core/world.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import { newRealWorld } from "../world/real_world.ts";
@@ -15,6 +16,7 @@ import {
   printProblems,
   USUAL_CONFIG,
 } from "./command.ts";
+import { urlOf } from "./listen.ts";
 import { texts, wholeText } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
 import { nextView, renderTop, type TopView } from "./top_text.ts";
@@ -88,10 +90,7 @@ async function findPlace(options: OptionValues, terminal: Terminal): Promise<Fou
   if (port === 0) {
     return failed("admin.port is 0, so the port is in the start message: name it with --url.");
   }
-  const reached = host.replace(/^0\.0\.0\.0$/, "127.0.0.1").replace(/^::$/, "::1");
-  const authority = reached.includes(":") ? `[${reached}]` : reached;
-  const url = `http://${authority}:${port}`;
-  return { ok: true, url, headers: headersOf(password ?? configured) };
+  return { ok: true, url: urlOf(host, port), headers: headersOf(password ?? configured) };
 }
 
 function failed(problem: string): FoundPlace {
@@ -194,22 +193,12 @@ async function showAlways(place: Place, world: World, terminal: Terminal): Promi
     if (stop.isCancelled) break;
     if (shown.view !== null) shown.view = { ...shown.view, isLive: false };
     draw();
-    await pause(world, stop);
+    await pause(world, stop, RECONNECT_MS);
   }
   terminal.out(CLOSE_SCREEN);
   if (problem === null) return OK_STATUS;
   terminal.err(`${problem}\n`);
   return FAILED_STATUS;
-}
-
-function pause(world: Pick<World, "after">, stop: Cancellation): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = world.after(RECONNECT_MS, resolve);
-    stop.onCancel(() => {
-      cancel();
-      resolve();
-    });
-  });
 }
 
 function notAPage({ url }: Place): string {

@@ -1,9 +1,10 @@
 import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
-import { dayBefore, type UsageRow } from "../core/usage_row.ts";
+import { daysUntil, type UsageRow } from "../core/usage_row.ts";
 import {
   newUsageReport,
+  parseDays,
   USAGE_COLUMNS,
   usageCsv,
   usageJson,
@@ -11,7 +12,7 @@ import {
   usageTable,
 } from "../observe/usage_report.ts";
 import { openStateStore } from "../state/open_store.ts";
-import { optionValue, type OptionValues } from "./arguments.ts";
+import { optionValue } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
@@ -68,11 +69,13 @@ export function newUsageCommand(
       const loaded = await load(file, terminal.environment);
       if (!loaded.ok) return printProblems(terminal, loaded.problems);
       const { state, security } = loaded.config;
-      const days = parseDays(options, state.usage_days);
+      const written = optionValue(options, "days");
+      const stored = state.usage_days;
+      const days = written === undefined ? stored : parseDays(written, stored);
       if (days === null) return wrongUsage(terminal, "usage", "--days is a number from 1 on.");
       if (state.store === "none" || state.store === "memory") return inProcess(terminal, state);
-      const to = newCalendar(security.time_zone).windowOf("day", wall()).name.slice("d:".length);
-      const wanted = Array.from({ length: days }, (_, index) => dayBefore(to, index));
+      const to = newCalendar(security.time_zone).dateOf(wall());
+      const wanted = daysUntil(to, days);
       const rows = await readRows(openStore, state, terminal, wanted);
       if (typeof rows === "number") return rows;
       const from = wanted.at(-1) ?? to;
@@ -80,13 +83,6 @@ export function newUsageCommand(
       return OK_STATUS;
     },
   };
-}
-
-/** Returns the number of days, at most those that are stored; null if it is no number. */
-function parseDays(options: OptionValues, stored: number): number | null {
-  const written = optionValue(options, "days");
-  if (written === undefined || written === null) return stored;
-  return /^[1-9]\d{0,5}$/.test(written) ? Math.min(Number(written), stored) : null;
 }
 
 function inProcess(terminal: Terminal, { store }: Config["state"]): number {

@@ -17,12 +17,15 @@ const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
 /** The default of `server.max_body_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 
-/** Pattern of `server.workers`: `auto`, or a number up to 64. */
+/** Maximum number of `server.workers`, also of `auto`. */
+export const MAX_WORKERS = 64;
+
+/** Pattern of `server.workers`: `auto`, or a number up to the maximum. */
 const WORKERS = /^\s*(?:auto|[1-9]|[1-5][0-9]|6[0-4])\s*$/;
 
 /** Returns the schema of a number of processes, which may be the number of cores. */
 function workerNumber() {
-  return z.string().regex(WORKERS, { error: "must be auto or a number from 1 to 64" })
+  return z.string().regex(WORKERS, { error: `must be auto or a number from 1 to ${MAX_WORKERS}` })
     .transform((written) => written.trim() === "auto" ? "auto" as const : Number(written));
 }
 

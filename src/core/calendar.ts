@@ -21,6 +21,8 @@ export interface Calendar {
   readonly timeZone: string;
   /** Returns the window that has this Unix time in milliseconds. */
   windowOf(period: CalendarPeriod, wallMs: number): CalendarWindow;
+  /** Returns the date that has this Unix time in milliseconds, such as `2026-11-22`. */
+  dateOf(wallMs: number): string;
   /** Returns the Unix time in milliseconds at which a date such as `2027-06-30` begins. */
   startOfDay(date: string): number;
 }
@@ -49,7 +51,7 @@ export function isDate(text: string): boolean {
  */
 export function newCalendar(timeZone: string): Calendar {
   const latest = new Map<CalendarPeriod, CalendarWindow>();
-  return {
+  const calendar: Calendar = {
     timeZone,
     windowOf(period, wallMs) {
       const earlier = latest.get(period);
@@ -62,8 +64,10 @@ export function newCalendar(timeZone: string): Calendar {
       latest.set(period, found);
       return found;
     },
+    dateOf: (wallMs) => calendar.windowOf("day", wallMs).name.slice("d:".length),
     startOfDay: (date) => startOf(Temporal.PlainDate.from(date), timeZone),
   };
+  return calendar;
 }
 
 /**

@@ -45,3 +45,8 @@ function sum(one: number, other: number): number {
 export function dayBefore(day: string, days: number): string {
   return Temporal.PlainDate.from(day).subtract({ days }).toString();
 }
+
+/** Returns this many days up to `last`, the latest first. */
+export function daysUntil(last: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, days) => dayBefore(last, days));
+}

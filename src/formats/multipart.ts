@@ -1,6 +1,8 @@
+import { concatBytes } from "../core/concat_bytes.ts";
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { utf8Bytes, utf8Text } from "./utf8.ts";
+import { parseFormParameters } from "./form_parameters.ts";
 import { newPartScanner } from "./multipart_scan.ts";
 import { parsePartHead, type PartHead } from "./multipart_head.ts";
 
@@ -62,9 +64,6 @@ export function newFormParser(contentType: string): Result<FormParser> {
 /** Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1). */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
-/** A parameter of a content type, with its value as a token or in quotes. */
-const PARAMETER = /;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)[ \t]*/y;
-
 /** Longest content type that is parsed. */
 const MAX_TYPE_CHARS = 1024;
 
@@ -73,19 +72,13 @@ function parseBoundary(contentType: string): Result<string> {
   if (type === null || contentType.length > MAX_TYPE_CHARS) {
     return invalid("The content type of the request must be multipart/form-data.");
   }
-  const boundaries: string[] = [];
-  PARAMETER.lastIndex = type[0].length;
-  while (PARAMETER.lastIndex < contentType.length) {
-    const found = PARAMETER.exec(contentType);
-    if (found === null) return invalid("The content type of the request cannot be parsed.");
-    const [, name = "", value = ""] = found;
-    if (name.toLowerCase() !== "boundary") continue;
-    boundaries.push(value.startsWith('"') ? value.slice(1, -1).replace(/\\([^])/g, "$1") : value);
-  }
-  const [boundary, ...others] = boundaries;
-  if (boundary === undefined || others.length > 0) {
+  const parameters = parseFormParameters(contentType, type[0].length);
+  if (parameters === null) return invalid("The content type of the request cannot be parsed.");
+  const [found, ...others] = parameters.filter(({ name }) => name === "boundary");
+  if (found === undefined || others.length > 0) {
     return invalid("The content type of the request must have one boundary.");
   }
+  const boundary = found.value;
   return BOUNDARY.test(boundary)
     ? success(boundary)
     : invalid("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
@@ -130,7 +123,7 @@ function invalid(message: string, param: string | null = null): Failed<Refusal> 
 export function formText({ pieces, parts }: MultipartBody, name: string): string | null {
   const part = parts.find((one) => one.name === name && !one.isFile);
   if (part === undefined || part.end - part.start > MAX_TEXT_BYTES) return null;
-  return utf8Text(joined(sliced(pieces, part.start, part.end)));
+  return utf8Text(concatBytes(sliced(pieces, part.start, part.end)));
 }
 
 /**
@@ -164,14 +157,4 @@ function sliced(pieces: readonly Bytes[], start: number, end: number): readonly 
     at += piece.length;
   }
   return slices;
-}
-
-function joined(pieces: readonly Bytes[]): Bytes {
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }

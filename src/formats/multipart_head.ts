@@ -1,5 +1,6 @@
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { parseFormParameters } from "./form_parameters.ts";
 import { utf8Text } from "./utf8.ts";
 
 /** What the headers of a part say about it. */
@@ -50,24 +51,17 @@ function charsetOf(contentType: string): string | null {
   return times > 1 ? null : CHARSET.exec(contentType)?.[2]?.toLowerCase() ?? null;
 }
 
-/** A parameter of the disposition, with its value as a token or in quotes. */
-const PARAMETER = /[ \t]*;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)/y;
-
-function parseDisposition(written: string): Result<Omit<PartHead, "charset">> {
-  const type = /^form-data(?=[ \t]*(?:;|$))/i.exec(written);
-  if (type === null) return noName();
+function parseDisposition(disposition: string): Result<Omit<PartHead, "charset">> {
+  const type = /^form-data(?=[ \t]*(?:;|$))/i.exec(disposition);
+  const parameters = type === null ? null : parseFormParameters(disposition, type[0].length);
+  if (parameters === null) return noName();
   const values = new Map<string, string>();
-  PARAMETER.lastIndex = type[0].length;
-  while (PARAMETER.lastIndex < written.length) {
-    const found = PARAMETER.exec(written);
-    if (found === null) return noName();
-    const [, name = "", value = ""] = found;
-    const key = name.toLowerCase();
+  for (const { name, written, value } of parameters) {
     // With `name*` or `name*0` (RFC 2231), or with a name twice, another parser could take another name.
-    if (values.has(key) || key.startsWith("name*")) return noName();
+    if (values.has(name) || name.startsWith("name*")) return noName();
     // To a parser without escapes the value ends here, and it could take the rest for parameters.
-    if (value.includes('\\"') && /[;=]/.test(value)) return noName();
-    values.set(key, value.startsWith('"') ? value.slice(1, -1).replace(/\\([^])/g, "$1") : value);
+    if (written.includes('\\"') && /[;=]/.test(written)) return noName();
+    values.set(name, value);
   }
   const name = values.get("name");
   if (name === undefined) return noName();

@@ -7,6 +7,11 @@ export const USAGE_COLUMNS = ["key", "provider", "model", "day"] as const;
 /** A column by which usage is added up. */
 export type UsageColumn = (typeof USAGE_COLUMNS)[number];
 
+/** Returns a requested number of days, at most those that are stored; null if it is no number from 1 on. */
+export function parseDays(written: string, stored: number): number | null {
+  return /^[1-9]\d{0,5}$/.test(written) ? Math.min(Number(written), stored) : null;
+}
+
 /** Usage of some days, added up by columns. */
 export interface UsageReport {
   /** First and last day, both included. */

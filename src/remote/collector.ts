@@ -1,6 +1,7 @@
 import { Cancellation } from "../core/cancellation.ts";
 import { pause } from "../core/pause.ts";
 import { VERSION } from "../core/build.ts";
+import { concatBytes } from "../core/concat_bytes.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { ExportEvent } from "./export.ts";
@@ -185,14 +186,4 @@ function batchBody(
   for (const [at, event] of events.entries()) parts.push(...(at > 0 ? [COMMA] : []), event);
   parts.push(encoder.encode("]}"));
   return concatBytes(parts);
-}
-
-function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -62,7 +62,7 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const { report, state, generation: { calendar }, world } = call;
   const { client: key, provider } = report;
   if (key === null || provider === null) return;
-  const day = calendar.windowOf("day", world.wall()).name.slice("d:".length);
+  const day = calendar.dateOf(world.wall());
   const model = report.model ?? "";
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
   const last = uses.at(-1);

@@ -1,3 +1,4 @@
+import { concatBytes } from "../core/concat_bytes.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
@@ -91,7 +92,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
   for (;;) {
     const piece = await reader.read();
     if (!piece.ok) return piece;
-    if (piece.value === null) return success(joined(pieces, size));
+    if (piece.value === null) return success(joined(pieces));
     size += piece.value.length;
     if (size > limit) {
       await reader.cancel();
@@ -104,14 +105,8 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function joined(pieces: readonly Bytes[], size: number): Bytes {
+function joined(pieces: readonly Bytes[]): Bytes {
   const [only, ...others] = pieces;
   if (only !== undefined && others.length === 0) return only;
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
+  return concatBytes(pieces);
 }

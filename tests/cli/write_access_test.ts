@@ -45,17 +45,8 @@ Deno.test("the program may start itself and no other program, until it gives tha
     realTerminal().dropRunAccess();
     console.log(all());
   `;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", ...PERMISSIONS, "-"],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(program));
-  await writer.close();
-  const { stdout } = await child.output();
-  assertEquals(new TextDecoder().decode(stdout), "granted prompt prompt\nprompt prompt prompt\n");
+  const { stdout } = await outputOf(program, PERMISSIONS);
+  assertEquals(stdout, "granted prompt prompt\nprompt prompt prompt\n");
 });
 
 Deno.test("a gateway that serves has given up the right to write files", async () => {
@@ -76,8 +67,18 @@ Deno.test("a process that has given up the right to write files cannot write", a
     open.writeSync(new TextEncoder().encode("open"));
     console.log(terminal.create("${path}.new", "text"));
   `;
+  const permissions = ["--no-prompt", "--allow-read", "--allow-write", "--allow-env"];
+  const { code, stdout } = await outputOf(program, permissions);
+  assertEquals(code, 0);
+  assertEquals(stdout, "may not be written by this program\n");
+  assertEquals(await Deno.readTextFile(path), "open");
+  await Deno.remove(path);
+});
+
+/** Runs a program that is read from stdin. */
+async function outputOf(program: string, permissions: readonly string[]) {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--allow-read", "--allow-write", "--allow-env", "-"],
+    args: ["run", ...permissions, "-"],
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",
@@ -86,8 +87,5 @@ Deno.test("a process that has given up the right to write files cannot write", a
   await writer.write(new TextEncoder().encode(program));
   await writer.close();
   const { code, stdout } = await child.output();
-  assertEquals(code, 0);
-  assertEquals(new TextDecoder().decode(stdout), "may not be written by this program\n");
-  assertEquals(await Deno.readTextFile(path), "open");
-  await Deno.remove(path);
-});
+  return { code, stdout: new TextDecoder().decode(stdout) };
+}

@@ -185,12 +185,8 @@ async function list(
   { object, family, path }: OwnedEndpoint,
   { query }: ApiRequest,
 ): Promise<Result<Reply>> {
-  const named = requestedModel(call, "");
-  if (!named.ok) return named;
-  const provider = requireNativeProvider(call, named.value.provider, family);
-  if (!provider.ok) return provider;
   return await listOwned(call, {
-    provider: provider.value,
+    capability: family,
     type: "relayed_object",
     idOf: (id) => boundId(object, id),
     path: path.split("/").slice(2),

@@ -1,9 +1,7 @@
 import { openaiErrors } from "../../core/openai_error.ts";
 import type { Result } from "../../core/result.ts";
 import type { Reply } from "../../core/reply.ts";
-import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { requireNativeProvider } from "../../call/capability.ts";
 import { type Place, release } from "../../call/ownership.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
@@ -61,12 +59,8 @@ export const storedChat: ClientApi = {
 };
 
 async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
-  const named = requestedModel(call, "");
-  if (!named.ok) return named;
-  const provider = requireNativeProvider(call, named.value.provider, CAPABILITY);
-  if (!provider.ok) return provider;
   return await listOwned(call, {
-    provider: provider.value,
+    capability: CAPABILITY,
     type: "chat_completion",
     idOf: (id) => id,
     path: ["chat", "completions"],

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { ClientKey } from "../../call/client_key.ts";
+import { type ClientKey, isExpired } from "../../call/client_key.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
@@ -29,13 +29,13 @@ export function authenticate(call: Call): Result<ClientKey | null> {
 }
 
 /** Returns the refusal of a key that is disabled or has expired; null if it is valid now. */
-function refuseLapsed({ isDisabled, expiresMs }: ClientKey, { world }: Call): Failed | null {
-  if (isDisabled) {
+function refuseLapsed(key: ClientKey, { world }: Call): Failed | null {
+  if (key.isDisabled) {
     return refuse("invalid_api_key", "This client key is disabled; send one that is not.");
   }
-  return expiresMs === null || world.wall() < expiresMs
-    ? null
-    : refuse("invalid_api_key", "This client key has expired; send one that is valid.");
+  return isExpired(key, world.wall())
+    ? refuse("invalid_api_key", "This client key has expired; send one that is valid.")
+    : null;
 }
 
 function setClient({ generation: { config }, report, caller, client }: Call, key: ClientKey): void {
