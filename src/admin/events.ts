@@ -6,6 +6,9 @@ import { type Cursor, cursorAfter, NOTHING_READ } from "./take_snapshot.ts";
 /** Maximum number of listeners to the stream of snapshots. */
 export const MAX_LISTENERS = 16;
 
+/** Maximum time for which a listener is skipped because it does not read; then its stream ends. */
+export const MAX_UNREAD_MS = 60_000;
+
 /** Streams of snapshots, one a second. */
 export interface Events {
   /** Returns a stream of server-sent events; null if there are too many. */
@@ -21,15 +24,17 @@ export interface Events {
 interface Listener {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   cursor: Cursor;
+  /** Time of the last snapshot that was sent. */
+  sentAtMs: number;
 }
 
 /**
  * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what comes
  * from the store. A listener that has not read its last snapshot is skipped, and gets what it missed with
- * the next one, so that nothing waits for it.
+ * the next one, so that nothing waits for it. One that reads nothing for a minute gives up its place to another page.
  */
 export function newEvents(
-  world: Pick<World, "after" | "wall">,
+  world: Pick<World, "after" | "now" | "wall">,
   take: (cursor: Cursor) => Snapshot,
   refresh: () => Promise<void>,
 ): Events {
@@ -46,8 +51,15 @@ export function newEvents(
     const made = new Map<string, Made>();
     for (const listener of listeners) {
       if ((listener.controller.desiredSize ?? 0) > 0) send(listener, made);
+      else if (world.now() - listener.sentAtMs >= MAX_UNREAD_MS) drop(listener);
     }
     schedule();
+  }
+
+  /** Ends a stream without its unread snapshots, so that the connection is not held for them. */
+  function drop(listener: Listener) {
+    listeners.delete(listener);
+    listener.controller.error(new Error("The listener does not read its snapshots."));
   }
 
   function send(listener: Listener, made: Map<string, Made>) {
@@ -56,6 +68,7 @@ export function newEvents(
     const known = made.get(name) ?? make(listener.cursor);
     made.set(name, known);
     listener.cursor = known.next;
+    listener.sentAtMs = world.now();
     listener.controller.enqueue(known.bytes);
   }
 
@@ -76,7 +89,7 @@ export function newEvents(
       let listener: Listener | null = null;
       return new ReadableStream<Uint8Array>({
         start(controller) {
-          listener = { controller, cursor: NOTHING_READ };
+          listener = { controller, cursor: NOTHING_READ, sentAtMs: world.now() };
           listeners.add(listener);
           send(listener, new Map());
           schedule();

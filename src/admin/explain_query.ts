@@ -7,11 +7,12 @@ import type { ExplainView } from "./snapshot.ts";
 /** Maximum number of headers of an explained request. */
 const MAX_HEADERS = 50;
 
-/** Returns the routing of the request that a query describes, or the problem with the query as a sentence. */
+/** Returns the routing, at this Unix time, of the request that a query describes, or the problem with the query as a sentence. */
 export function explainQuery(
   query: URLSearchParams,
   generation: Generation,
   forms: RequestForms,
+  wallMs: number,
 ): ExplainView | string {
   const model = query.get("model") || "auto";
   const path = query.get("path") || USUAL_PATH;
@@ -25,5 +26,5 @@ export function explainQuery(
   if (name !== "" && key === null) return "There is no client key of this name.";
   const client = { ...newCallClient(), key };
   const call = { path, headers, controls: parseControls(headers), generation, client };
-  return explainRouting(call, model, forms);
+  return explainRouting(call, model, forms, wallMs);
 }

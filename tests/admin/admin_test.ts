@@ -135,6 +135,18 @@ Deno.test("explain refuses a query that describes no request", async () => {
   }
 });
 
+Deno.test("explain refuses a client key that is disabled or has expired, as the gateway does", async () => {
+  const keys =
+    "{name: ada, value: one, disabled: true}, {name: bob, value: two, expires: 2020-01-01}";
+  const { get } = listener(`security: {enabled: true, api_key: {keys: [${keys}]}}\n${PLAIN}`);
+  for (const name of ["ada", "bob"]) {
+    assertEquals(await (await get(`/explain?model=gpt-x&key=${name}`)).json(), {
+      lines: ["Refused: this client key is disabled or has expired."],
+      isServed: false,
+    });
+  }
+});
+
 Deno.test("usage is added up by key, model, provider or day, as JSON and as CSV", async () => {
   const { app, get } = listener(`${twoKeys()}${PLAIN}`);
   for (const name of ["ada", "bob", "ada"]) {

@@ -105,6 +105,22 @@ Deno.test("a listener that reads again gets the seconds and calls that it missed
   feed.close();
 });
 
+Deno.test("a listener that reads nothing for a minute loses its place, and another page gets it", async () => {
+  const { world, open, get, admin, feed } = listener();
+  const silent = await get("/events");
+  const streams = await Promise.all(Array.from({ length: 15 }, open));
+  for (let second = 0; second < 62; second++) {
+    await world.advance(1_000);
+    for (const stream of streams) await stream.next();
+  }
+  const end = await silent.text().catch((error) => error.message);
+  assertEquals(end, "The listener does not read its snapshots.");
+  assertEquals((await open()).response.status, 200);
+  assertEquals((await get("/events")).status, 503, "those that read have kept their places");
+  admin.close();
+  feed.close();
+});
+
 Deno.test("a refused reload is in a snapshot at once, and gone after a good one", async () => {
   const { world, open, notes, admin, feed } = listener();
   const stream = await open();
