@@ -71,7 +71,15 @@ export async function openWorkers(
     port: found.port,
     instanceId: world.uuid(),
     isColoured,
-    spawn: () => startWorker(terminal.err),
+    spawn: (worker) =>
+      startWorker({
+        line: terminal.err,
+        dropped: (chars) =>
+          log.warn("a log line of a worker was dropped: it is longer than 1 MiB", {
+            worker,
+            chars,
+          }),
+      }),
     ownMetrics: metrics.values,
     restarted: metrics.restarted,
   });

@@ -18,7 +18,8 @@ export interface GroupDeps {
   readonly port: number;
   readonly instanceId: string;
   readonly isColoured: boolean;
-  spawn(): WorkerProcess;
+  /** Starts the process of the worker with this number. */
+  spawn(worker: number): WorkerProcess;
   /** Returns the metrics of the parent itself. */
   ownMetrics(): Promise<MetricValues>;
   restarted(): void;
