@@ -23,6 +23,8 @@ export type OpenedWorkers =
     readonly generation: Generation;
     /** Resolves with the reason if the gateway cannot go on; null without workers. */
     readonly failed: Promise<string> | null;
+    /** Kills all workers, also those that do not respond and would outlive this process. */
+    kill(): void;
     /** Drains the gateway and releases all resources. */
     close(): Promise<void>;
   }
@@ -107,6 +109,7 @@ export async function openWorkers(
       return changesBetween(previous, next);
     },
     reloaded: metrics.reloaded,
+    kill: group.kill,
     async close() {
       await group.drain();
       world.close();

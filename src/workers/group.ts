@@ -35,6 +35,8 @@ export interface Group {
   reload(config: Config): void;
   /** Drains all workers; resolves when they have ended. */
   drain(): Promise<void>;
+  /** Kills all processes. */
+  kill(): void;
   /** Resolves with the reason when a worker fails at each start. */
   readonly failed: Promise<string>;
 }
@@ -127,6 +129,7 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
       for (const slot of slots) slot.send({ kind: "reload", config: next });
     },
     drain,
+    kill: killAll,
     failed: failure.promise,
   };
 }

@@ -120,6 +120,18 @@ Deno.test("a second signal ends all workers at once, with the exit code of the s
   });
 });
 
+Deno.test("a second signal also ends a worker that does not respond", async () => {
+  await withWorkers(twoWorkers(", drain_delay: 1h"), async (running) => {
+    const pids = running.pids();
+    Deno.kill(pids[0], "SIGSTOP");
+    running.child.kill("SIGTERM");
+    await running.logged(/stopping after the requests in flight/);
+    running.child.kill("SIGTERM");
+    assertEquals((await running.ended())[0], 143);
+    await until(() => !pids.some(isRunning));
+  });
+});
+
 Deno.test("workers whose parent is killed finish their streams, accept no more requests and end", async () => {
   await withWorkers(twoWorkers(", drain_delay: 1h"), async (running) => {
     const streams = await beginStreams(running, "sim-slow-100");
