@@ -23,6 +23,8 @@ export type OpenedWorkers =
     readonly generation: Generation;
     /** Resolves with the reason if the gateway cannot go on; null without workers. */
     readonly failed: Promise<string> | null;
+    /** Kills all workers, also those that do not respond and would outlive this process. */
+    kill(): void;
     /** Drains the gateway and releases all resources. */
     close(): Promise<void>;
   }
@@ -71,7 +73,15 @@ export async function openWorkers(
     port: found.port,
     instanceId: world.uuid(),
     isColoured,
-    spawn: () => startWorker(terminal.err),
+    spawn: (worker) =>
+      startWorker({
+        line: terminal.err,
+        dropped: (chars) =>
+          log.warn("a log line of a worker was dropped: it is longer than 1 MiB", {
+            worker,
+            chars,
+          }),
+      }),
     ownMetrics: metrics.values,
     restarted: metrics.restarted,
   });
@@ -99,6 +109,7 @@ export async function openWorkers(
       return changesBetween(previous, next);
     },
     reloaded: metrics.reloaded,
+    kill: group.kill,
     async close() {
       await group.drain();
       world.close();

@@ -67,7 +67,7 @@ async function serveUntilStopped(started: Started, terminal: Terminal): Promise<
   const config = overridden(loaded.config, values);
   const server = await openServer(config, terminal);
   if (!server.ok) return printProblems(terminal, [server.trouble]);
-  const stop = terminal.stop();
+  const stop = terminal.stop(() => server.kill());
   for (const warning of loaded.warnings) server.log.warn(warning);
   server.notes.accepted(loaded.warnings);
   const leave = follow(started, server, terminal);
@@ -87,7 +87,7 @@ async function openServer(config: Config, terminal: Terminal): Promise<OpenedWor
   if (workers > 1) return await openWorkers(config, workers, terminal);
   terminal.dropRunAccess();
   const server = await openGateway(config, terminal);
-  return server.ok ? Object.assign(server, { failed: null }) : server;
+  return server.ok ? Object.assign(server, { failed: null, kill() {} }) : server;
 }
 
 /** Reloads the gateway when its file changes or on SIGHUP. Returns a function that ends this. */

@@ -22,8 +22,11 @@ export interface Terminal {
   readonly isColoured: boolean;
   /** Returns the size of the terminal that stdout is; null if it is a file or a pipe. */
   size(): { readonly columns: number; readonly rows: number } | null;
-  /** Returns a cancellation for the stop signal. Commands that serve call it once. */
-  stop(): Cancellation;
+  /**
+   * Returns a cancellation for the stop signal. Commands that serve call it once. A second signal runs
+   * `atOnce`, then ends the process.
+   */
+  stop(atOnce?: () => void): Cancellation;
   /** Calls the task on each reload signal. Returns an unsubscribe function. */
   onReload(task: () => void): () => void;
 }
@@ -47,7 +50,11 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,
     size: () => Deno.stdout.isTerminal() ? Deno.consoleSize() : null,
-    stop: () => stopOnSignal(() => errors.flush()),
+    stop: (atOnce) =>
+      stopOnSignal(() => {
+        atOnce?.();
+        return errors.flush();
+      }),
     onReload(task) {
       Deno.addSignalListener("SIGHUP", task);
       return () => Deno.removeSignalListener("SIGHUP", task);

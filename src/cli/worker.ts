@@ -95,6 +95,8 @@ async function serveAs(
         );
       case "scraped":
         return group.received(message.text);
+      case "ping":
+        return void channel.send({ kind: "alive" });
       case "drain":
         return draining.resolve();
       case "start":

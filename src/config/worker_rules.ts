@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import type { Path, Problem } from "./problems.ts";
-import type { Config } from "./schema.ts";
+import type { BudgetConfig, Config } from "./schema.ts";
 
 /** Stores that belong to one process. */
 const OWN_STORES: readonly unknown[] = ["memory", "sqlite"];
@@ -54,13 +54,18 @@ export function workerWarnings(config: Config): Problem[] {
 type Limit = readonly [path: Path, limit: number | undefined];
 
 /** Returns the limits that are divided among workers, and that a file may set to a few. */
-function dividedLimits({ server, state, providers, security, rate_limiting }: Config): Limit[] {
+function dividedLimits(config: Config): Limit[] {
+  const { server, state, providers, caching, rate_limiting } = config;
   const ofProcess: Limit[] = [
     [["server", "max_concurrent_requests"], server.max_concurrent_requests],
-    ...Object.entries(providers).map(([id, { max_concurrent }]): Limit => [
-      ["providers", id, "max_concurrent"],
-      max_concurrent,
+    ...Object.entries(providers).flatMap(([id, { max_concurrent, max_queued }]): Limit[] => [
+      [["providers", id, "max_concurrent"], max_concurrent],
+      // 0 is divided too: then no request waits in any worker.
+      [["providers", id, "max_queued"], max_queued === 0 ? undefined : max_queued],
     ]),
+    ...caching.enabled && caching.max_size > 0
+      ? [[["caching", "max_size"], caching.max_size] as const]
+      : [],
   ];
   if (state.store !== "none") return ofProcess;
   const { enabled, requests_per_minute, burst_size } = rate_limiting;
@@ -72,9 +77,25 @@ function dividedLimits({ server, state, providers, security, rate_limiting }: Co
         [["rate_limiting", "burst_size"], burst_size] as const,
       ]
       : [],
-    ...security.api_key.keys.flatMap((key, index): Limit[] =>
-      (["requests_per_minute", "tokens_per_minute", "max_concurrent"] as const)
-        .map((name) => [[...CLIENT_KEYS_PATH, index, name], key[name]])
-    ),
+    ...clientLimits(config),
   ];
+}
+
+/** Returns the limits of client keys and groups, which are divided without a state store. */
+function clientLimits({ security: { api_key, groups } }: Config): Limit[] {
+  return [
+    ...api_key.keys.flatMap((key, index): Limit[] => [
+      ...(["requests_per_minute", "tokens_per_minute", "max_concurrent"] as const)
+        .map((name): Limit => [[...CLIENT_KEYS_PATH, index, name], key[name]]),
+      ...budgetLimits(key.budgets, [...CLIENT_KEYS_PATH, index]),
+    ]),
+    ...groups.flatMap((group, index): Limit[] => [
+      [["security", "groups", index, "tokens_per_minute"], group.tokens_per_minute],
+      ...budgetLimits(group.budgets, ["security", "groups", index]),
+    ]),
+  ];
+}
+
+function budgetLimits(budgets: readonly BudgetConfig[], path: Path): Limit[] {
+  return budgets.map(({ tokens }, index) => [[...path, "budgets", index, "tokens"], tokens]);
 }

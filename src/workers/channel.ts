@@ -50,9 +50,10 @@ export function newChannel<Sent extends { readonly kind: string }, Received>(
       const lines = newLineReader(MAX_MESSAGE_CHARS);
       try {
         for await (const text of input.pipeThrough(new TextDecoderStream())) {
-          const whole = lines.push(text);
-          if (whole === null) return;
-          for (const line of whole) yield JSON.parse(line);
+          for (const line of lines.push(text)) {
+            if (line.kind === "dropped") return;
+            yield JSON.parse(line.text);
+          }
         }
       } catch {
         // A broken line or pipe ends the channel as its close does.

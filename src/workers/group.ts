@@ -18,7 +18,8 @@ export interface GroupDeps {
   readonly port: number;
   readonly instanceId: string;
   readonly isColoured: boolean;
-  spawn(): WorkerProcess;
+  /** Starts the process of the worker with this number. */
+  spawn(worker: number): WorkerProcess;
   /** Returns the metrics of the parent itself. */
   ownMetrics(): Promise<MetricValues>;
   restarted(): void;
@@ -34,6 +35,8 @@ export interface Group {
   reload(config: Config): void;
   /** Drains all workers; resolves when they have ended. */
   drain(): Promise<void>;
+  /** Kills all processes. */
+  kill(): void;
   /** Resolves with the reason when a worker fails at each start. */
   readonly failed: Promise<string>;
 }
@@ -126,6 +129,7 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
       for (const slot of slots) slot.send({ kind: "reload", config: next });
     },
     drain,
+    kill: killAll,
     failed: failure.promise,
   };
 }

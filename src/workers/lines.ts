@@ -1,29 +1,47 @@
+/** A line of a text; `dropped` in the place of one that is longer than its limit. */
+export type Line =
+  | { readonly kind: "whole"; readonly text: string }
+  | { readonly kind: "dropped"; readonly chars: number };
+
 /** Splits text that arrives in pieces into lines. */
 export interface LineReader {
-  /** Returns the lines that this piece completes; null once an unfinished line exceeds the limit. */
-  push(piece: string): readonly string[] | null;
-  /** Returns the text after the last line end. */
-  rest(): string;
+  /** Returns the lines that this piece completes. */
+  push(piece: string): readonly Line[];
+  /** Returns the text after the last line end as a line; null if there is none. */
+  rest(): Line | null;
 }
 
-/** Returns a reader of lines of at most `maxChars` characters each. */
+/** Returns a reader of lines of at most `maxChars` characters each; of a longer line it stores nothing. */
 export function newLineReader(maxChars: number): LineReader {
   let pieces: string[] = [];
-  let length = 0;
+  let chars = 0;
+
+  function add(piece: string): void {
+    chars += piece.length;
+    if (chars > maxChars) pieces = [];
+    else pieces.push(piece);
+  }
+
+  function take(): Line {
+    const line: Line = chars > maxChars
+      ? { kind: "dropped", chars }
+      : { kind: "whole", text: pieces.join("") };
+    pieces = [];
+    chars = 0;
+    return line;
+  }
 
   return {
     push(piece) {
-      const [first = "", ...others] = piece.split("\n");
-      pieces.push(first);
-      length += first.length;
-      if (length > maxChars) return null;
-      const last = others.pop();
-      if (last === undefined) return [];
-      const lines = [pieces.join(""), ...others];
-      pieces = [last];
-      length = last.length;
-      return length > maxChars || others.some((line) => line.length > maxChars) ? null : lines;
+      const parts = piece.split("\n");
+      const last = parts.pop() ?? "";
+      const lines = parts.map((part) => {
+        add(part);
+        return take();
+      });
+      add(last);
+      return lines;
     },
-    rest: () => pieces.join(""),
+    rest: () => chars === 0 ? null : take(),
   };
 }

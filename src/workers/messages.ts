@@ -25,6 +25,8 @@ export type ToWorker =
   | { readonly kind: "measure" }
   /** The metrics of all workers, in response to `scrape`; null after a bug, which the parent has logged. */
   | { readonly kind: "scraped"; readonly text: string | null }
+  /** Requests `alive`, to find a worker that hangs. */
+  | { readonly kind: "ping" }
   | { readonly kind: "drain" };
 
 /** Message of a worker to the parent. */
@@ -33,6 +35,8 @@ export type ToParent =
   /** The start failed; the process ends. `problem` is one sentence. */
   | { readonly kind: "refused"; readonly problem: string }
   | { readonly kind: "measured"; readonly metrics: MetricValues }
+  /** Response to `ping`. */
+  | { readonly kind: "alive" }
   /** A client of this worker requests the metrics of all workers. */
   | { readonly kind: "scrape" }
   /** The worker has drained; these are its last metrics. */

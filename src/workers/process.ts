@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { type Channel, newChannel } from "./channel.ts";
-import { newLineReader } from "./lines.ts";
+import { type Line, newLineReader } from "./lines.ts";
 import type { ToParent, ToWorker } from "./messages.ts";
 
 /** The hidden command that a worker process runs. */
@@ -12,8 +12,8 @@ export const WORKER_COMMAND = "worker";
  */
 export const OWN_PROGRAM = "/proc/self/exe";
 
-/** Maximum length of a log line of a worker; a longer text is cut into several. */
-const MAX_LINE_CHARS = 1024 * 1024;
+/** Maximum length of a log line of a worker; a longer one is dropped. */
+export const MAX_LOG_LINE_CHARS = 1024 * 1024;
 
 /** A worker process with its channel. */
 export interface WorkerProcess {
@@ -58,8 +58,16 @@ export function workersObstacle({ os, mayRun, hasWholePermissions }: Abilities):
     "--allow-read and --allow-env without lists, which cannot be handed on; or set it to 1";
 }
 
-/** Starts a worker process. `log` receives each line that it logs, with its line end. */
-export function startWorker(log: (line: string) => void): WorkerProcess {
+/** Receives what a worker logs. */
+export interface WorkerLog {
+  /** Receives a line with its line end. */
+  line(text: string): void;
+  /** Receives the length of a line in characters that is longer than `MAX_LOG_LINE_CHARS`. */
+  dropped(chars: number): void;
+}
+
+/** Starts a worker process, and passes its log on. */
+export function startWorker(log: WorkerLog): WorkerProcess {
   const child = new Deno.Command(OWN_PROGRAM, {
     args: [...programArguments(), WORKER_COMMAND],
     clearEnv: true,
@@ -123,15 +131,16 @@ function grantedPermissions(): string[] {
 }
 
 /** Passes whole lines on, so that lines of several processes never mix. */
-async function passOn(
+export async function passOn(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  log: (line: string) => void,
+  log: WorkerLog,
 ): Promise<void> {
-  let lines = newLineReader(MAX_LINE_CHARS);
+  const lines = newLineReader(MAX_LOG_LINE_CHARS);
+  const pass = (line: Line) =>
+    line.kind === "whole" ? log.line(`${line.text}\n`) : log.dropped(line.chars);
   for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
-    const whole = lines.push(piece);
-    for (const line of whole ?? [lines.rest()]) log(`${line}\n`);
-    if (whole === null) lines = newLineReader(MAX_LINE_CHARS);
+    lines.push(piece).forEach(pass);
   }
-  if (lines.rest() !== "") log(`${lines.rest()}\n`);
+  const last = lines.rest();
+  if (last !== null) pass(last);
 }

@@ -8,6 +8,7 @@ import {
   withEnd,
   type WorkerEnd,
 } from "./backoff.ts";
+import { newLiveness } from "./liveness.ts";
 import type { StartMessage, ToParent, ToWorker } from "./messages.ts";
 import { lastingMetrics, type MetricValues } from "../observe/metric_sum.ts";
 import type { WorkerProcess } from "./process.ts";
@@ -25,8 +26,8 @@ const MEASURE_TIMEOUT_MS = 2_000;
 export interface SlotDeps {
   readonly world: Pick<World, "after" | "now">;
   readonly log: Log;
-  /** Starts a process; throws if the program does not exist any more. */
-  spawn(): WorkerProcess;
+  /** Starts the process of the worker with this number; throws if the program does not exist any more. */
+  spawn(worker: number): WorkerProcess;
   /** Returns the first message, with the configuration that is current when it is sent. */
   startMessage(): StartMessage;
   /** Returns the metrics of the whole gateway; null after a bug, which is logged. Never rejects. */
@@ -69,7 +70,7 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
 
   function start(): void {
     try {
-      process = deps.spawn();
+      process = deps.spawn(number);
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown reason";
       return ended({ kind: "not_started" }, `cannot be started: ${reason}`);
@@ -80,14 +81,25 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
 
   async function follow(current: WorkerProcess): Promise<void> {
     let problem: string | null = null;
+    const liveness = newLiveness({
+      world,
+      ping: () => current.channel.send({ kind: "ping" }),
+      hung(reason) {
+        problem = reason;
+        current.kill();
+      },
+    });
     const cancelLimit = world.after(START_TIMEOUT_MS, () => {
       if (listeningSince === null) current.kill();
     });
     for await (const message of current.channel.received()) {
+      liveness.heard();
       if (message.kind === "refused") ({ problem } = message);
       else received(current, message);
+      if (message.kind === "listening") liveness.begin();
     }
     cancelLimit();
+    liveness.end();
     const cancelEnd = world.after(END_TIMEOUT_MS, current.kill);
     const how = await current.ended;
     cancelEnd();
@@ -114,6 +126,8 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
         return first.resolve(null);
       case "scrape":
         return void deps.scrape().then((text) => current.channel.send({ kind: "scraped", text }));
+      case "alive":
+        return;
       case "measured":
       case "drained":
         ({ metrics } = message);

@@ -72,3 +72,48 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
   assertEquals(places("valkey", 3), ["providers.sim.max_concurrent"]);
   assertEquals([places("none", 2), places("none", 1)], [[], []]);
 });
+
+Deno.test("every divided limit below the number of workers is warned of, also of keys, groups, budgets and the cache", () => {
+  const text = (store: string, value: number) => `
+server: {workers: 3, max_concurrent_requests: ${value}}
+state: {store: ${store}${store === "valkey" ? ', valkey: {url: "valkey://127.0.0.1"}' : ""}}
+caching: {enabled: true, max_size: ${value}}
+security:
+  enabled: true
+  api_key:
+    keys:
+      - name: ada
+        value: key-of-ada
+        requests_per_minute: ${value}
+        tokens_per_minute: ${value}
+        max_concurrent: ${value}
+        budgets: [{per: week, usd: 1}, {per: day, tokens: ${value}}]
+  groups:
+    - {name: all, keys: [ada], tokens_per_minute: ${value}, budgets: [{per: day, tokens: ${value}}]}
+providers: {sim: {type: compat, base_url: "http://127.0.0.1:1", max_concurrent: ${value}, max_queued: ${value}}}
+routing: {routes: [{name: all, targets: [{provider: sim}]}]}
+`;
+  const places = (store: string, value: number) =>
+    warningsOf(text(store, value)).filter((line) => line.includes("server.workers"))
+      .map((line) => line.slice(0, line.indexOf(":"))).toSorted();
+  const ofProcess = [
+    "caching.max_size",
+    "providers.sim.max_concurrent",
+    "providers.sim.max_queued",
+    "server.max_concurrent_requests",
+  ];
+  assertEquals(places("valkey", 2), ofProcess);
+  assertEquals(
+    places("none", 2),
+    [
+      ...ofProcess,
+      "security.api_key.keys[0].budgets[1].tokens",
+      "security.api_key.keys[0].max_concurrent",
+      "security.api_key.keys[0].requests_per_minute",
+      "security.api_key.keys[0].tokens_per_minute",
+      "security.groups[0].budgets[0].tokens",
+      "security.groups[0].tokens_per_minute",
+    ].toSorted(),
+  );
+  assertEquals([places("none", 3), places("valkey", 3)], [[], []]);
+});

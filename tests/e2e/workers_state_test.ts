@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { startValkeyServer, valkeyTest } from "../support/valkey_server.ts";
+import { openSocketClient } from "../support/socket_client.ts";
 import { type RunningWorkers, twoWorkers, withWorkers } from "./running_workers.ts";
 
 const REQUEST_COUNT = 24;
@@ -76,6 +77,74 @@ valkeyTest(
           new RegExp(`method=GET path=${path} status=200 .* worker=${worker}\n`),
         );
       }
+      await stop(running);
+    });
+    await server.close();
+  },
+);
+
+const LIMITED_KEYS = `
+security:
+  enabled: true
+  api_key:
+    keys:
+      - {name: a, value: key-of-client-a, max_concurrent: 5}
+      - {name: b, value: key-of-client-b, budgets: [{per: month, tokens: 20}]}
+`;
+
+valkeyTest(
+  "with state.store valkey concurrent calls and a budget are counted exactly over all workers",
+  async () => {
+    const server = await startValkeyServer();
+    const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
+    await withWorkers(twoWorkers("", `${store}\n${LIMITED_KEYS}`), async (running) => {
+      const messages = [{ role: "user", content: "one two three four five six seven eight" }];
+      const slow = post("a", { model: "sim-slow-300", messages });
+      for (let round = 0; round < 2; round++) {
+        const statuses = (await sendMany(running, "/v1/chat/completions", slow))
+          .map(({ status }) => status);
+        assertEquals(statuses.filter((status) => status === 200).length, 5);
+        assertEquals(statuses.filter((status) => status === 429).length, REQUEST_COUNT - 5);
+      }
+      const body = { model: "sim-echo", messages: [{ role: "user", content: "hello" }] };
+      const used: number[] = [];
+      while (used.length < 20) {
+        const { status, text } = await running.send("/v1/chat/completions", post("b", body));
+        if (status === 429) break;
+        assertEquals(status, 200, text);
+        used.push(JSON.parse(text).usage.total_tokens);
+      }
+      const [first = 0] = used;
+      assertEquals(used.length, Math.ceil(20 / first), `calls of ${first} tokens each`);
+      await stop(running);
+    });
+    await server.close();
+  },
+);
+
+valkeyTest(
+  "with state.store valkey any worker continues the response of a WebSocket, also when the socket's worker was killed",
+  async () => {
+    const server = await startValkeyServer();
+    const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
+    await withWorkers(twoWorkers("", store), async (running) => {
+      const request = { type: "response.create", model: "sim-echo", input: "hello" };
+      await using socket = await openSocketClient(running.url);
+      const { id: first } = await socket.turn(request);
+      const { id, ending } = await socket.turn({ ...request, previous_response_id: first });
+      assertEquals(ending, "response.completed");
+      const body = JSON.stringify({ model: "sim-echo", input: "on", previous_response_id: id });
+      const continued = async () => {
+        const sent = await sendMany(running, "/v1/responses", { method: "POST", body });
+        return new Set(sent.map(({ status }) => status));
+      };
+      assertEquals(await continued(), new Set([200]));
+      for (const worker of [1, 2] as const) {
+        await running.logged(new RegExp(`method=POST path=/v1/responses .* worker=${worker}\n`));
+        running.killWorker(worker);
+        await running.logged(new RegExp(`worker listens worker=${worker} `), 2);
+      }
+      assertEquals(await continued(), new Set([200]));
       await stop(running);
     });
     await server.close();

@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { until } from "../support/valkey_server.ts";
-import { program, programWith } from "../cli/program.ts";
+import { program, programCommand, programWith } from "../cli/program.ts";
+import { configOf } from "../config/parse.ts";
+import { newChannel } from "../../src/workers/channel.ts";
+import type { ToParent, ToWorker } from "../../src/workers/messages.ts";
 import { configFile } from "../cli/test_terminal.ts";
 import { isRunning, type RunningWorkers, twoWorkers, withWorkers } from "./running_workers.ts";
 
@@ -120,6 +123,18 @@ Deno.test("a second signal ends all workers at once, with the exit code of the s
   });
 });
 
+Deno.test("a second signal also ends a worker that does not respond", async () => {
+  await withWorkers(twoWorkers(", drain_delay: 1h"), async (running) => {
+    const pids = running.pids();
+    Deno.kill(pids[0], "SIGSTOP");
+    running.child.kill("SIGTERM");
+    await running.logged(/stopping after the requests in flight/);
+    running.child.kill("SIGTERM");
+    assertEquals((await running.ended())[0], 143);
+    await until(() => !pids.some(isRunning));
+  });
+});
+
 Deno.test("workers whose parent is killed finish their streams, accept no more requests and end", async () => {
   await withWorkers(twoWorkers(", drain_delay: 1h"), async (running) => {
     const streams = await beginStreams(running, "sim-slow-100");
@@ -192,6 +207,41 @@ Deno.test("the command of a worker serves nothing for a user, and names the key 
   const [{ code }, said, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
   assertEquals([code, said], [2, ""]);
   assertMatch(problem, /^The command "worker" [^\n]*server\.workers[^\n]*\n$/);
+});
+
+Deno.test("a worker process answers each ping, also while it drains, and ends without its parent", async () => {
+  const [command, ...args] = programCommand(["worker"]);
+  const process = new Deno.Command(command, {
+    args: args[0] === "run" ? ["run", "--unstable-net", ...args.slice(1)] : args,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const channel = newChannel<ToWorker, ToParent>(process.stdout, process.stdin);
+  const messages = channel.received();
+  const next = async () => (await messages.next()).value?.kind;
+  channel.send({
+    kind: "start",
+    place: { number: 1, workers: 2 },
+    port: 0,
+    generation: 1,
+    instanceId: "gateway-1",
+    isColoured: false,
+    config: configOf(twoWorkers(", drain_delay: 1h")("http://127.0.0.1:1")),
+  });
+  const responses: unknown[] = [await next()];
+  for (const isDraining of [false, true]) {
+    if (isDraining) channel.send({ kind: "drain" });
+    // Without a response to the ping, that to the next message comes first.
+    for (const kind of ["ping", "measure"] as const) channel.send({ kind });
+    let kind = await next();
+    for (; kind !== "measured" && kind !== undefined; kind = await next()) responses.push(kind);
+    responses.push(kind);
+  }
+  await channel.close();
+  for await (const { kind } of messages) responses.push(kind);
+  assertEquals(responses, ["listening", "alive", "measured", "alive", "measured"]);
+  assertEquals((await process.status).code, 0);
 });
 
 Deno.test("a problem that each worker has at its first start is a start error, said once", async () => {

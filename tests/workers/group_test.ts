@@ -206,6 +206,37 @@ Deno.test("a worker that reads no messages is killed, and started again with the
   assertEquals(worker(2).received[0]?.kind, "start");
 });
 
+Deno.test("a worker whose event loop is blocked is killed within 35 s, and started again with the reason in the log", async () => {
+  const { worker, workers, world, log, restarts, started } = newScriptedGroup();
+  await started();
+  worker(1).hang();
+  await world.advance(34_999);
+  assertEquals([worker(0).isKilled(), worker(1).isKilled()], [false, false]);
+  await world.advance(1);
+  assertEquals([worker(0).isKilled(), worker(1).isKilled()], [false, true]);
+  assertMatch(
+    log(),
+    /WARN +worker ended; it is started again worker=2 reason="no response for 30 s" delay_ms=100/,
+  );
+  await world.advance(100);
+  assertEquals([workers.length, restarts()], [3, 1]);
+  worker(2).say({ kind: "listening" });
+  await world.advance(600_000);
+  assertEquals([workers.length, worker(0).isKilled(), worker(2).isKilled()], [3, false, false]);
+});
+
+Deno.test("a worker that hangs during a drain is killed too, and not started again", async () => {
+  const { group, worker, workers, world, started } = newScriptedGroup();
+  await started();
+  worker(1).hang();
+  await world.advance(20_000);
+  const draining = group.drain();
+  worker(0).end("exit code 0");
+  await world.advance(15_000);
+  await draining;
+  assertEquals([worker(1).isKilled(), workers.length, world.waiting], [true, 2, 0]);
+});
+
 Deno.test("a worker that does not begin to listen within a minute is killed", async () => {
   const { group, worker, world } = newScriptedGroup();
   void group.start();

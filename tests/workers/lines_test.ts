@@ -1,19 +1,25 @@
 import fc from "fast-check";
-import { newLineReader } from "../../src/workers/lines.ts";
+import { type Line, newLineReader } from "../../src/workers/lines.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("lines are the same for each way to cut their text into pieces", () => {
-  const piece = fc.string({ unit: fc.constantFrom("a", "é", "\n"), maxLength: 8 });
-  fc.assert(fc.property(fc.array(piece), (pieces) => {
-    const reader = newLineReader(1_000);
-    const lines = pieces.flatMap((text) => reader.push(text) ?? []);
-    assertEquals([...lines, reader.rest()], pieces.join("").split("\n"));
-  }));
-});
+/** The lines of the pieces, and the rest after the last line end. */
+function linesOf(pieces: readonly string[], maxChars: number): readonly Line[] {
+  const reader = newLineReader(maxChars);
+  const lines = pieces.flatMap((piece) => reader.push(piece));
+  const rest = reader.rest();
+  return rest === null ? lines : [...lines, rest];
+}
 
-Deno.test("a line above the limit ends the reading, also one that is not complete", () => {
-  for (const pieces of [["aaaa", "aa"], ["aaaaaa\n"], ["a\nbbbbbb\nc"], ["a\nbbbbbb"]]) {
-    const reader = newLineReader(5);
-    assertEquals(pieces.map((text) => reader.push(text)).at(-1), null);
-  }
+Deno.test("lines are the same for each way to cut their text into pieces, and only those above the limit are dropped", () => {
+  const piece = fc.string({ unit: fc.constantFrom("a", "é", "\n"), maxLength: 8 });
+  fc.assert(fc.property(fc.array(piece), fc.integer({ min: 1, max: 9 }), (pieces, maxChars) => {
+    const expected = pieces.join("").split("\n");
+    if (expected.at(-1) === "") expected.pop();
+    assertEquals(
+      linesOf(pieces, maxChars),
+      expected.map((text): Line =>
+        text.length > maxChars ? { kind: "dropped", chars: text.length } : { kind: "whole", text }
+      ),
+    );
+  }));
 });

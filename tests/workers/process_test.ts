@@ -1,4 +1,10 @@
-import { inheritedVariables, programPath, workersObstacle } from "../../src/workers/process.ts";
+import {
+  inheritedVariables,
+  MAX_LOG_LINE_CHARS,
+  passOn,
+  programPath,
+  workersObstacle,
+} from "../../src/workers/process.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 
 const ABLE = { os: "linux", mayRun: true, hasWholePermissions: true };
@@ -28,4 +34,30 @@ Deno.test("a worker gets the environment without the variables of the dynamic li
 
 Deno.test("workers run the program from a folder whose name has reserved characters of a URL", () => {
   assertEquals(programPath("file:///a%23b%3F/c%20d%2C/main.ts"), "/a#b?/c d,/main.ts");
+});
+
+Deno.test("a log line above 1 MiB is dropped with its length, and every line beside it is passed on whole", async () => {
+  const long = "x".repeat(MAX_LOG_LINE_CHARS + 1);
+  const fits = "y".repeat(MAX_LOG_LINE_CHARS);
+  const text = `one\n${long}\ntwo\n${fits}\nthree\nhalf of a li`;
+  const bytes = new TextEncoder().encode(text);
+  for (const size of [bytes.length, 65_536, 1_000_003]) {
+    const pieces = Array.from(
+      { length: Math.ceil(bytes.length / size) },
+      (_, index) => bytes.slice(index * size, (index + 1) * size),
+    );
+    const lines: string[] = [];
+    await passOn(ReadableStream.from(pieces), {
+      line: (line) => void lines.push(line),
+      dropped: (chars) => void lines.push(`dropped ${chars}`),
+    });
+    assertEquals(lines, [
+      "one\n",
+      `dropped ${long.length}`,
+      "two\n",
+      `${fits}\n`,
+      "three\n",
+      "half of a li\n",
+    ]);
+  }
 });

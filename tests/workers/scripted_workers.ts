@@ -3,7 +3,7 @@ import type { WorkerProcess } from "../../src/workers/process.ts";
 
 /** A worker process that the test plays. */
 export interface ScriptedWorker extends WorkerProcess {
-  /** The messages that it got. */
+  /** The messages that it got, without each `ping`, which it answers. */
   readonly received: readonly ToWorker[];
   /** True if the parent has killed it. */
   isKilled(): boolean;
@@ -12,6 +12,8 @@ export interface ScriptedWorker extends WorkerProcess {
   end(how?: string): void;
   /** From now on it reads no more messages. */
   stopReading(): void;
+  /** From now on it answers no `ping`. */
+  hang(): void;
 }
 
 /** Returns a starter of processes, and the processes in the order of their starts. */
@@ -28,6 +30,7 @@ export function newScriptedWorkers() {
     );
     const writer = writable.getWriter();
     let isReading = true;
+    let isHanging = false;
     let isKilled = false;
     let isOver = false;
 
@@ -42,8 +45,10 @@ export function newScriptedWorkers() {
       pid: 1000 + workers.length,
       channel: {
         send(message) {
-          if (isReading) received.push(message);
-          return isReading;
+          if (!isReading) return false;
+          if (message.kind !== "ping") received.push(message);
+          else if (!isHanging && !isOver) void writer.write({ kind: "alive" });
+          return true;
         },
         received: () => readable.values(),
         close: () => Promise.resolve(),
@@ -58,6 +63,7 @@ export function newScriptedWorkers() {
       say: (message) => void writer.write(message),
       end,
       stopReading: () => void (isReading = false),
+      hang: () => void (isHanging = true),
     });
     return workers.at(-1) as ScriptedWorker;
   }

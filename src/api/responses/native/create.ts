@@ -63,16 +63,19 @@ function unreceivedOutputProblem({ request, context }: Creation): Failed | null 
 function newResponseHandler(creation: Creation, target: Target): ResponseHandler {
   const { call, request, context } = creation;
   const { world } = call;
-  const conversation = localConversation(context.continuation);
+  const own = {
+    conversation: localConversation(context.continuation),
+    storesNothing: call.state.objects.storesNothing === true,
+  };
   if (!request.stream) {
     return {
       kind: "whole",
       limit: MAX_RESOURCE_BYTES,
-      read: (answer) => parseNativeResponse(answer, { conversation, expected: null }),
+      read: (answer) => parseNativeResponse(answer, { ...own, expected: null }),
     };
   }
   const translation = newNativeRelay({
-    conversation,
+    ...own,
     expected: null,
     newId: () => newId("resp_", world),
     unix: () => world.unix(),

@@ -11,6 +11,7 @@ import type { StreamRecord } from "../../../core/reply.ts";
 import { emptyDocument } from "../../../formats/document.ts";
 import { findValue, replaceValue, splice } from "../../../formats/edit.ts";
 import type { NativeEvent } from "./event.ts";
+import type { OwnMembers } from "./own_members.ts";
 import { newResourceBuilder } from "../generate/resource.ts";
 
 /** Memory limit of the items of one stream, in bytes. */
@@ -61,8 +62,7 @@ export interface BrokenStream {
 }
 
 /** Values for fields of a failed response that its stream did not send. */
-export interface FailureLabels {
-  readonly conversation: string | null;
+export interface FailureLabels extends OwnMembers {
   /** Model name, used if the stream sent none. */
   readonly model: string;
   /** Returns the current time in seconds since 1970. */
@@ -83,7 +83,7 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
       document: emptyDocument,
       model,
       stream: true,
-      store: true,
+      store: !labels.storesNothing,
       input: [],
       previousResponseId: null,
       conversation: labels.conversation,

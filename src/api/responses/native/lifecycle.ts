@@ -85,6 +85,7 @@ function newStreamHandler(call: Call, id: string): ResponseHandler {
   const { world } = call;
   const translation = newNativeRelay({
     conversation: null,
+    storesNothing: false,
     expected: id,
     newId: () => newId("resp_", world),
     unix: () => world.unix(),

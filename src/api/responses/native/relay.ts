@@ -9,16 +9,15 @@ import {
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../../core/result.ts";
+import type { Entry } from "../../../formats/edit.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { withConversation } from "./association.ts";
 import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
+import { type OwnMembers, ownMembers, withMembers } from "./own_members.ts";
 
 /** Options of the relay of a native Responses stream. */
-export interface NativeOptions {
-  /** ID of the local conversation to set in every Response object; null leaves each record unchanged. */
-  readonly conversation: string | null;
+export interface NativeOptions extends OwnMembers {
   /** Response ID that the stream must have; null accepts the first ID of the stream. */
   readonly expected: string | null;
   /** Returns a new response ID, for a failure before the stream has sent one. */
@@ -44,7 +43,7 @@ interface HeldError {
 
 /**
  * Creates the relay of a native Responses stream. It checks every event, and changes a record's bytes
- * only to set a local conversation. Comments and keep-alives are buffered until the first event. An
+ * only to set the gateway's own members. Comments and keep-alives are buffered until the first event. An
  * `error` event is buffered until the provider's own `response.failed`; without that, or before the
  * first event, the stream fails. A stream has one response ID, ascending sequence numbers and one
  * terminal event, after which everything is ignored.
@@ -89,10 +88,10 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
       error.sequence = event.sequence;
       return holdOrPass(record);
     }
-    const { conversation } = options;
-    const sent = conversation === null || event.response === null
+    const entries = event.response === null ? [] : ownMembers(event.response, options);
+    const sent = entries.length === 0
       ? record
-      : { ...record, data: setConversation(event.document, conversation), raw: null };
+      : { ...record, data: setMembers(event.document, entries), raw: null };
     if (terminal.value !== null) {
       const finished = finish(sent.data);
       // ID and sequence stay at their values before the terminal event, which `fail` may replace.
@@ -186,9 +185,9 @@ function parseUsage({ response }: NativeEvent): Usage | null {
   return counted.ok ? counted.value : null;
 }
 
-function setConversation({ text, members }: JsonDocument, conversation: string): string {
+function setMembers({ text, members }: JsonDocument, entries: readonly Entry[]): string {
   const member = members.find(({ key }) => key === "response");
-  return member === undefined ? text : withConversation(text, member.start, conversation);
+  return member === undefined ? text : withMembers(text, member.start, entries);
 }
 
 function endedEarly(): Result<never> {

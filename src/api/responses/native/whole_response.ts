@@ -9,16 +9,16 @@ import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { parseResponseDocument } from "../../response_document.ts";
-import { withConversation } from "./association.ts";
+import { ownMembers, withMembers } from "./own_members.ts";
 import type { NativeOptions } from "./relay.ts";
 
 /**
- * Returns a provider's unstreamed Response object with its outcome. The bytes change only to set a
- * local conversation. Fails if the body is not the requested Response object.
+ * Returns a provider's unstreamed Response object with its outcome. The bytes change only to set
+ * the gateway's own members. Fails if the body is not the requested Response object.
  */
 export function parseNativeResponse(
   answer: UpstreamResponse,
-  { conversation, expected }: Pick<NativeOptions, "conversation" | "expected">,
+  { expected, ...own }: Pick<NativeOptions, "conversation" | "storesNothing" | "expected">,
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const document = parseResponseDocument(answer);
   if (!document.ok) return document;
@@ -34,9 +34,8 @@ export function parseNativeResponse(
   if (expected !== null && value.id !== expected) {
     return malformed("a response with a different ID than the requested one");
   }
-  const sent = conversation === null
-    ? text
-    : withConversation(text, skipBlanks(text, 0), conversation);
+  const entries = ownMembers(value, own);
+  const sent = entries.length === 0 ? text : withMembers(text, skipBlanks(text, 0), entries);
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
   const usage = parseResponseUsage(resource);
@@ -45,7 +44,7 @@ export function parseNativeResponse(
     response: {
       status: answer.status,
       headers: answer.headers(),
-      body: conversation === null ? answer.body : utf8Bytes(sent),
+      body: entries.length === 0 ? answer.body : utf8Bytes(sent),
     },
     outcome: { resource, usage: usage.value },
   });

@@ -119,6 +119,7 @@ Deno.test("a relay fails once, and never after its terminal event", () => {
   const failure = fault("upstream_idle", "Silent.").failure;
   const options = {
     conversation: null,
+    storesNothing: false,
     expected: null,
     newId: () => "resp_new",
     unix: () => 9,

@@ -8,6 +8,7 @@ const END = sse(lifecycle("response.completed", 5000));
 Deno.test("comments and keep-alives are buffered, and sent with the first event", () => {
   const relay = newNativeRelay({
     conversation: null,
+    storesNothing: false,
     expected: null,
     newId: () => "",
     unix: () => 0,
@@ -34,6 +35,7 @@ Deno.test("every accepted event except a keep-alive begins the response", async 
 Deno.test("the response ID of a stream is known when the first record is sent", () => {
   const relay = newNativeRelay({
     conversation: null,
+    storesNothing: false,
     expected: null,
     newId: () => "",
     unix: () => 0,

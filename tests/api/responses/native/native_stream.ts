@@ -100,6 +100,7 @@ export async function relayed(
     }, newSseFraming()),
     translation: newNativeRelay({
       conversation: conversation ?? null,
+      storesNothing: false,
       expected: expected ?? null,
       newId: () => "resp_new",
       unix: () => 9,

@@ -6,7 +6,7 @@ import { assertFailed, valueOf } from "../../../support/translated.ts";
 const TEXT =
   ' { "object":"response","id":"resp_1","status":"completed","output":[],"temperature":1.0,"usage":{"input_tokens":1.0,"output_tokens":2}}\n';
 const HEADERS = { "content-type": "application/json", "x-request-id": "req_1" };
-const PLAIN = { conversation: null, expected: null };
+const PLAIN = { conversation: null, storesNothing: false, expected: null };
 
 function answerOf(body: string | Uint8Array<ArrayBuffer>): UpstreamResponse {
   return {
@@ -45,6 +45,23 @@ Deno.test("a local conversation is set in an unstreamed response", () => {
     assertEquals(response.headers["x-request-id"], "req_1");
     assertEquals<unknown>(outcome.resource?.conversation, { id: "conv_1" });
   }
+});
+
+Deno.test("where the gateway stores nothing store: false is set in an unstreamed response, and one that says so keeps its bytes", () => {
+  const options = { ...PLAIN, storesNothing: true };
+  const read = (text: string) => {
+    const given = answerOf(text);
+    const { response, outcome } = valueOf(parseNativeResponse(given, options));
+    assertEquals<unknown>(outcome.resource?.store, false);
+    return response.body === given.body ? null : new TextDecoder().decode(response.body);
+  };
+  const withStore = (value: string) => TEXT.replace('"status"', `"store" :${value},"status"`);
+  assertEquals(read(TEXT), TEXT.replace("{", '{"store":false,'));
+  assertEquals([read(withStore("true")), read(withStore("null"))], [
+    withStore("false"),
+    withStore("false"),
+  ]);
+  assertEquals(read(withStore(" false ")), null);
 });
 
 Deno.test("a body that is no valid Response object is a fault", () => {

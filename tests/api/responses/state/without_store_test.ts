@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { assertEquals, assertMatch } from "../../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
 import { keyOf, twoKeys } from "../../../support/client_keys.ts";
 import { testGateway } from "../../../support/gateway.ts";
 import {
@@ -102,6 +102,37 @@ Deno.test("without a store the body of a native request with store: false is sen
   await calls.post("/responses", text);
   assertEquals(calls.requests[0]?.body, text);
 });
+
+for (const says of [true, null, "nothing"] as const) {
+  const upstream = says === "nothing" ? "leaves store out" : `says store: ${says}`;
+
+  Deno.test(`without a store the response of an upstream that ${upstream} says store: false, whole, streamed and broken off`, async () => {
+    const echo = says === "nothing" ? {} : { store: says };
+    const body = (id: string) => JSON.stringify(responseOf(id, echo));
+    const stream = streamOf("resp_1", echo);
+    const config = NO_STORE + nativeConfig({ up: {} });
+    const whole = await nativeGateway(config, () => ({ body: responseOf("resp_1", echo) }))
+      .post("/responses", { model: "m", input: "x" });
+    assertEquals(
+      whole.text,
+      says === "nothing"
+        ? body("resp_1").replace("{", '{"store":false,')
+        : body("resp_1").replace(`"store":${says}`, '"store":false'),
+    );
+    for (const cut of [stream, stream.slice(0, stream.lastIndexOf("event: "))]) {
+      const { text } = await nativeGateway(config, () => ({ body: cut }))
+        .post("/responses", { model: "m", input: "x", stream: true });
+      const responses = text.split("\n")
+        .filter((line) => line.startsWith("data: {"))
+        .map((line) => JSON.parse(line.slice(6)).response)
+        .filter((response) => response !== undefined);
+      assert(responses.length > 1, text);
+      assertEquals(new Set(responses.map(({ store }) => store)), new Set([false]), text);
+      const isWhole = cut === stream;
+      assertEquals(responses.at(-1).status, isWhole ? "completed" : "failed");
+    }
+  });
+}
 
 /** A request field that needs stored state, with the path of the refusal and the remedy. */
 const NEEDING: readonly {
