@@ -25,11 +25,56 @@ function stemOf(word: string): string {
 
 /** The beginning of a call that declares a test, with its title on this line or the next. */
 const TITLE =
-  /\b(?:Deno\.test|browserTest|[\w.]*\.step|test\w*)\(\s*(?:\{\s*name: )?("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
+  /\b(?:Deno\.test|browserTest|[\w.]*\.step|test\w*)\(\s*(?:\{\s*name: )?("(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`)/g;
 
-/** Returns the titles of the tests in a file; what a template inserts is left out. */
+/** Returns the titles of the tests in a file; what a template inserts is a blank. */
 export function titlesIn(text: string): readonly string[] {
   return [...text.matchAll(TITLE)].map(([, quoted = ""]) =>
-    quoted.slice(1, -1).replace(/\$\{[^}]*\}/g, " ")
+    quoted.slice(1, -1).replaceAll('\\"', '"').replace(/\$\{[^}]*\}/g, " ")
   );
+}
+
+/** A test, with the words of its title and its path. */
+export interface TitledTest {
+  readonly path: string;
+  readonly title: string;
+  readonly words: ReadonlySet<string>;
+}
+
+/** Returns the tests in a file. */
+export function testsIn(path: string, text: string): readonly TitledTest[] {
+  const place = path.replace(/^tests\/|_test\.ts$/g, " ").replaceAll(/[/_]/g, " ");
+  return titlesIn(text).map((title) => ({ path, title, words: wordsOf(`${title} ${place}`) }));
+}
+
+/** A word of a single title among thousands weighs no more than one of a few. */
+const MAX_WEIGHT = 7;
+/** The weight of a short sentence, which must share most of its words. */
+const SHORT_SENTENCE_WEIGHT = 12;
+/**
+ * Measured over this documentation: two thirds of its sentences share as much with a test named below
+ * them, and one of twelve with the tests of another page.
+ */
+const MIN_LIKENESS = 1.25;
+
+/** Compares sentences with titles. Words that many titles have say little. */
+export function newTitleComparison(all: readonly TitledTest[]) {
+  const counts = new Map<string, number>();
+  for (const { words } of all) {
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const weightOf = (word: string) =>
+    Math.min(MAX_WEIGHT, Math.log(all.length / (counts.get(word) ?? 1)));
+  const sum = (words: Iterable<string>) =>
+    [...words].reduce((total, word) => total + weightOf(word), 0);
+
+  return {
+    /** True if a title says what the sentence says, as far as shared words show it. */
+    isAbout(sentence: string, test: TitledTest): boolean {
+      const words = wordsOf(sentence);
+      const shared = words.intersection(test.words);
+      const whole = Math.sqrt(Math.max(sum(words), SHORT_SENTENCE_WEIGHT));
+      return shared.size >= 2 && sum(shared) / whole >= MIN_LIKENESS;
+    },
+  };
 }
