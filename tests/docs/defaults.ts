@@ -28,7 +28,7 @@ export function wrongDefaults(pages: readonly Page[]): readonly string[] {
   return pages.flatMap(({ path, text }) => {
     const prose = proseOf(text).replaceAll(/\s+/g, " ");
     return [...prose.matchAll(BESIDE_KEY)].flatMap(([, key = "", value = ""]) => {
-      const defaults = defaultsOf(key);
+      const defaults = defaultsOf(key).filter((one) => /^\d/.test(one));
       return defaults.length === 0 || defaults.some((one) => isEqual(one, value))
         ? []
         : [`${path}: \`${key}\` (${value}): the default is ${defaults.join(" or ")}`];

@@ -130,7 +130,8 @@ function sentencesOf(block: string): readonly string[] {
 
 /** Returns a text without its code and addresses; code that is only a number is part of it. */
 function proseOf(text: string): string {
-  return text.replace(/`([^`]*)`/g, (_, code) => /^[\d,.]+(?: ?\w+)?$/.test(code) ? code : "`")
+  return text.replace(/``.*?``/g, "`")
+    .replace(/`([^`]*)`/g, (_, code) => /^[\d,.]+$/.test(code) ? code : "`")
     .replace(/\]\([^)]*\)/g, "]").replaceAll("*", "");
 }
 

@@ -57,7 +57,9 @@ interface Evidence {
 
 function evidenceOf({ proofs }: Section): Evidence {
   const tests = new Set(proofs.flatMap(testFilesOf));
-  const folders = proofs.flatMap((proof) => MEASURING_SCRIPTS[taskOf(proof)] ?? []);
+  const folders = proofs.flatMap((proof) =>
+    MEASURING_SCRIPTS[taskOf(proof)] ?? (proof.endsWith("/") ? proof.replace(/^tests/, "src") : [])
+  );
   const files = new Set([...tests].flatMap(programOf).concat(folders.flatMap(filesIn)));
   return {
     proofs,

@@ -25,7 +25,7 @@ function stemOf(word: string): string {
 
 /** The beginning of a call that declares a test, with its title on this line or the next. */
 const TITLE =
-  /\b(?:Deno\.test|browserTest|[\w.]*\.step|test\w*)\(\s*(?:\{\s*name: )?("(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`)/g;
+  /\b(?:Deno\.test|\w*\.step|\w*[tT]est\w*)\(\s*(?:\{\s*name: )?("(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`)/g;
 
 /** Returns the titles of the tests in a file; what a template inserts is a blank. */
 export function titlesIn(text: string): readonly string[] {
