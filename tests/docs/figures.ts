@@ -172,6 +172,10 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** A size in a unit of systemd: `MemoryMax=2G`. */
+const SYSTEMD_SIZE = /(?<!\w)(\d+)([KMG])(?!\w)/g;
+const SYSTEMD_UNITS: Readonly<Record<string, number>> = { K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
 /** The numbers that a program has: literals and products, and those with a unit. */
 export interface ProgramNumbers {
   readonly plain: ReadonlySet<number>;
@@ -190,6 +194,9 @@ export function programNumbers(text: string): ProgramNumbers {
   for (const [, digits, unit = ""] of text.matchAll(DURATION)) {
     times.add(Number(digits) * (DURATION_UNITS[unit] ?? 1));
   }
+  for (const [, digits, unit = ""] of text.matchAll(SYSTEMD_SIZE)) {
+    sizes.add(Number(digits) * (SYSTEMD_UNITS[unit] ?? 1));
+  }
   for (const { kind, values } of figuresIn(text)) {
     const set = kind === "time" ? times : kind === "size" ? sizes : plain;
     values.forEach((value) => set.add(value));
@@ -206,8 +213,9 @@ function valueOfProduct(product: string): number {
 }
 
 /** True if a program has each value of a figure. Times and sizes below a thousand need their unit. */
-export function hasFigure(numbers: ProgramNumbers, { values, kind }: Figure): boolean {
+export function hasFigure(numbers: ProgramNumbers, { text, values, kind }: Figure): boolean {
   return values.every((value) => {
+    if (/ bytes?$/.test(text)) return near(value);
     if (kind === "time") return numbers.times.has(value) || isLarge(value);
     if (kind === "size") return numbers.sizes.has(value) || isLarge(value);
     if (kind === "share") return near(value) || near(value * 100);
