@@ -45,7 +45,8 @@ Deno.test("a store that cannot be opened is one problem line and exit code 1", a
 Deno.test("client keys, provider keys and request headers are in no file of the state store", async () => {
   const folder = await Deno.makeTempDir();
   await using upstream = startUpstream(({ json }) => json(200, COMPLETION));
-  const keys = "security: {enabled: true, api_key: {keys: [{name: a, value: marked-client-key}]}}\n";
+  const keys =
+    "security: {enabled: true, api_key: {keys: [{name: a, value: marked-client-key}]}}\n";
   using file = await configFile(
     configText(upstream.url, `${folder}/state.db`)
       .replace("type: compat,", "type: compat, api_key: marked-provider-key,") + keys,

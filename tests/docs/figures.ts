@@ -78,7 +78,8 @@ const WITH_UNIT = new RegExp(
 );
 /** A number of things in a time: `9,000 requests a second`, `20 requests/s`. */
 const RATE = new RegExp(
-  `${START}(${NUMBER})(?: [a-z]+){0,2}(?:/| ?(?:an?|per|each|every) )(?:s|second|minute|hour|day)\\b`,
+  `${START}(${NUMBER})(?: (?:rps|qps)|(?: [a-z]+){0,2}(?:/| ?(?:an?|per|each|every) )` +
+    "(?:s|second|minute|hour|day))\\b",
   "g",
 );
 /** A number in words of a bound, or one that is large enough to be written with a comma. */
@@ -93,7 +94,8 @@ const LARGE = new RegExp(
   "g",
 );
 /** A ratio: `0.75`, `1 in 10`, `3:1`. Versions have a name before them. */
-const RATIO = /(?<![\w.,:/-]|[A-Z]\w* |[Vv]ersions? |up to )(\d+\.\d+)(?![\w.-])(?! or [A-Z])/g;
+const RATIO = /(?<![\w.,:/-]|[A-Z]\w* |[Vv]ersions? |up to )(\d+\.\d+)(?!\.?[\w-])/g;
+const TO_ONE = /(?<![\w.,:])(\d+):1(?![\d:])/g;
 const ONE_IN = new RegExp(`${START}(${NUMBER}) (?:in|out of) (?:every )?(${NUMBER})\\b`, "g");
 
 /** Returns the figures of a text without code. One number is listed once. */
@@ -114,7 +116,7 @@ export function figuresIn(prose: string): readonly Figure[] {
   for (const match of prose.matchAll(ONE_IN)) {
     add(match, [numberOf(match[1] ?? ""), numberOf(match[2] ?? "")], "count");
   }
-  for (const pattern of [RATE, LARGE, BOUND, RATIO]) {
+  for (const pattern of [RATE, LARGE, BOUND, RATIO, TO_ONE]) {
     for (const match of prose.matchAll(pattern)) add(match, [numberOf(match[1] ?? "")], "count");
   }
   return found.toSorted((a, b) => a.at - b.at).map(({ text, values, kind }) => ({
@@ -149,8 +151,7 @@ const PRODUCT = new RegExp(
   "g",
 );
 /** A number in the value of a constant with a unit in its name: `FIRST_PROBE_S = 30`. */
-const NAMED =
-  /\b\w*_(MS|S|MIN|MINUTES|H|HOURS|DAYS|KIB|MIB)\b(?:: number)? ?= ?(\d[\d_]*)/g;
+const NAMED = /\b\w*_(MS|S|MIN|MINUTES|H|HOURS|DAYS|KIB|MIB)\b(?:: number)? ?= ?(\d[\d_]*)/g;
 const NAMED_UNITS: Readonly<Record<string, number>> = {
   MS: 1,
   S: 1000,

@@ -27,10 +27,14 @@ export interface Section {
 
 /** Words of a guarantee: without an exception, with a bound, or in comparison. */
 const GUARANTEE = new RegExp(
-  String.raw`\b(?:never|always|exactly|every(?:thing|body|one)?|nothing|nobody|at once|immediately|` +
-    String.raw`at most|at least|guarantee[sd]?|ensures?|(?:twice|half|\w+ times) as|without exception|` +
-    String.raw`no (?!longer\b|more\b|value\b)(?:[\w-]+ ){1,3}(?:is|are|was|has|have|can|may|will|gets?|ever)|` +
-    String.raw`cannot (?:be|lose|leak|break|fail)|in no case|in (?:any|all) cases?)\b`,
+  String
+    .raw`\b(?:never|always|exactly|every(?:thing|body|one)?|nothing|nobody|at once|immediately|` +
+    String
+      .raw`at most|at least|guarantee[sd]?|ensures?|(?:twice|half|\w+ times) as|without exception|` +
+    String
+      .raw`no (?!longer\b|more\b|value\b)(?:[\w-]+ ){1,3}(?:is|are|was|has|have|can|may|will|gets?|ever)|` +
+    String
+      .raw`cannot (?:be|lose|leak|break|fail)|in no case|in (?:any|all) cases?|impossible|under no)\b`,
   "gi",
 );
 

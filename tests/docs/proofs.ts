@@ -1,6 +1,6 @@
 import { ROW_NAMES } from "../../scripts/bench/options.ts";
 import { isDefaultOf } from "./defaults.ts";
-import { hasFigure, programNumbers, type ProgramNumbers } from "./figures.ts";
+import { hasFigure, type ProgramNumbers, programNumbers } from "./figures.ts";
 import { type Page, quoted } from "./pages.ts";
 import { type DocumentedPromise, type Section, sectionsOf } from "./promises.ts";
 import { newTitleComparison, testsIn, type TitledTest } from "./titles.ts";
@@ -55,7 +55,16 @@ interface Evidence {
   readonly rows: readonly string[];
 }
 
+const known = new Map<string, Evidence>();
+
 function evidenceOf({ proofs }: Section): Evidence {
+  const key = proofs.join();
+  const found = known.get(key) ?? readEvidence(proofs);
+  known.set(key, found);
+  return found;
+}
+
+function readEvidence(proofs: readonly string[]): Evidence {
   const tests = new Set(proofs.flatMap(testFilesOf));
   const folders = proofs.flatMap((proof) =>
     MEASURING_SCRIPTS[taskOf(proof)] ?? (proof.endsWith("/") ? proof.replace(/^tests/, "src") : [])

@@ -49,8 +49,8 @@ export function testsIn(path: string, text: string): readonly TitledTest[] {
 
 /** A word of a single title among thousands weighs no more than one of a few. */
 const MAX_WEIGHT = 7;
-/** The weight of a short sentence, which must share most of its words. */
-const SHORT_SENTENCE_WEIGHT = 12;
+/** A shorter sentence counts as one of this weight, so that it must share most of its words. */
+const MIN_SENTENCE_WEIGHT = 12;
 /**
  * Measured over this documentation: two thirds of its sentences share as much with a test named below
  * them, and one of twelve with the tests of another page.
@@ -73,7 +73,7 @@ export function newTitleComparison(all: readonly TitledTest[]) {
     isAbout(sentence: string, test: TitledTest): boolean {
       const words = wordsOf(sentence);
       const shared = words.intersection(test.words);
-      const whole = Math.sqrt(Math.max(sum(words), SHORT_SENTENCE_WEIGHT));
+      const whole = Math.sqrt(Math.max(sum(words), MIN_SENTENCE_WEIGHT));
       return shared.size >= 2 && sum(shared) / whole >= MIN_LIKENESS;
     },
   };
