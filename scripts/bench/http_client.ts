@@ -1,10 +1,10 @@
+import { Buffer } from "node:buffer";
+
 /** The status, size and times of one response. Times start when the request is sent. */
 export interface TimedResponse {
   readonly status: number;
   /** The length of the body in bytes, without chunked framing. */
   readonly length: number;
-  /** The last bytes of the body. */
-  readonly ending: string;
   /** The time until the first byte of the body. */
   readonly firstByteMs: number;
   readonly totalMs: number;
@@ -15,6 +15,10 @@ export interface HttpClient extends Disposable {
   exchange(request: Uint8Array): Promise<TimedResponse>;
   /** Returns the body of the last response, without chunked framing. */
   body(): string;
+  /** Returns a copy of the bytes of that body. */
+  bytes(): Uint8Array;
+  /** True if the body of the last response has exactly these bytes. */
+  hasBody(bytes: Uint8Array): boolean;
 }
 
 /** Limit of a response with its head, in bytes. */
@@ -97,14 +101,7 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     while (isChunked ? !hasLastChunk() : filled < whole) await more();
     const totalMs = performance.now() - began;
     const status = Number(head.slice(9, 12));
-    const last = decoder.decode(buffer.subarray(isChunked ? filled - 21 : filled - 14, filled));
-    return {
-      status,
-      length: bodyLength(),
-      ending: isChunked ? last.slice(0, -7) : last,
-      firstByteMs,
-      totalMs,
-    };
+    return { status, length: bodyLength(), firstByteMs, totalMs };
   }
 
   function headEnd(): number {
@@ -153,8 +150,19 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     return size;
   }
 
+  function hasBody(bytes: Uint8Array): boolean {
+    let at = 0;
+    for (const [start, end] of parts()) {
+      const expected = bytes.subarray(at, at += end - start);
+      if (Buffer.compare(buffer.subarray(start, end), expected) !== 0) return false;
+    }
+    return at === bytes.length;
+  }
+
   return {
     exchange,
+    hasBody,
+    bytes: () => Buffer.concat([...parts()].map((part) => buffer.subarray(...part))),
     body: () => [...parts()].map((part) => decoder.decode(buffer.subarray(...part))).join(""),
     [Symbol.dispose]: () => connection.close(),
   };

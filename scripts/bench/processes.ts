@@ -92,17 +92,40 @@ export function newServerProcesses(
   async function end() {
     // A gateway ends before the store that it uses.
     for (const child of children.toReversed()) {
+      const timer = setTimeout(() => killTree(child.pid), MAX_END_MS);
       await child.stdin.close();
       await child.status;
+      clearTimeout(timer);
     }
   }
 
   return { start, startInstalled, [Symbol.asyncDispose]: end };
 }
 
-/** The shell ends the program with its own input, so that the program cannot outlive the benchmark. */
-const RUN_UNTIL_STDIN_ENDS = 'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>>"$BENCH_LOG"; fi; ' +
-  '"$0" "$@" </dev/null >>"$BENCH_LOG" & server=$!; read -r _; kill $server 2>/dev/null; wait $server';
+/**
+ * The shell ends the program with its own input, so that the program cannot outlive the benchmark: its
+ * whole process group, because a command may start further processes. An interrupt ends only the
+ * benchmark, which closes the input.
+ */
+const RUN_UNTIL_STDIN_ENDS = "trap '' INT; " +
+  'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>>"$BENCH_LOG"; fi; ' +
+  "if command -v setsid >/dev/null; then group=- start=setsid; fi; " +
+  '$start "$0" "$@" </dev/null >>"$BENCH_LOG" & server=$!; read -r _; ' +
+  "kill -- $group$server 2>/dev/null || kill $server; wait $server; kill -9 -- $group$server 2>/dev/null";
+
+/** The time after which a program that ignores the request to end is killed. */
+const MAX_END_MS = 10_000;
+
+/** Kills a process with its children. */
+function killTree(pid: number): void {
+  for (const one of processTree(pid).toReversed()) {
+    try {
+      Deno.kill(one, "SIGKILL");
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+}
 
 /** The settings of a program that writes nothing of interest except its errors. */
 const QUIET: InstalledSettings = {

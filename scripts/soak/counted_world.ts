@@ -7,7 +7,10 @@ import { newRealWorld as newOriginalWorld } from "../../src/world/real_world.ts"
 /** Start of the line with the figures of the process. */
 const PROBE_MARK = "soak-probe ";
 
-const live = new Set<number>();
+/** A number, and from Deno 2.9 on by its types an object. */
+type TimerId = ReturnType<typeof globalThis.setTimeout>;
+
+const live = new Set<TimerId>();
 const tasks = new Set<symbol>();
 
 const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
@@ -26,11 +29,11 @@ Object.assign(globalThis, {
     live.add(id);
     return id;
   },
-  clearTimeout(id?: number) {
+  clearTimeout(id?: TimerId) {
     if (id !== undefined) live.delete(id);
     clearTimeout(id);
   },
-  clearInterval(id?: number) {
+  clearInterval(id?: TimerId) {
     if (id !== undefined) live.delete(id);
     clearInterval(id);
   },

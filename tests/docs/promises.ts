@@ -1,14 +1,22 @@
+import { type Figure, figuresIn } from "./figures.ts";
 import { type Page, quoted } from "./pages.ts";
 
-/** A figure or a word that promises something about the program. */
-export interface DocumentedPromise {
-  /** `docs/guide/routing.md:12`. */
-  readonly place: string;
-  /** `500 ms`, `never`. */
-  readonly text: string;
-}
+/** A figure, or a sentence with a word of a guarantee. */
+export type DocumentedPromise =
+  & {
+    /** `docs/guide/routing.md:12`. */
+    readonly place: string;
+    /** `500 ms`, `never`. */
+    readonly text: string;
+    /** The paragraph, the list item or the table row with the promise, with its code. */
+    readonly block: string;
+  }
+  & (
+    | { readonly kind: "figure"; readonly figure: Figure }
+    | { readonly kind: "guarantee"; readonly sentence: string }
+  );
 
-/** The text under one heading, with what it promises and what shows it. */
+/** The text above one `Shown by` line, or the rest of a heading's text, with what shows it. */
 export interface Section {
   /** `docs/guide/routing.md: Labels`. */
   readonly name: string;
@@ -17,46 +25,50 @@ export interface Section {
   readonly proofs: readonly string[];
 }
 
-/**
- * A number with a unit of time, size, share or comparison. Numbers without a unit are names: ports,
- * status codes, versions.
- */
-const FIGURE = new RegExp(
-  String.raw`(?<![\w.,:/-])\d[\d,.]*(?: to \d[\d,.]*)?(?:\s?%|\s?(?:` +
-    "ns|µs|ms|s|h|seconds?|minutes?|hours?|days?|bytes?|kB|KB|KiB|MB|MiB|GB|GiB|times|requests/s" +
-    String.raw`)(?![\w-]))`,
-  "g",
-);
-
 /** Words of a guarantee: without an exception, with a bound, or in comparison. */
-const GUARANTEE =
-  /\b(?:never|always|exactly|every|nothing|at once|at most|at least|guarantees?|(?:twice|\w+ times) as)\b/gi;
-
-/** The value in parentheses behind the name of its key: a default, which the reference explains. */
-const DEFAULT_VALUE = /`[\w.*]+`\s?\([^)]*\)/g;
+const GUARANTEE = new RegExp(
+  String
+    .raw`\b(?:never|always|exactly|every(?:thing|body|one)?|nothing|nobody|at once|immediately|` +
+    String
+      .raw`at most|at least|guarantee[sd]?|ensures?|(?:twice|half|\w+ times) as|without exception|` +
+    String
+      .raw`no (?!longer\b|more\b|value\b)(?:[\w-]+ ){1,3}(?:is|are|was|has|have|can|may|will|gets?|ever)|` +
+    String
+      .raw`cannot (?:be|lose|leak|break|fail)|in no case|in (?:any|all) cases?|impossible|under no)\b`,
+  "gi",
+);
 
 /** A command of a shell block that measures or tests, without its comment. */
 const MEASURING_COMMAND = /^\.\/scripts\/deno task (?:bench|soak|test)\b[^#]*(?<! )/;
 
+interface Line {
+  readonly place: string;
+  readonly text: string;
+}
+
 /**
- * Returns the sections of a page, each with its promises and their proofs. Code, and parts that a
- * script writes between two comments, promise nothing.
+ * Returns the sections of a page, each with its promises and their proofs: a `Shown by` line covers
+ * what is between it and the line before it, or the heading. Code, and parts that a script writes
+ * between two comments, promise nothing.
  */
 export function sectionsOf({ path, text }: Page): readonly Section[] {
   const sections: Section[] = [];
   let name = path;
-  let lines: { readonly place: string; readonly text: string }[] = [];
+  let lines: Line[] = [];
   let commands: string[] = [];
 
   function endSection() {
-    const prose = paragraphsOf(lines);
-    const proving = prose.filter((one) => /^Shown by\b/.test(one.map((line) => line.text).join()));
-    const promising = prose.filter((one) => !proving.includes(one)).flat();
-    sections.push({
-      name,
-      promises: promising.flatMap(promisesOf),
-      proofs: [...proving.flat().flatMap((line) => quoted(line.text)), ...commands],
-    });
+    let promises: DocumentedPromise[] = [];
+    for (const block of blocksOf(lines)) {
+      const whole = block.map((line) => line.text.trim()).join(" ");
+      if (/^Shown by\b/.test(whole)) {
+        sections.push({ name, promises, proofs: [...quoted(whole), ...commands] });
+        promises = [];
+      } else {
+        promises.push(...promisesOf(block, whole));
+      }
+    }
+    sections.push({ name, promises, proofs: commands });
     lines = [];
     commands = [];
   }
@@ -69,6 +81,7 @@ export function sectionsOf({ path, text }: Page): readonly Section[] {
     const heading = /^#+ (.+)$/.exec(line)?.[1];
     if (mark !== undefined) {
       fence = fence === null ? language : null;
+      lines.push({ place: "", text: "" });
     } else if (fence !== null) {
       if (fence === "sh") commands.push(...MEASURING_COMMAND.exec(line) ?? []);
     } else if (begun !== undefined) {
@@ -86,30 +99,52 @@ export function sectionsOf({ path, text }: Page): readonly Section[] {
   return sections;
 }
 
-type Line = { readonly place: string; readonly text: string };
-
-function paragraphsOf(lines: readonly Line[]): readonly (readonly Line[])[] {
-  const paragraphs: Line[][] = [[]];
+/** Returns the paragraphs, list items and table rows. */
+function blocksOf(lines: readonly Line[]): readonly (readonly Line[])[] {
+  const blocks: Line[][] = [[]];
   for (const line of lines) {
-    if (line.text.trim() === "") paragraphs.push([]);
-    else paragraphs.at(-1)?.push(line);
+    const isRow = line.text.startsWith("|");
+    if (isRow || /^ *(?:[-*]|\d+\.) /.test(line.text)) blocks.push([]);
+    if (line.text.trim() === "") blocks.push([]);
+    else blocks.at(-1)?.push(line);
   }
-  return paragraphs.filter((one) => one.length > 0);
+  return blocks.filter((one) => one.length > 0);
 }
 
-function promisesOf({ place, text }: Line): readonly DocumentedPromise[] {
-  const prose = text.replace(DEFAULT_VALUE, "").replace(/`[^`]*`/g, "").replace(
-    /\]\([^)]*\)/g,
-    "]",
+function promisesOf(lines: readonly Line[], block: string): readonly DocumentedPromise[] {
+  const found: DocumentedPromise[] = [];
+  for (const sentence of sentencesOf(block)) {
+    const prose = proseOf(sentence);
+    const place = placeOf(lines, sentence);
+    for (const figure of figuresIn(prose)) {
+      found.push({ kind: "figure", place, text: figure.text, figure, block });
+    }
+    const [guarantee] = prose.match(GUARANTEE) ?? [];
+    if (guarantee !== undefined) {
+      found.push({ kind: "guarantee", place, text: guarantee, sentence, block });
+    }
+  }
+  return found;
+}
+
+/** Splits a block at the end of its sentences. The full stops of code end none. */
+function sentencesOf(block: string): readonly string[] {
+  return block.split(/(?<=[.!?])\s+(?=[A-Z`"*[(])/);
+}
+
+/** Returns a text without its code and addresses; code that is only a number is part of it. */
+function proseOf(text: string): string {
+  return text.replace(/``.*?``/g, "`")
+    .replace(/`([^`]*)`/g, (_, code) => /^[\d,.]+$/.test(code) ? code : "`")
+    .replace(/\]\([^)]*\)/g, "]").replaceAll("*", "");
+}
+
+/** The line in which a sentence begins. */
+function placeOf(lines: readonly Line[], sentence: string): string {
+  const begin = sentence.slice(0, 30);
+  const found = lines.find(({ text }, at) =>
+    `${text.trim()} ${lines[at + 1]?.text.trim() ?? ""}`.indexOf(begin) !== -1 &&
+    (text.includes(begin.split(" ")[0] ?? ""))
   );
-  return [...prose.matchAll(FIGURE), ...prose.matchAll(GUARANTEE)]
-    .map(([found]) => ({ place, text: found }));
-}
-
-/** Returns a line for each promise of the pages whose section names nothing that shows it. */
-export function unshownPromises(pages: readonly Page[]): readonly string[] {
-  return pages.flatMap(sectionsOf).filter(({ proofs }) => proofs.length === 0)
-    .flatMap(({ name, promises }) =>
-      promises.map(({ place, text }) => `${place} "${text}" (${name})`)
-    );
+  return (found ?? lines[0])?.place ?? "";
 }

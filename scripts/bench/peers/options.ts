@@ -37,7 +37,8 @@ export function parsePeers(options: PeerOptions, readText: TextReader): readonly
       peers.push(ADAPTERS[name](name, command ?? installedProgram(name)));
       continue;
     }
-    if (name === "" || /[|\n]/.test(name) || command === null || command === "") {
+    if (/[|\n]/.test(name)) return `--peer ${name}: a name in the table has no | and no line break`;
+    if (name === "" || command === null || command === "") {
       return `--peer ${text} must be NAME=COMMAND, because no adapter has this name`;
     }
     const settings = parseCommandSettings(name, options, readText);

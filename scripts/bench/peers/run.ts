@@ -82,7 +82,7 @@ const MAX_REASON_CHARACTERS = 300;
 
 /** Returns the result, or the reason of a failure as a text. */
 async function withinTime<T>(working: Promise<T>, timeoutMs: number): Promise<T | string> {
-  let timer = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`no response within ${timeoutMs / 1000} s`), timeoutMs);
   });

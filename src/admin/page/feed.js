@@ -61,7 +61,8 @@ export function follow(onChange) {
   let retryMs = FIRST_RETRY_MS;
   /** @type {EventSource | null} */
   let source = null;
-  let timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
 
   function connect() {
     const opened = new EventSource("/events");

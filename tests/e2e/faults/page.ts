@@ -27,7 +27,7 @@ breaks in the same way. If only the first one breaks and the call is sent again,
   response that has begun. The upstream's error has the type \`api_error\` and no code.
 - Sent again: \`retry\` is a second attempt at the same target, \`fallback\` an attempt at the next one.
 - \`tries\` and \`end\`: what the [access line](log-fields.md) says. \`tries\` has the outcome behind the provider of each attempt.
-- Calls: every one to which the row applies. "all" means every client API and provider type, "streams" includes WebSockets.
+- Calls: those to which the row applies. "all" means each client API and provider type, "streams" includes WebSockets.
 
 Nothing is sent again once content has been delivered. A call for which the provider stores something, such as a native
 response, is sent again only if the provider certainly did not begin it.

@@ -81,7 +81,7 @@ Deno.test("options of peers that fit no peer are refused", () => {
         ["--peer", "rival="],
         "--peer rival= must be NAME=COMMAND, because no adapter has this name",
       ],
-      [["--peer", "a|b=c"], "--peer a|b=c must be NAME=COMMAND, because no adapter has this name"],
+      [["--peer", "a|b=c"], "--peer a|b: a name in the table has no | and no line break"],
       [["--peer", "nginx", "--peer", "nginx=x"], "--peer nginx is given twice"],
       [[...peer, "--peer-path", "rival=v1"], "--peer-path rival=v1 must begin with /"],
       [[...peer, "--peer-header", "rival=x"], "--peer-header rival=x must be rival=HEADER:VALUE"],

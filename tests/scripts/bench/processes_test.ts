@@ -31,3 +31,29 @@ Deno.test("an installed program that ends before it listens is a failure", async
   const error = await starting.then(() => null, (reason: Error) => reason.message);
   assertMatch(error ?? "", /^sh (?:has ended|does not listen)\.$/);
 });
+
+Deno.test("what an installed program has started ends with the benchmark, also if its shell does not pass the end on", async () => {
+  const port = freePort();
+  const code =
+    `Deno.serve({ hostname: "127.0.0.1", port: ${port}, onListen() {} }, () => new Response());`;
+  {
+    await using servers = newServerProcesses(false, null);
+    const command = '"$0" eval "$1" & wait';
+    const args = ["-c", command, Deno.execPath(), code];
+    const settings = { ...SETTINGS, logPath: "/dev/null" };
+    await servers.startInstalled("sh", args, port, 0, settings);
+  }
+  if (Deno.build.os !== "linux") return;
+  // The system may close the listener a little later than it ends the process.
+  while (await isListening(port)) await Promise.resolve();
+});
+
+async function isListening(port: number): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+    return true;
+  } catch (error) {
+    assert(error instanceof Deno.errors.ConnectionRefused);
+    return false;
+  }
+}

@@ -69,6 +69,14 @@ Deno.test("a response that becomes wrong under load is the reason of the peer", 
   assertMatch(result.reason, /^wrong: small: the response is no completion/);
 });
 
+Deno.test("a response that becomes wrong under load with the same length and end is the reason of the peer", async () => {
+  const altered = completion.map((byte, at) => at === completion.length >> 1 ? byte ^ 1 : byte);
+  let count = 0;
+  const result = await resultOver(() => count++ < 3 ? newCompletion() : new Response(altered));
+  assert(result.kind === "none");
+  assertMatch(result.reason, /^wrong: small: the text differs from the upstream's$/);
+});
+
 Deno.test("a peer that does not support a task, or does not start, has the reason in place of figures", async () => {
   const missing: System = { kind: "missing", reason: "it did not start" };
   assertEquals((await runOver(missing)).result(), {
