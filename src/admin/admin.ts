@@ -70,7 +70,7 @@ export function newAdmin(options: AdminOptions): Admin {
         await figures.refresh();
         return json(take());
       case "/explain": {
-        const explained = explainQuery(searchParams, gateway.generation, forms);
+        const explained = explainQuery(searchParams, gateway, forms);
         return typeof explained === "string" ? plain(400, explained) : json(explained);
       }
       case "/usage": {

@@ -6,6 +6,9 @@ import { type Cursor, cursorAfter, NOTHING_READ } from "./take_snapshot.ts";
 /** Maximum number of listeners to the stream of snapshots. */
 export const MAX_LISTENERS = 16;
 
+/** Time after which a listener that takes nothing loses its place. */
+export const MAX_UNREAD_MS = 30_000;
+
 /** Streams of snapshots, one a second. */
 export interface Events {
   /** Returns a stream of server-sent events; null if there are too many. */
@@ -21,15 +24,18 @@ export interface Events {
 interface Listener {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   cursor: Cursor;
+  /** Monotonic time since when it has taken nothing; null while it reads. */
+  unreadSinceMs: number | null;
 }
 
 /**
  * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what comes
  * from the store. A listener that has not read its last snapshot is skipped, and gets what it missed with
- * the next one, so that nothing waits for it.
+ * the next one, so that nothing waits for it. If it takes nothing for too long, it loses its place: its
+ * client may be gone without a word.
  */
 export function newEvents(
-  world: Pick<World, "after" | "wall">,
+  world: Pick<World, "after" | "now" | "wall">,
   take: (cursor: Cursor) => Snapshot,
   refresh: () => Promise<void>,
 ): Events {
@@ -46,8 +52,16 @@ export function newEvents(
     const made = new Map<string, Made>();
     for (const listener of listeners) {
       if ((listener.controller.desiredSize ?? 0) > 0) send(listener, made);
+      else dropUnread(listener);
     }
     schedule();
+  }
+
+  function dropUnread(listener: Listener) {
+    listener.unreadSinceMs ??= world.now();
+    if (world.now() - listener.unreadSinceMs < MAX_UNREAD_MS) return;
+    listeners.delete(listener);
+    listener.controller.error(new Error("The listener takes no snapshots."));
   }
 
   function send(listener: Listener, made: Map<string, Made>) {
@@ -56,6 +70,7 @@ export function newEvents(
     const known = made.get(name) ?? make(listener.cursor);
     made.set(name, known);
     listener.cursor = known.next;
+    listener.unreadSinceMs = null;
     listener.controller.enqueue(known.bytes);
   }
 
@@ -76,7 +91,7 @@ export function newEvents(
       let listener: Listener | null = null;
       return new ReadableStream<Uint8Array>({
         start(controller) {
-          listener = { controller, cursor: NOTHING_READ };
+          listener = { controller, cursor: NOTHING_READ, unreadSinceMs: null };
           listeners.add(listener);
           send(listener, new Map());
           schedule();

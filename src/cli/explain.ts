@@ -1,6 +1,5 @@
 import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
-import { isLapsed } from "../call/client_key.ts";
 import type { Generation } from "../call/generation.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
 import { compile } from "../gateway/compile.ts";
@@ -59,9 +58,7 @@ export const explain: Command = {
     if (typeof key === "string") return printProblems(terminal, [key]);
     const client = { ...newCallClient(), key: key?.compiled ?? null };
     const call = { path, headers, controls: parseControls(headers), generation, client };
-    const { lines, isServed } = client.key !== null && isLapsed(client.key, Date.now())
-      ? { lines: ["Refused: this client key is disabled or has expired."], isServed: false }
-      : explainRouting(call, model, REQUEST_FORMS);
+    const { lines, isServed } = explainRouting(call, model, REQUEST_FORMS, Date.now());
     const about = key === null ? [] : keyLines(key.written, generation.config);
     terminal.out([...about, ...lines].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;

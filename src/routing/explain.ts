@@ -1,5 +1,6 @@
 import { nearest } from "../config/problems.ts";
 import type { EndpointName, RequestType } from "../core/endpoint.ts";
+import { isLapsed } from "../call/client_key.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { refuseEndpoint } from "../call/permissions.ts";
 import { stickyKey } from "./choose.ts";
@@ -48,15 +49,23 @@ export interface RequestForms {
   plainRequest(type: RequestType): (target: Target) => Result<unknown>;
 }
 
-/** Returns the routing of a request, without sending it. */
+/** Returns the routing of a request at this Unix time in milliseconds, without sending it. */
 export function explainRouting(
   call: RouteInput,
   model: string,
   forms: RequestForms,
+  wallMs: number,
 ): Explanation {
+  const { key } = call.client;
+  if (key !== null && isLapsed(key, wallMs)) {
+    return {
+      lines: ["Refused: this client key is disabled or has expired."],
+      isServed: false,
+    };
+  }
   const requested = parseRequestedModel(call, model);
   if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };
-  const refused = refuseEndpoint(call.client.key, forms.findApi(call.path));
+  const refused = refuseEndpoint(key, forms.findApi(call.path));
   if (refused !== null) return { lines: [`Refused: ${refused.failure.message}`], isServed: false };
   const matchesAs = forms.findRequestTypes(call.path);
   if (matchesAs === null) {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import type { Snapshot } from "../../src/admin/snapshot.ts";
 import { testAdmin } from "../support/admin.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
@@ -70,7 +70,7 @@ Deno.test("nothing is stored for a listener that does not read; it gets what it 
   const { world, get, call, admin, feed } = listener();
   const response = await get("/events");
   const reader = response.body?.getReader();
-  for (let count = 0; count < 30; count++) {
+  for (let count = 0; count < 20; count++) {
     await call();
     await world.advance(1_000);
   }
@@ -84,6 +84,30 @@ Deno.test("nothing is stored for a listener that does not read; it gets what it 
     seen.push(...finished.map(({ number }) => number));
   }
   assertEquals([events, seen], [2, [1]], "two snapshots fit, and the others were never made");
+});
+
+Deno.test("a listener that takes nothing for half a minute loses its place, and one that reads does not", async () => {
+  const { world, open, get, admin, feed } = listener();
+  const reading = await open();
+  const silent = await Promise.all(Array.from({ length: 15 }, () => get("/events")));
+  // Two snapshots fit, so the third one is the first that waits.
+  for (let count = 0; count < 31; count++) {
+    await reading.next();
+    await world.advance(1_000);
+  }
+  const refused = await get("/events");
+  assertEquals(refused.status, 503, "the places are still held");
+  await refused.body?.cancel();
+  await reading.next();
+  await world.advance(1_000);
+  const opened = await Promise.all(Array.from({ length: 15 }, open));
+  assertEquals(opened.map(({ response }) => response.status), Array.from(silent, () => 200));
+  assertEquals((await reading.next())?.finished, [], "the stream that reads goes on");
+  await assertRejects(() => new Response(silent[0]?.body).text(), Error, "takes no snapshots");
+  await Promise.all([reading, ...opened].map((stream) => stream.cancel()));
+  assertEquals((await open()).response.status, 200);
+  admin.close();
+  feed.close();
 });
 
 Deno.test("a listener that reads again gets the seconds and calls that it missed", async () => {
