@@ -11,8 +11,11 @@ export const MAX_UNREAD_MS = 30_000;
 
 /** Streams of snapshots, one a second. */
 export interface Events {
-  /** Returns a stream of server-sent events; null if there are too many. */
-  open(): ReadableStream<Uint8Array> | null;
+  /**
+   * Returns a stream of server-sent events; null if there are too many. `abort` ends the connection of
+   * a listener that takes nothing, whose socket would stay open with what it has not read.
+   */
+  open(abort?: () => void): ReadableStream<Uint8Array> | null;
   /** Sends a snapshot at once. */
   sendNow(): void;
   /** Number of open streams. */
@@ -23,6 +26,7 @@ export interface Events {
 
 interface Listener {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly abort: () => void;
   cursor: Cursor;
   /** Monotonic time since when it has taken nothing; null while it reads. */
   unreadSinceMs: number | null;
@@ -62,6 +66,7 @@ export function newEvents(
     if (world.now() - listener.unreadSinceMs < MAX_UNREAD_MS) return;
     listeners.delete(listener);
     listener.controller.error(new Error("The listener takes no snapshots."));
+    listener.abort();
   }
 
   function send(listener: Listener, made: Map<string, Made>) {
@@ -86,12 +91,12 @@ export function newEvents(
   }
 
   return {
-    open() {
+    open(abort = () => {}) {
       if (isClosed || listeners.size >= MAX_LISTENERS) return null;
       let listener: Listener | null = null;
       return new ReadableStream<Uint8Array>({
         start(controller) {
-          listener = { controller, cursor: NOTHING_READ, unreadSinceMs: null };
+          listener = { controller, abort, cursor: NOTHING_READ, unreadSinceMs: null };
           listeners.add(listener);
           send(listener, new Map());
           schedule();

@@ -111,6 +111,26 @@ Deno.test("a listener that takes nothing for half a minute loses its place, and 
   feed.close();
 });
 
+Deno.test("the connection of a listener that loses its place is ended, and that of one that reads is not", async () => {
+  const { world, admin, feed } = listener();
+  const aborted: string[] = [];
+  const open = (name: string) =>
+    admin.handle(
+      new Request("http://localhost:8081/events", { headers: { host: "localhost:8081" } }),
+      { abort: () => void aborted.push(name) },
+    );
+  const reading = (await open("reading")).body?.getReader();
+  await open("silent");
+  for (let count = 0; count < 40; count++) {
+    await reading?.read();
+    await world.advance(1_000);
+  }
+  assertEquals(aborted, ["silent"]);
+  await reading?.cancel();
+  admin.close();
+  feed.close();
+});
+
 Deno.test("a listener that reads again gets the seconds and calls that it missed", async () => {
   const { world, open, call, admin, feed } = listener();
   const stream = await open();
