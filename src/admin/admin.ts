@@ -11,9 +11,15 @@ import { readUsage } from "./usage_query.ts";
 /** The requests of the admin listener. */
 export interface Admin {
   /** Answers a request; never rejects. */
-  handle(request: Request): Promise<Response>;
+  handle(request: Request, client?: AdminClient): Promise<Response>;
   /** Ends all streams of snapshots. */
   close(): void;
+}
+
+/** The client end of a connection, as far as the listener uses it. */
+export interface AdminClient {
+  /** Ends the connection at once. Absent if the sockets of the process are not accessible. */
+  readonly abort?: () => void;
 }
 
 /** Dependencies of the admin listener. */
@@ -55,7 +61,7 @@ export function newAdmin(options: AdminOptions): Admin {
   options.notes.onChange(() => events.sendNow());
   let inFlight = 0;
 
-  async function answer(request: GuardedRequest): Promise<Answer> {
+  async function answer(request: GuardedRequest, client: AdminClient): Promise<Answer> {
     const refused = guard(request);
     if (refused !== null) {
       const { status, text, headers } = refused;
@@ -65,17 +71,12 @@ export function newAdmin(options: AdminOptions): Admin {
     const { pathname, searchParams } = new URL(request.url);
     switch (pathname) {
       case "/events":
-        return await openEvents(request.method === "HEAD");
+        return await openEvents(request.method === "HEAD", client);
       case "/snapshot":
         await figures.refresh();
         return json(take());
       case "/explain": {
-        const explained = explainQuery(
-          searchParams,
-          gateway.generation,
-          forms,
-          gateway.world.wall(),
-        );
+        const explained = explainQuery(searchParams, gateway, forms);
         return typeof explained === "string" ? plain(400, explained) : json(explained);
       }
       case "/usage": {
@@ -89,9 +90,9 @@ export function newAdmin(options: AdminOptions): Admin {
       : { status: 200, type: file.type, body: file.text };
   }
 
-  async function openEvents(isHead: boolean): Promise<Answer> {
+  async function openEvents(isHead: boolean, { abort }: AdminClient): Promise<Answer> {
     await figures.refresh();
-    const body = isHead ? "" : events.open();
+    const body = isHead ? "" : events.open(abort);
     return body === null
       ? busy("Too many pages are open; close one of them.")
       : { status: 200, type: "text/event-stream", body };
@@ -103,10 +104,10 @@ export function newAdmin(options: AdminOptions): Admin {
   }
 
   return {
-    async handle(request) {
+    async handle(request, client = {}) {
       inFlight++;
       try {
-        const { status, type, body, headers } = await answer(request);
+        const { status, type, body, headers } = await answer(request, client);
         return new Response(request.method === "HEAD" ? null : body, {
           status,
           headers: {

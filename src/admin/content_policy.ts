@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseAuthority } from "../core/authority.ts";
+import { isLoopback, parseAuthority } from "../core/authority.ts";
 
 const IMPORT_MAP = /<script type="importmap">([^]*?)<\/script>/;
 
@@ -18,6 +18,9 @@ export interface GatewayAddresses {
   readonly names: readonly string[];
 }
 
+/** Hosts that mean each address of the machine, at which no client can connect. */
+const EVERY_HOST = ["0.0.0.0", "[::]"];
+
 /**
  * Returns the `Content-Security-Policy` of a page that was requested with this `Host`. The form that
  * sends a chat call may connect to the gateway only: at its own address, by the host of the page, and by
@@ -31,9 +34,14 @@ export function contentPolicy(
   const port = new URL(url).port || "80";
   const pageHost = parseAuthority(host ?? "")?.host;
   const hosts = [...pageHost === undefined ? [] : [pageHost], "127.0.0.1", "localhost"];
-  // A source has no form for IPv6 addresses (Content Security Policy, section 2.3.1).
+  const { hostname, origin } = new URL(url);
+  const isEvery = EVERY_HOST.includes(hostname);
+  const reached = isEvery ? pageHost ?? "" : hostname;
   const connect = ["'self'"].concat([
-    new URL(url).origin,
+    ...isEvery ? [] : [origin],
+    // A source has no form for IPv6 addresses (Content Security Policy, section 2.3.1), so that the
+    // port is all that it can name.
+    ...reached.startsWith("[") && !isLoopback(reached) ? [`http://*:${port}`] : [],
     ...hosts.map((name) => `http://${name}:${port}`),
     ...names.flatMap((name) => [`http://${name}:*`, `https://${name}:*`]),
   ].filter((source) => !source.includes("[")));

@@ -6,13 +6,16 @@ import { type Cursor, cursorAfter, NOTHING_READ } from "./take_snapshot.ts";
 /** Maximum number of listeners to the stream of snapshots. */
 export const MAX_LISTENERS = 16;
 
-/** Maximum time for which a listener is skipped because it does not read; then its stream ends. */
-export const MAX_UNREAD_MS = 60_000;
+/** Time after which a listener that takes nothing loses its place. */
+export const MAX_UNREAD_MS = 30_000;
 
 /** Streams of snapshots, one a second. */
 export interface Events {
-  /** Returns a stream of server-sent events; null if there are too many. */
-  open(): ReadableStream<Uint8Array> | null;
+  /**
+   * Returns a stream of server-sent events; null if there are too many. `abort` ends the connection of
+   * a listener that takes nothing, whose socket would stay open with what it has not read.
+   */
+  open(abort?: () => void): ReadableStream<Uint8Array> | null;
   /** Sends a snapshot at once. */
   sendNow(): void;
   /** Number of open streams. */
@@ -23,15 +26,17 @@ export interface Events {
 
 interface Listener {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly abort: () => void;
   cursor: Cursor;
-  /** Time of the last snapshot that was sent. */
-  sentAtMs: number;
+  /** Monotonic time since when it has taken nothing; null while it reads. */
+  unreadSinceMs: number | null;
 }
 
 /**
  * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what comes
  * from the store. A listener that has not read its last snapshot is skipped, and gets what it missed with
- * the next one, so that nothing waits for it. One that reads nothing for a minute gives up its place to another page.
+ * the next one, so that nothing waits for it. If it takes nothing for too long, it loses its place: its
+ * client may be gone without a word.
  */
 export function newEvents(
   world: Pick<World, "after" | "now" | "wall">,
@@ -51,15 +56,17 @@ export function newEvents(
     const made = new Map<string, Made>();
     for (const listener of listeners) {
       if ((listener.controller.desiredSize ?? 0) > 0) send(listener, made);
-      else if (world.now() - listener.sentAtMs >= MAX_UNREAD_MS) drop(listener);
+      else dropUnread(listener);
     }
     schedule();
   }
 
-  /** Ends a stream without its unread snapshots, so that the connection is not held for them. */
-  function drop(listener: Listener) {
+  function dropUnread(listener: Listener) {
+    listener.unreadSinceMs ??= world.now();
+    if (world.now() - listener.unreadSinceMs < MAX_UNREAD_MS) return;
     listeners.delete(listener);
-    listener.controller.error(new Error("The listener does not read its snapshots."));
+    listener.controller.error(new Error("The listener takes no snapshots."));
+    listener.abort();
   }
 
   function send(listener: Listener, made: Map<string, Made>) {
@@ -68,7 +75,7 @@ export function newEvents(
     const known = made.get(name) ?? make(listener.cursor);
     made.set(name, known);
     listener.cursor = known.next;
-    listener.sentAtMs = world.now();
+    listener.unreadSinceMs = null;
     listener.controller.enqueue(known.bytes);
   }
 
@@ -84,12 +91,12 @@ export function newEvents(
   }
 
   return {
-    open() {
+    open(abort = () => {}) {
       if (isClosed || listeners.size >= MAX_LISTENERS) return null;
       let listener: Listener | null = null;
       return new ReadableStream<Uint8Array>({
         start(controller) {
-          listener = { controller, cursor: NOTHING_READ, sentAtMs: world.now() };
+          listener = { controller, abort, cursor: NOTHING_READ, unreadSinceMs: null };
           listeners.add(listener);
           send(listener, new Map());
           schedule();

@@ -1,5 +1,5 @@
 import { newCallClient, parseControls } from "../call/call.ts";
-import type { Generation } from "../call/generation.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import { explainRouting, type RequestForms } from "../routing/explain.ts";
 import { parseExplainedHeaders, USUAL_PATH } from "../routing/explained_request.ts";
 import type { ExplainView } from "./snapshot.ts";
@@ -7,12 +7,11 @@ import type { ExplainView } from "./snapshot.ts";
 /** Maximum number of headers of an explained request. */
 const MAX_HEADERS = 50;
 
-/** Returns the routing, at this Unix time, of the request that a query describes, or the problem with the query as a sentence. */
+/** Returns the routing of the request that a query describes, or the problem with the query as a sentence. */
 export function explainQuery(
   query: URLSearchParams,
-  generation: Generation,
+  { generation, world }: Pick<Gateway, "generation" | "world">,
   forms: RequestForms,
-  wallMs: number,
 ): ExplainView | string {
   const model = query.get("model") || "auto";
   const path = query.get("path") || USUAL_PATH;
@@ -26,5 +25,5 @@ export function explainQuery(
   if (name !== "" && key === null) return "There is no client key of this name.";
   const client = { ...newCallClient(), key };
   const call = { path, headers, controls: parseControls(headers), generation, client };
-  return explainRouting(call, model, forms, wallMs);
+  return explainRouting(call, model, forms, world.wall());
 }

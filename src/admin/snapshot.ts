@@ -10,7 +10,10 @@ export interface Snapshot {
   /** Number of the running configuration; 1 until the first reload. */
   readonly generation: number;
   readonly isDraining: boolean;
-  /** Address at which the gateway serves clients, such as `http://127.0.0.1:8080`. */
+  /**
+   * Address at which the gateway serves clients, such as `http://127.0.0.1:8080`. `0.0.0.0` and `[::]`
+   * mean every address of the machine: readers replace them with the host at which they read this.
+   */
   readonly gatewayUrl: string;
   /** True if the gateway requires a client key. */
   readonly requiresKey: boolean;

@@ -25,7 +25,7 @@ export interface SnapshotSource {
   readonly gateway: Gateway;
   readonly feed: Feed;
   readonly notes: Notes & Pick<NoteBook, "onChange">;
-  /** Returns the address at which the gateway serves clients. */
+  /** Returns the address that the gateway listens on. */
   gatewayUrl(): string;
 }
 

@@ -144,7 +144,7 @@ export async function openGateway(
     )
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);
-  const gatewayUrl = () => listening.url;
+  const gatewayUrl = () => listening.boundUrl;
   const admin = feed === null ? null : await openAdmin({ gateway, feed, notes, gatewayUrl }, log);
   if (admin?.ok === false) {
     await listening.close();

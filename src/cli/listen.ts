@@ -12,6 +12,8 @@ export type Listening =
     readonly ok: true;
     /** Base URL of the server on this machine, without a trailing slash. */
     readonly url: string;
+    /** The same with the address that it listens on, which may mean every address of the machine. */
+    readonly boundUrl: string;
     /** Reason why TCP_NODELAY and connection limits are not available; null if they are. */
     readonly note: string | null;
     /** Accepts no more requests and waits for those in flight. */
@@ -61,6 +63,7 @@ export function listen(
     return {
       ok: true,
       url: urlOf(server.addr.hostname, server.addr.port),
+      boundUrl: plainUrl(server.addr.hostname, server.addr.port),
       note: opened.kind === "open" ? null : `sockets cannot be reached: ${opened.reason}`,
       async close() {
         await server.shutdown();
@@ -111,7 +114,11 @@ export function stopped(stop: Cancellation): Promise<void> {
 /** Returns the URL of the server; a wildcard address becomes loopback, because clients cannot connect to it. */
 export function urlOf(hostname: string, port: number): string {
   const reached = hostname.replace(/^0\.0\.0\.0$/, "127.0.0.1").replace(/^::$/, "::1");
-  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+  return plainUrl(reached, port);
+}
+
+function plainUrl(hostname: string, port: number): string {
+  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
 function explainFailure(

@@ -49,7 +49,7 @@ export interface RequestForms {
   plainRequest(type: RequestType): (target: Target) => Result<unknown>;
 }
 
-/** Returns the routing of a request at a Unix time in milliseconds, without sending it. */
+/** Returns the routing of a request at this Unix time in milliseconds, without sending it. */
 export function explainRouting(
   call: RouteInput,
   model: string,
@@ -58,8 +58,10 @@ export function explainRouting(
 ): Explanation {
   const { key } = call.client;
   if (key !== null && isLapsed(key, wallMs)) {
-    const line = "Refused: this client key is disabled or has expired.";
-    return { lines: [line], isServed: false };
+    return {
+      lines: ["Refused: this client key is disabled or has expired."],
+      isServed: false,
+    };
   }
   const requested = parseRequestedModel(call, model);
   if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };

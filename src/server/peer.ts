@@ -6,6 +6,8 @@ export interface Peer {
    * the sockets of the process are not accessible.
    */
   readonly disconnect?: () => void;
+  /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
+  readonly abort?: () => void;
   /**
    * Keeps the connection open as a WebSocket. Calls `onTooLarge` once when an unfinished message
    * exceeds its limit; shortly after that the connection ends. Absent if `disconnect` is.

@@ -135,15 +135,26 @@ Deno.test("explain refuses a query that describes no request", async () => {
   }
 });
 
-Deno.test("explain refuses a client key that is disabled or has expired, as the gateway does", async () => {
-  const keys =
-    "{name: ada, value: one, disabled: true}, {name: bob, value: two, expires: 2020-01-01}";
-  const { get } = listener(`security: {enabled: true, api_key: {keys: [${keys}]}}\n${PLAIN}`);
-  for (const name of ["ada", "bob"]) {
-    assertEquals(await (await get(`/explain?model=gpt-x&key=${name}`)).json(), {
-      lines: ["Refused: this client key is disabled or has expired."],
-      isServed: false,
-    });
+Deno.test("explain refuses a client key that is disabled or has expired, as the command and the gateway do", async () => {
+  const keys = `security:
+  enabled: true
+  api_key:
+    keys:
+      - {name: good, value: key-of-good, expires: 2023-11-20}
+      - {name: off, value: key-of-off, disabled: true}
+      - {name: old, value: key-of-old, expires: 2023-11-10}
+`;
+  const { get, app } = listener(keys + PLAIN);
+  for (const [name, isServed] of [["good", true], ["off", false], ["old", false]] as const) {
+    const explained = await (await get(`/explain?model=m&key=${name}`)).json();
+    assertEquals(explained.isServed, isServed, name);
+    if (!isServed) {
+      assertEquals(explained.lines, ["Refused: this client key is disabled or has expired."], name);
+    }
+    const authorization = `Bearer key-of-${name}`;
+    const response = await app(chatRequest({ headers: { authorization } }));
+    assertEquals(response.status, isServed ? 200 : 401, name);
+    await response.text();
   }
 });
 

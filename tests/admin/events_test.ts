@@ -70,7 +70,7 @@ Deno.test("nothing is stored for a listener that does not read; it gets what it 
   const { world, get, call, admin, feed } = listener();
   const response = await get("/events");
   const reader = response.body?.getReader();
-  for (let count = 0; count < 30; count++) {
+  for (let count = 0; count < 20; count++) {
     await call();
     await world.advance(1_000);
   }
@@ -84,6 +84,51 @@ Deno.test("nothing is stored for a listener that does not read; it gets what it 
     seen.push(...finished.map(({ number }) => number));
   }
   assertEquals([events, seen], [2, [1]], "two snapshots fit, and the others were never made");
+});
+
+Deno.test("a listener that takes nothing for half a minute loses its place, and one that reads does not", async () => {
+  const { world, open, get, admin, feed } = listener();
+  const reading = await open();
+  const silent = await Promise.all(Array.from({ length: 15 }, () => get("/events")));
+  // Two snapshots fit, so the third one is the first that waits.
+  for (let count = 0; count < 31; count++) {
+    await reading.next();
+    await world.advance(1_000);
+  }
+  const refused = await get("/events");
+  assertEquals(refused.status, 503, "the places are still held");
+  await refused.body?.cancel();
+  await reading.next();
+  await world.advance(1_000);
+  const opened = await Promise.all(Array.from({ length: 15 }, open));
+  assertEquals(opened.map(({ response }) => response.status), Array.from(silent, () => 200));
+  assertEquals((await reading.next())?.finished, [], "the stream that reads goes on");
+  const ended = await new Response(silent[0]?.body).text().catch(String);
+  assertEquals(ended, "Error: The listener takes no snapshots.");
+  await Promise.all([reading, ...opened].map((stream) => stream.cancel()));
+  assertEquals((await open()).response.status, 200);
+  admin.close();
+  feed.close();
+});
+
+Deno.test("the connection of a listener that loses its place is ended, and that of one that reads is not", async () => {
+  const { world, admin, feed } = listener();
+  const aborted: string[] = [];
+  const open = (name: string) =>
+    admin.handle(
+      new Request("http://localhost:8081/events", { headers: { host: "localhost:8081" } }),
+      { abort: () => void aborted.push(name) },
+    );
+  const reading = (await open("reading")).body?.getReader();
+  await open("silent");
+  for (let count = 0; count < 40; count++) {
+    await reading?.read();
+    await world.advance(1_000);
+  }
+  assertEquals(aborted, ["silent"]);
+  await reading?.cancel();
+  admin.close();
+  feed.close();
 });
 
 Deno.test("a listener that reads again gets the seconds and calls that it missed", async () => {
@@ -102,22 +147,6 @@ Deno.test("a listener that reads again gets the seconds and calls that it missed
   assertEquals(seen, [1, 2, 3, 4, 5]);
   admin.close();
   for (let left = await stream.next(); left !== null;) left = await stream.next();
-  feed.close();
-});
-
-Deno.test("a listener that reads nothing for a minute loses its place, and another page gets it", async () => {
-  const { world, open, get, admin, feed } = listener();
-  const silent = await get("/events");
-  const streams = await Promise.all(Array.from({ length: 15 }, open));
-  for (let second = 0; second < 62; second++) {
-    await world.advance(1_000);
-    for (const stream of streams) await stream.next();
-  }
-  const end = await silent.text().catch((error) => error.message);
-  assertEquals(end, "The listener does not read its snapshots.");
-  assertEquals((await open()).response.status, 200);
-  assertEquals((await get("/events")).status, 503, "those that read have kept their places");
-  admin.close();
   feed.close();
 });
 

@@ -1,3 +1,4 @@
+import { gatewayUrl } from "../../src/admin/page/curl.js";
 import type { Snapshot } from "../../src/admin/snapshot.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
@@ -62,6 +63,35 @@ Deno.test("the admin page is served on its own port, whose link is in the start 
     assertEquals(other.status, 404, "the gateway's own listener does not serve it");
     await other.body?.cancel();
   });
+});
+
+Deno.test("the page of a gateway at every address knows that it is at every address, so that Try it calls the host of the page", async () => {
+  const text = FILE.replace("server: {port: 0}", "server: {host: 0.0.0.0, port: 0}");
+  await servingAdmin(text, async ({ url, gateway, client }) => {
+    const { port } = new URL(gateway);
+    assertEquals(gateway, `http://127.0.0.1:${port}`, "the start message has a reachable address");
+    const shown: Snapshot = await (await client.fetch(`${url}/snapshot`)).json();
+    assertEquals(shown.gatewayUrl, `http://0.0.0.0:${port}`);
+    assertEquals(gatewayUrl(shown, { hostname: "10.0.0.5" }), `http://10.0.0.5:${port}`);
+  });
+});
+
+Deno.test("init laptop prints the link of the admin page, and the starter files without one print none", async () => {
+  for (
+    const [kind, link] of [["laptop", "http://127.0.0.1:8081/"], ["edge", null], ["team", null]]
+  ) {
+    const terminal = testTerminal();
+    assertEquals(await run(["init", String(kind)], terminal), 0);
+    const [text = ""] = terminal.files.values();
+    assertEquals(
+      terminal.written.out,
+      './config.yaml is written. Read it, then run "switchyard check" and "switchyard".\n' +
+        (link === null ? "" : `Its admin page will be at ${link}.\n`),
+      String(kind),
+    );
+    const { admin } = configOf(text, {});
+    assertEquals(admin.enabled, link !== null, String(kind));
+  }
 });
 
 Deno.test("without admin.enabled there is no admin listener, and calls have no trace", async () => {

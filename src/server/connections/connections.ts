@@ -71,6 +71,7 @@ export function newConnections(
         connection.isEnding = true;
         if (connection.inFlight === 0) endings.afterDelivery(connection);
       },
+      abort: () => endings.soon(connection),
       watchMessages(onTooLarge) {
         connection.inFlight++;
         const { arrived, end } = watches.add(connection, () => {

@@ -68,3 +68,14 @@ Deno.test("only the connection itself is ended, wherever it is found, or none wh
   assertEquals(listener.world.waiting, 1, "only the next sweep");
   listener.connections.close();
 });
+
+Deno.test("a connection is aborted at once on request, also with a response in flight that its client does not take", async () => {
+  const listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001).isDelivered = false;
+  listener.connect(6, 40_002);
+  const request = listener.request(40_001);
+  request.peer.abort?.();
+  await listener.world.advance(100);
+  assertEquals(listener.shutDown(), [5]);
+  listener.connections.close();
+});
