@@ -153,6 +153,7 @@ export async function open(
     const { keepAlive } = translation;
     return success({
       kind: "stream",
+      ...reader.copiesStatus === true && { status: response.status },
       headers: copied,
       ...keepAlive !== undefined && { keepAlive },
       records: records.value,
@@ -177,7 +178,7 @@ export async function open(
     });
     if (!pieces.ok) return pieces;
     const headers = clientResponseHeaders(response.headers, candidate.target);
-    return success({ kind: "bytes", headers, pieces: pieces.value });
+    return success({ kind: "bytes", status: response.status, headers, pieces: pieces.value });
   }
 }
 
@@ -194,6 +195,9 @@ function mayHaveRun(failure: Failure): boolean {
 
 function isSuccess(status: number, reader: ResponseHandler): boolean {
   if (reader.kind === "by_type") return hasBody(status);
+  if (reader.kind === "bytes") {
+    return hasBody(status) || (status === 206 && reader.isRange === true);
+  }
   const takesAny = reader.kind === "whole" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }

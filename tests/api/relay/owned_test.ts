@@ -232,3 +232,24 @@ Deno.test("a deletion that the provider confirms without a body is the deletion 
   const gone = await calls.get("/files/first-file");
   assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
 });
+
+Deno.test("a part of a file's content is the response to a requested range alone", async () => {
+  const part = { "content-type": "application/jsonl", "content-range": "bytes 2-3/9" };
+  const calls = nativeGateway(TWO, ({ headers }) => ({
+    status: headers.get("range") === "bytes=90-" ? 416 : 206,
+    headers: headers.get("range") === "bytes=90-" ? { "content-range": "bytes */9" } : part,
+    body: "cd",
+  }));
+  const content = "/files/f/content";
+  const ranged = { ...naming("second"), range: "bytes=2-3", "if-range": '"v1"' };
+  const got = await calls.get(content, ranged);
+  assertEquals([got.status, got.text], [206, "cd"]);
+  assertEquals(got.headers.get("content-range"), "bytes 2-3/9");
+  assertEquals(calls.requests.at(-1)?.headers.get("if-range"), '"v1"');
+  const beyond = await calls.get(content, { ...naming("second"), range: "bytes=90-" });
+  assertEquals([beyond.status, beyond.headers.get("content-range")], [416, "bytes */9"]);
+  assertEquals((await calls.get(content, naming("second"))).status, 502);
+  // The facts of a file have no ranges.
+  await calls.get("/files/f", ranged);
+  assertEquals(calls.requests.at(-1)?.headers.get("range"), null);
+});
