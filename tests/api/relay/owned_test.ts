@@ -234,7 +234,10 @@ Deno.test("a deletion that the provider confirms without a body is the deletion 
 });
 
 Deno.test("a part of a file's content is the response to a requested range alone", async () => {
-  const part = { "content-type": "application/jsonl", "content-range": "bytes 2-3/9" };
+  const part: Record<string, string> = {
+    "content-type": "application/jsonl",
+    "content-range": "bytes 2-3/9",
+  };
   const calls = nativeGateway(TWO, ({ headers }) => ({
     status: headers.get("range") === "bytes=90-" ? 416 : 206,
     headers: headers.get("range") === "bytes=90-" ? { "content-range": "bytes */9" } : part,
@@ -249,6 +252,9 @@ Deno.test("a part of a file's content is the response to a requested range alone
   const beyond = await calls.get(content, { ...naming("second"), range: "bytes=90-" });
   assertEquals([beyond.status, beyond.headers.get("content-range")], [416, "bytes */9"]);
   assertEquals((await calls.get(content, naming("second"))).status, 502);
+  part["content-encoding"] = "gzip";
+  const packed = await calls.get(content, ranged);
+  assertEquals([packed.status, packed.error.code], [502, "invalid_upstream_response"]);
   // The facts of a file have no ranges.
   await calls.get("/files/f", ranged);
   assertEquals(calls.requests.at(-1)?.headers.get("range"), null);

@@ -143,6 +143,25 @@ Deno.test("bytes and event streams with another status of success reach the clie
   }
 });
 
+Deno.test("bytes in a content coding that the gateway does not know have it for the client too", async () => {
+  for (const [coding, received] of [["zstd", "zstd"], ["identity", null]] as const) {
+    for (const type of ["audio/wav", "text/vtt"]) {
+      const calls = relayedGateway(() =>
+        new Response("packed", { headers: { "content-type": type, "content-encoding": coding } })
+      );
+      const form = new FormData();
+      form.set("model", "spare/m");
+      const response = await calls.app(
+        type === "audio/wav"
+          ? post("/v1/audio/speech", { model: "spare/m", input: "x", voice: "v" })
+          : post("/v1/audio/transcriptions", form),
+      );
+      assertEquals([response.status, response.headers.get("content-encoding")], [200, received]);
+      assertEquals(await response.text(), "packed");
+    }
+  }
+});
+
 Deno.test("an error under status 200, and an answer that is no JSON, are faults", async () => {
   for (const body of ['{"error":{"message":"no"}}', "{", "[]", ""]) {
     const calls = relayedGateway(
