@@ -150,7 +150,7 @@ Deno.test("bytes in a content coding that the gateway does not know have it for 
         new Response("packed", { headers: { "content-type": type, "content-encoding": coding } })
       );
       const form = new FormData();
-      form.set("model", "spare/m");
+      form.set("model", "able/m");
       const response = await calls.app(
         type === "audio/wav"
           ? post("/v1/audio/speech", { model: "spare/m", input: "x", voice: "v" })
