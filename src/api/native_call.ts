@@ -1,4 +1,5 @@
 import type { Usage } from "../core/events.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { HttpResponse, Reply, UpstreamResponse } from "../core/reply.ts";
 import { fault, refuse, type Result, success } from "../core/result.ts";
@@ -27,6 +28,8 @@ export interface NativeCall extends Place {
   readonly body?: string | null;
   /** A multipart body, instead of `body`. */
   readonly form?: MultipartBody;
+  /** Names of client headers that are sent on, besides `accept`. */
+  readonly copiedHeaders?: readonly string[];
   /** True for a call that is retried as `forward` says; absent for one that is sent once. */
   readonly isRetried?: true;
   /** The requested bare model; null without one. */
@@ -69,7 +72,6 @@ function payloadOf({ body = null, form }: NativeCall): Payload | null {
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
   const { provider, account, method, form, model = null, isRetried = false } = native;
-  const accept = call.headers.get("accept");
   const received: Received = { document: null };
   const open = { provider, wire: provider.wire, model: model ?? "" };
   const candidate = prepareForAccounts(open, account, (target: Target) =>
@@ -79,7 +81,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
         method,
         path: pathOf(native),
         payload: payloadOf(native),
-        headers: accept === null ? {} : { accept },
+        headers: copiedHeaders(call, native),
         ...form !== undefined && { versionHeaders: { "content-type": form.contentType } },
       },
       // A read that is retried finds the same object.
@@ -115,6 +117,14 @@ async function rewrite(
   if (!text.ok) return text;
   if (text.value === null) return success(reply);
   return success({ kind: "whole", response: { ...reply.response, body: utf8Bytes(text.value) } });
+}
+
+function copiedHeaders(call: Call, { copiedHeaders = [] }: NativeCall): HeaderFields {
+  const found = ["accept", ...copiedHeaders].flatMap((name) => {
+    const value = call.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 function pathOf({ path, query }: NativeCall): string {

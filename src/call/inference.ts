@@ -120,11 +120,15 @@ export interface StreamHandler {
   readonly maxRecordBytes?: number;
   /** True if the upstream's headers are forwarded to the client. */
   readonly copiesHeaders?: boolean;
+  /** True if the client gets the upstream's status of success; otherwise it gets 200. */
+  readonly copiesStatus?: boolean;
 }
 
 /** Passes the bytes of a response on as they arrive. */
 export interface BytesHandler {
   readonly kind: "bytes";
+  /** True if the client has requested a range, so that status 206 is a response too. */
+  readonly isRange?: boolean;
   /** The outcome of a response of which all bytes have arrived. */
   readonly outcome: Outcome;
 }

@@ -49,6 +49,8 @@ export interface WholeReply {
 /** Records in groups that arrived together. */
 export interface StreamReply {
   readonly kind: "stream";
+  /** Status of the response; 200 if absent. */
+  readonly status?: number;
   /** Headers of the upstream's response to send to the client. */
   readonly headers: HeaderFields;
   /** Sent whenever nothing was written for some time; absent for none. */
@@ -59,6 +61,7 @@ export interface StreamReply {
 /** A response body whose bytes are sent as they arrive, such as audio or the content of a file. */
 export interface BytesReply {
   readonly kind: "bytes";
+  readonly status: number;
   /** Headers of the upstream's response to send to the client, with its content type. */
   readonly headers: HeaderFields;
   /** The pieces of the body in order. A failure is the last one: the response has broken off. */

@@ -49,20 +49,28 @@ export function newOneBuffer(declared: number | null): BodyStorage {
   };
 }
 
-/** Size of one block: a small part of the bodies that are stored in blocks. */
-const BLOCK_BYTES = 256 * 1024;
+/** Size of the first block: a client that sends only a few bytes must not take more. */
+const FIRST_BLOCK_BYTES = 16 * 1024;
 
-/** Returns memory in blocks of one size, none of which is copied when more bytes arrive. */
+/** Largest block: a small part of the bodies that have such blocks. */
+const MAX_BLOCK_BYTES = 512 * 1024;
+
+/**
+ * Returns memory in blocks, none of which is copied when more bytes arrive. Each further block has the size
+ * of the bytes received, up to the largest block.
+ */
 export function newBlocks(): BodyStorage {
   const full: Bytes[] = [];
-  let block = new ArrayBuffer(BLOCK_BYTES);
+  let block = new ArrayBuffer(FIRST_BLOCK_BYTES);
   let size = 0;
+  let received = 0;
 
   function advance(bytes: number) {
     size += bytes;
+    received += bytes;
     if (size < block.byteLength) return;
     full.push(new Uint8Array(block));
-    block = new ArrayBuffer(BLOCK_BYTES);
+    block = new ArrayBuffer(Math.min(received, MAX_BLOCK_BYTES));
     size = 0;
   }
 

@@ -42,7 +42,7 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
     onEnd: (ending) => finishCall(call, responder, ending),
   });
   return new Response(body, {
-    status: 200,
+    status: reply.status ?? 200,
     headers: { ...ownId(call), ...reply.headers, ...STREAM_HEADERS, ...gatewayHeaders(call, now) },
   });
 }
@@ -67,7 +67,7 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
     report.failure = result.failure;
     report.status = statusOf(result.failure);
   } else if (result.value.kind !== "whole") {
-    report.status = 200;
+    report.status = result.value.status ?? 200;
     report.stream = result.value.kind === "stream";
     report.ms.firstToken = now;
   }
@@ -76,7 +76,7 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
 
 function bytesResponse(
   call: Call,
-  { headers, pieces }: BytesReply,
+  { status, headers, pieces }: BytesReply,
   now: number,
   responder: Responder,
 ): Response {
@@ -85,7 +85,7 @@ function bytesResponse(
     onEnd: (ending) => finishCall(call, responder, ending),
   });
   return new Response(body, {
-    status: 200,
+    status,
     headers: {
       "cache-control": "no-transform",
       ...ownId(call),

@@ -18,13 +18,27 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["br", createBrotliDecompress],
 ]);
 
+/** How a body is received: not compressed, decompressed by the gateway, or in a coding that it does not know. */
+export type Coding = "none" | "known" | "unknown";
+
+/** Returns how a body with this `Content-Encoding` is received; null for a body without one. */
+export function codingOf(written: string | null): Coding {
+  const coding = nameOf(written);
+  if (coding === "" || coding === "identity") return "none";
+  return DECODERS.has(coding) ? "known" : "unknown";
+}
+
+function nameOf(coding: string | null): string {
+  return coding?.trim().toLowerCase() ?? "";
+}
+
 /**
  * Returns a reader of the decompressed body; an unknown content coding is passed through. The gateway
  * requests `identity`, but some upstreams compress regardless. A truncated body fails; a body without
  * bytes is empty.
  */
 export function decoded(packed: RawReader, coding: string | null): RawReader {
-  const unpacker = DECODERS.get(coding?.trim().toLowerCase() ?? "");
+  const unpacker = DECODERS.get(nameOf(coding));
   if (unpacker === undefined) return packed;
   let reader: RawReader | null = null;
   return {

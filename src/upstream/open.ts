@@ -1,8 +1,9 @@
 import { bugText } from "../core/bug_text.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
 import type { Reply } from "../core/reply.ts";
 import type { Outcome } from "../core/stream.ts";
-import { failed, type Result, success } from "../core/result.ts";
+import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
@@ -13,6 +14,7 @@ import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
+import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
@@ -103,7 +105,10 @@ export async function open(
       if (!bytes.ok) return bytes;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,
-        headers: () => clientResponseHeaders(response.headers, candidate.target),
+        headers: () => ({
+          ...clientResponseHeaders(response.headers, candidate.target),
+          ...handler.kind === "by_type" && unknownCoding(response),
+        }),
         body: bytes.value,
       });
       if (!read.ok) return read;
@@ -153,6 +158,7 @@ export async function open(
     const { keepAlive } = translation;
     return success({
       kind: "stream",
+      ...reader.copiesStatus === true && { status: response.status },
       headers: copied,
       ...keepAlive !== undefined && { keepAlive },
       records: records.value,
@@ -165,6 +171,11 @@ export async function open(
     outcome: Outcome,
   ): Promise<Result<Reply>> {
     const { usage, units } = outcome;
+    // The range counts compressed bytes, of which no part can be decompressed.
+    if (response.status === 206 && codingOf(response.headers.get("content-encoding")) === "known") {
+      await body.cancel();
+      return fault("invalid_upstream_response", "The provider has compressed a part of a file.");
+    }
     const pieces = await commitBytes(body, async (failure) => {
       if (failure !== null) await body.cancel();
       timer.close();
@@ -176,8 +187,11 @@ export async function open(
       onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
     });
     if (!pieces.ok) return pieces;
-    const headers = clientResponseHeaders(response.headers, candidate.target);
-    return success({ kind: "bytes", headers, pieces: pieces.value });
+    const headers = {
+      ...clientResponseHeaders(response.headers, candidate.target),
+      ...unknownCoding(response),
+    };
+    return success({ kind: "bytes", status: response.status, headers, pieces: pieces.value });
   }
 }
 
@@ -187,6 +201,12 @@ function contentType({ headers }: Incoming): string {
   return type.trim().toLowerCase();
 }
 
+/** Returns the header of a coding that the gateway has not undone: without it, bytes look uncompressed. */
+function unknownCoding({ headers }: Incoming): HeaderFields {
+  const coding = headers.get("content-encoding") ?? null;
+  return coding === null || codingOf(coding) !== "unknown" ? {} : { "content-encoding": coding };
+}
+
 /** False if the request was certainly not sent. */
 function mayHaveRun(failure: Failure): boolean {
   return isRefusal(failure) || failure.mayHaveRun;
@@ -194,6 +214,9 @@ function mayHaveRun(failure: Failure): boolean {
 
 function isSuccess(status: number, reader: ResponseHandler): boolean {
   if (reader.kind === "by_type") return hasBody(status);
+  if (reader.kind === "bytes") {
+    return hasBody(status) || (status === 206 && reader.isRange === true);
+  }
   const takesAny = reader.kind === "whole" && reader.takesAnySuccess === true;
   return status === 200 || (takesAny && status > 200 && status < 300);
 }

@@ -2,7 +2,7 @@ import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { takePlace } from "../../src/server/admission/overload.ts";
-import { MAX_BODY_BYTES, receiveBody } from "../../src/server/receive_body.ts";
+import { MAX_BODY_BYTES, receiveBlocks, receiveBody } from "../../src/server/receive_body.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { endpointAt } from "../observe/reports.ts";
@@ -78,6 +78,20 @@ Deno.test("a body of a known length takes no more memory than that", async () =>
   const received = await receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals([received.value.byteLength, buffers], [1_000, [1_000, 1_000, 1]]);
+});
+
+Deno.test("a form is gathered in blocks that grow with the bytes received and are never copied", async () => {
+  const { call } = admittedCall();
+  const limits = { declared: null, timeoutMs: 30_000, maxBytes: MAX_BODY_BYTES };
+  const { body, buffers } = bodyInPieces(Array.from({ length: 1_700 }, () => KIB));
+  const received = await receiveBlocks(call, body, limits, () => null);
+  assert(received.ok);
+  const sizes = received.value.map(({ buffer }) => buffer.byteLength / KIB);
+  assertEquals(sizes, [16, 16, 32, 64, 128, 256, 512, 512, 512]);
+  assertEquals(received.value.reduce((sum, { length }) => sum + length, 0), 1_700 * KIB);
+  for (const [index, size] of buffers.entries()) {
+    assert(size <= Math.max(16 * KIB, index * KIB), `${size} bytes after ${index} KiB`);
+  }
 });
 
 Deno.test("pieces of a stream that is not made of bytes are joined", async () => {

@@ -98,7 +98,13 @@ function nativeCall(
         : bindAll(call, returns === object ? object : null, resource, sender);
     },
     ...endpoint.answer === "bytes" && {
-      reader: { kind: "bytes", outcome: { resource: null, usage: null } } as const,
+      // A client continues a download with the range that it lacks (RFC 9110, section 14.2).
+      copiedHeaders: ["range", "if-range"],
+      reader: {
+        kind: "bytes",
+        outcome: { resource: null, usage: null },
+        isRange: call.headers.has("range"),
+      } as const,
     },
   };
 }

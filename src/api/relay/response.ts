@@ -32,6 +32,7 @@ export function relayedHandler(
           kind: "stream",
           translation: newRelayStream({ ...endpoint, ends: endpoint.ends }, request),
           copiesHeaders: true,
+          copiesStatus: true,
           maxRecordBytes: MAX_RECORD_BYTES,
         };
       }

@@ -12,6 +12,7 @@ import { refusalOf } from "../../support/state_call.ts";
 
 const CAN = ["relay: [files, batches]"];
 const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
+const ONCE = TWO.replace("{initial_delay: 1ms, max_attempts: 2}", "{enabled: false}");
 const FORM = { "content-type": "multipart/form-data; boundary=b" };
 const FILE = '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--\r\n';
 const BATCH = { endpoint: "/v1/embeddings", completion_window: "24h" };
@@ -231,4 +232,31 @@ Deno.test("a deletion that the provider confirms without a body is the deletion 
   ]);
   const gone = await calls.get("/files/first-file");
   assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
+});
+
+Deno.test("a part of a file's content is the response to a requested range alone", async () => {
+  const part: Record<string, string> = {
+    "content-type": "application/jsonl",
+    "content-range": "bytes 2-3/9",
+  };
+  const calls = nativeGateway(ONCE, ({ headers }) => ({
+    status: headers.get("range") === "bytes=90-" ? 416 : 206,
+    headers: headers.get("range") === "bytes=90-" ? { "content-range": "bytes */9" } : part,
+    body: "cd",
+  }));
+  const content = "/files/f/content";
+  const ranged = { ...naming("second"), range: "bytes=2-3", "if-range": '"v1"' };
+  const got = await calls.get(content, ranged);
+  assertEquals([got.status, got.text], [206, "cd"]);
+  assertEquals(got.headers.get("content-range"), "bytes 2-3/9");
+  assertEquals(calls.requests.at(-1)?.headers.get("if-range"), '"v1"');
+  const beyond = await calls.get(content, { ...naming("second"), range: "bytes=90-" });
+  assertEquals([beyond.status, beyond.headers.get("content-range")], [416, "bytes */9"]);
+  assertEquals((await calls.get(content, naming("second"))).status, 502);
+  part["content-encoding"] = "gzip";
+  const packed = await calls.get(content, ranged);
+  assertEquals([packed.status, packed.error.code], [502, "invalid_upstream_response"]);
+  // The facts of a file have no ranges.
+  await calls.get("/files/f", ranged);
+  assertEquals(calls.requests.at(-1)?.headers.get("range"), null);
 });

@@ -123,6 +123,45 @@ Deno.test("an answer with another status of success reaches the client with it, 
   }
 });
 
+Deno.test("bytes and event streams with another status of success reach the client with it", async () => {
+  const cases = [[200, 200], [201, 201], [202, 202], [203, 203], [206, 502]] as const;
+  const done = 'data: {"type":"speech.audio.done"}\n\n';
+  for (const [type, body] of [["audio/wav", "tone"], ["text/event-stream", done]] as const) {
+    for (const [sent, received] of cases) {
+      const calls = relayedGateway(
+        () => new Response(body, { status: sent, headers: { "content-type": type } }),
+        CONFIG.replace("{initial_delay: 1s, jitter_factor: 0}", "{enabled: false}"),
+      );
+      const response = await calls.app(
+        post("/v1/audio/speech", { model: "spare/m", input: "x", voice: "v" }),
+      );
+      assertEquals(response.status, received);
+      const text = await response.text();
+      if (received < 300) assertEquals(text, body);
+      assertEquals((await calls.reported(1)).status, received);
+    }
+  }
+});
+
+Deno.test("bytes in a content coding that the gateway does not know have it for the client too", async () => {
+  for (const [coding, received] of [["zstd", "zstd"], ["identity", null]] as const) {
+    for (const type of ["audio/wav", "text/vtt"]) {
+      const calls = relayedGateway(() =>
+        new Response("packed", { headers: { "content-type": type, "content-encoding": coding } })
+      );
+      const form = new FormData();
+      form.set("model", "able/m");
+      const response = await calls.app(
+        type === "audio/wav"
+          ? post("/v1/audio/speech", { model: "spare/m", input: "x", voice: "v" })
+          : post("/v1/audio/transcriptions", form),
+      );
+      assertEquals([response.status, response.headers.get("content-encoding")], [200, received]);
+      assertEquals(await response.text(), "packed");
+    }
+  }
+});
+
 Deno.test("an error under status 200, and an answer that is no JSON, are faults", async () => {
   for (const body of ['{"error":{"message":"no"}}', "{", "[]", ""]) {
     const calls = relayedGateway(
