@@ -228,9 +228,10 @@ export function readResponsesStream(records: Records): Answer {
   const isNumbered = records.every((record, index) => at(record, "sequence_number") === index);
   const isComplete = at(last, "type") === "response.completed" && final.isComplete &&
     final.text === deltas && isNumbered && final.calls.join("\n") === streamed.join("\n");
-  const error = at(last, "type") === "error"
-    ? textAt(at(last, "code")) || errorOf(last) || "error"
-    : final.error;
+  const failure = records.find((record) => at(record, "type") === "error");
+  const error = failure === undefined
+    ? final.error
+    : textAt(at(failure, "code")) || errorOf(failure) || "error";
   return { ...final, text: deltas, isComplete, error };
 }
 

@@ -120,9 +120,10 @@ export function checkAnswer(
   received: { readonly type: string; readonly text: string },
   { isMarked = true } = {},
 ): void {
-  const { type, text } = received;
-  checkMeaning(client, readAnswer(format, type, text), text.slice(-300));
-  demand(!isMarked || text.includes(client.mark), "the answer is the one of another use");
+  const answer = readAnswer(format, received.type, received.text);
+  checkMeaning(client, answer, received.text.slice(-300));
+  const hasMark = [answer.text, ...answer.calls].some((text) => text.includes(client.mark));
+  demand(!isMarked || hasMark, "the answer is the one of another use");
 }
 
 /** Throws unless an answer means what the simulator said last; `end` is the end of its text. */

@@ -34,7 +34,7 @@ export function textRequest(
 ): JsonObject {
   const parameters = parametersOf(text);
   const names = model.includes("tools") ? FUNCTIONS : [];
-  const withTools = (tools: readonly JsonObject[]) => tools.length === 0 ? {} : { tools };
+  const withTools = (tools: JsonObject[]): JsonObject => tools.length === 0 ? {} : { tools };
   const messages = [{ role: "user", content: text }];
   switch (api) {
     case "chat":
