@@ -27,7 +27,7 @@ export function relayWhole(
   return success({
     response: {
       status: 200,
-      headers: { "content-type": "application/json", ...answer.headers() },
+      headers: { ...answer.headers(), "content-type": "application/json" },
       body: answer.body,
     },
     outcome: { resource: null, usage: usage.ok ? usage.value : null },

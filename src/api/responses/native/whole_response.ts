@@ -44,7 +44,7 @@ export function parseNativeResponse(
   return success({
     response: {
       status: answer.status,
-      headers: answer.headers(),
+      headers: { ...answer.headers(), "content-type": "application/json" },
       body: conversation === null ? answer.body : utf8Bytes(sent),
     },
     outcome: { resource, usage: usage.value },
