@@ -79,11 +79,13 @@ async function measure(
   const resident: MemorySample[] = [];
   const done = Promise.withResolvers<void>();
   let reloads = 0;
+  let broken = 0;
 
   async function reloadAndLook(): Promise<void> {
     while (!await endsWithin(done.promise, RELOAD_INTERVAL_MS)) {
       reloads++;
       const isBroken = reloads % RELOADS_UNTIL_BROKEN_COUNT === 0;
+      if (isBroken) broken++;
       await gateway.reload(
         isBroken ? BROKEN_CONFIG : configText(systems.upstream.url, reloads + 1),
       );
@@ -111,6 +113,9 @@ async function measure(
   return {
     minutes: loadedMs / 60_000,
     load: joined(warm, loaded),
+    kinds: USES.map(({ name }) => name),
+    // Those before and behind the load, too.
+    requestedReloads: { whole: reloads - broken + 2, broken },
     before,
     after,
     gauges: await readGauges(gateway.url),

@@ -8,6 +8,10 @@ export interface SoakRun {
   /** Minutes of load. */
   readonly minutes: number;
   readonly load: LoadResult;
+  /** Names of all kinds of use. */
+  readonly kinds: readonly string[];
+  /** Number of reloads that were requested, and of those with a broken file. */
+  readonly requestedReloads: { readonly whole: number; readonly broken: number };
   /** What the idle gateway held before the load, and after it. */
   readonly before: Holdings;
   readonly after: Holdings;
@@ -24,12 +28,17 @@ export const MAX_SLOPE_BYTES_PER_HOUR = 1_000_000;
 /** Below this length the slope is printed but not judged: noise of a few kB would decide. */
 export const MIN_JUDGED_MINUTES = 30;
 
+/** From this length on the slope is precise enough to be judged without its standard error. */
+export const MIN_PRECISE_MINUTES = 60;
+
+/** Bytes in use by which the idle gateway may exceed those before the load, in a run of any length. */
+export const MAX_GROWTH_BYTES = 10_000_000;
+
 const HELD = ["descriptors", "sockets", "timers", "tasks"] as const;
 
 /** Returns the problems of a soak; none if it has passed. */
 export function verdict(run: SoakRun): readonly string[] {
   const { before, after, gauges, load, complaints } = run;
-  const { bytesPerHour = 0, error = 0 } = fitLastHalf(run.live) ?? {};
   return [
     ...load.problems.map((problem) => `altered answer: ${problem}`),
     ...HELD.filter((name) => after[name] > before[name]).map((name) =>
@@ -39,8 +48,40 @@ export function verdict(run: SoakRun): readonly string[] {
       `leaked calls: ${name} is ${count}`
     ),
     ...complaints.map((line) => `the log of the gateway has: ${line.slice(0, 500)}`),
-    ...run.minutes >= MIN_JUDGED_MINUTES && bytesPerHour - 2 * error >= MAX_SLOPE_BYTES_PER_HOUR
+    ...memoryProblems(run),
+    ...missing(run),
+  ];
+}
+
+function memoryProblems({ before, after, live, minutes }: SoakRun): readonly string[] {
+  const growth = after.liveBytes - before.liveBytes;
+  const { bytesPerHour = 0, error = 0 } = fitLastHalf(live) ?? {};
+  const noise = minutes >= MIN_PRECISE_MINUTES ? 0 : 2 * error;
+  return [
+    ...growth > MAX_GROWTH_BYTES
+      ? [`leaked memory: ${megabytes(growth)} MB more in use than before the load`]
+      : [],
+    ...minutes >= MIN_JUDGED_MINUTES && bytesPerHour - noise >= MAX_SLOPE_BYTES_PER_HOUR
       ? [`memory in use grows by ${megabytes(bytesPerHour)} MB an hour`]
+      : [],
+  ];
+}
+
+/** Returns what a soak says of itself and has not done: without it the rest would show nothing. */
+function missing({ load, kinds, gauges, requestedReloads }: SoakRun): readonly string[] {
+  const { whole, broken } = requestedReloads;
+  const done = [["retries", gauges.retries], ["fallbacks", gauges.fallbacks], [
+    "broken streams",
+    gauges.brokenStreams,
+  ]] as const;
+  return [
+    ...kinds.filter((kind) => !load.counts.has(kind)).map((kind) => `never used: ${kind}`),
+    ...done.filter(([, count]) => count === 0).map(([name]) => `the gateway counted no ${name}`),
+    ...gauges.reloads < whole
+      ? [`reloads: ${gauges.reloads} were applied of ${whole} requested ones`]
+      : [],
+    ...gauges.refusedReloads < broken
+      ? [`reloads: ${gauges.refusedReloads} of a broken file were refused of ${broken}`]
       : [],
   ];
 }
@@ -57,6 +98,9 @@ export function reportLines(run: SoakRun): readonly string[] {
     `reloads         ${gauges.reloads} applied, ${gauges.refusedReloads} of a broken file refused`,
     `calls in flight ${inFlight} at the end`,
     ...HELD.map((name) => `${name.padEnd(15)} ${before[name]} before, ${after[name]} after`),
+    `memory idle     ${megabytes(before.liveBytes)} MB before, ${
+      megabytes(after.liveBytes)
+    } MB after`,
     memoryLine("memory in use", run.live, run.minutes),
     memoryLine("resident memory", run.resident, run.minutes),
   ];

@@ -25,6 +25,7 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/cli/program_test.ts",
   "tests/cli/drain_program_test.ts",
   "tests/cli/foreign_functions_test.ts",
+  "tests/cli/watch_program_test.ts",
   "tests/e2e/executable/",
   "tests/e2e/required_state_test.ts",
   "tests/e2e/sqlite_process_test.ts",

@@ -17,7 +17,13 @@ export const API_PATHS: Readonly<Record<TextApi, string>> = {
   messages: "/v1/messages",
 };
 
-const PARAMETERS = { type: "object", properties: { city: { type: "string" } } };
+/** Functions of the requests to models with tools; the simulator calls them with the first value. */
+const FUNCTIONS: readonly string[] = ["weather", "clock"];
+
+function parametersOf(text: string): JsonObject {
+  const properties = { city: { enum: [text] }, days: { type: "integer", minimum: 3 } };
+  return { type: "object", properties, required: ["city", "days"] };
+}
 
 /** Returns a request of a client API with this text. */
 export function textRequest(
@@ -26,7 +32,9 @@ export function textRequest(
   text: string,
   stream: boolean,
 ): JsonObject {
-  const tools = model.includes("tools");
+  const parameters = parametersOf(text);
+  const names = model.includes("tools") ? FUNCTIONS : [];
+  const withTools = (tools: JsonObject[]): JsonObject => tools.length === 0 ? {} : { tools };
   const messages = [{ role: "user", content: text }];
   switch (api) {
     case "chat":
@@ -35,18 +43,16 @@ export function textRequest(
         stream,
         messages,
         ...(stream ? { stream_options: { include_usage: true } } : {}),
-        ...(tools
-          ? { tools: [{ type: "function", function: { name: "weather", parameters: PARAMETERS } }] }
-          : {}),
+        ...withTools(
+          names.map((name) => ({ type: "function", function: { name, parameters } })),
+        ),
       };
     case "responses":
       return {
         model,
         stream,
         input: text,
-        ...(tools
-          ? { tools: [{ type: "function", name: "weather", parameters: PARAMETERS }] }
-          : {}),
+        ...withTools(names.map((name) => ({ type: "function", name, parameters }))),
       };
     case "messages":
       return {
@@ -54,7 +60,7 @@ export function textRequest(
         stream,
         messages,
         max_tokens: 1000,
-        ...(tools ? { tools: [{ name: "weather", input_schema: PARAMETERS }] } : {}),
+        ...withTools(names.map((name) => ({ name, input_schema: parameters }))),
       };
   }
 }
@@ -64,7 +70,7 @@ const MODELS: readonly (readonly [string, boolean])[] = [
   ["sim-echo", true],
   ["sim-transcript", true],
   ["sim-long-60", false],
-  ["sim-tools", false],
+  ["sim-tools-parallel", true],
 ];
 
 /** Every client API over every provider type, whole and streamed, with each model in turn. */

@@ -1,5 +1,6 @@
 import { TYPES } from "../config.ts";
-import { demand, type SoakClient } from "../client.ts";
+import { readAnswer } from "../answers.ts";
+import { checkBeginning, demand, type SoakClient } from "../client.ts";
 import { API_PATHS, question, TEXT_APIS, type TextApi, textRequest } from "./inference.ts";
 import type { Use } from "./use.ts";
 
@@ -45,7 +46,9 @@ async function leaveEarly(client: SoakClient, api: TextApi, model: string): Prom
   const body = textRequest(api, model, question(client), client.number % 2 === 0);
   try {
     const response = await client.send("POST", API_PATHS[api], body, leaving.signal);
+    const { status } = response;
     await response.body?.cancel();
+    demand(status === 200, `the client that leaves received status ${status}`);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
   } finally {
@@ -59,9 +62,15 @@ async function leaveWithin(client: SoakClient, api: TextApi, model: string): Pro
   const leaving = new AbortController();
   const response = await client.send("POST", API_PATHS[api], body, leaving.signal);
   demand(response.status === 200, `the stream has status ${response.status}`);
-  const reader = response.body?.getReader();
-  await reader?.read();
+  const type = response.headers.get("content-type") ?? "";
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (readAnswer(api, type, text).text === "") {
+    const piece = await reader?.read();
+    demand(piece?.value !== undefined, `the stream ends before its text: ${text.slice(-300)}`);
+    text += piece.value;
+  }
   leaving.abort();
   await reader?.cancel().catch(() => {});
-  client.said();
+  checkBeginning(client, readAnswer(api, type, text));
 }

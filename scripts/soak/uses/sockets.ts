@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { at, readAnswer, readResponsesStream } from "../answers.ts";
-import { demand, type SoakClient, upstreamFormat } from "../client.ts";
+import { at, readResponsesStream } from "../answers.ts";
+import { checkMeaning, demand, type SoakClient } from "../client.ts";
 import { TYPES } from "../config.ts";
-import { question } from "./inference.ts";
+import { question, textRequest } from "./inference.ts";
 import type { Use } from "./use.ts";
 
 const ENDS = ["response.completed", "response.incomplete", "response.failed", "error"];
@@ -82,18 +82,22 @@ async function inTime<T>(promise: Promise<T>): Promise<T> {
   }
 }
 
-/** Two turns on one connection, and a client that leaves during a turn. */
+/** Three turns on one connection, and a client that leaves during a turn. */
 export const SOCKET_USES: readonly Use[] = [...TYPES, "native"].flatMap((provider) => [
   {
-    name: `websocket over ${provider}, two turns`,
+    name: `websocket over ${provider}, three turns`,
     async run(client) {
       const socket = await open(client);
-      const model = `${provider}/sim-transcript`;
-      const first = await socket.turn({ type: "response.create", model, input: question(client) });
+      const begin = (kind: string) => ({
+        ...textRequest("responses", `${provider}/${kind}`, question(client), true),
+        type: "response.create",
+      });
+      check(client, await socket.turn(begin("sim-tools-parallel")));
+      const first = await socket.turn(begin("sim-transcript"));
       check(client, first);
       const again = await socket.turn({
         type: "response.create",
-        model,
+        model: `${provider}/sim-transcript`,
         input: `And again ${client.mark}.`,
         previous_response_id: at(first.at(-1), "response", "id") ?? null,
       });
@@ -114,10 +118,5 @@ export const SOCKET_USES: readonly Use[] = [...TYPES, "native"].flatMap((provide
 ]);
 
 function check(client: SoakClient, events: readonly JsonObject[]): void {
-  const said = client.said().at(-1);
-  demand(said !== undefined, "the simulator was not called");
-  const expected = readAnswer(upstreamFormat(said.path), said.type, said.text());
-  const answer = readResponsesStream(events);
-  demand(answer.isComplete, `the turn has no end: ${JSON.stringify(events.at(-1))}`);
-  demand(answer.text === expected.text, `received ${answer.text}, said was ${expected.text}`);
+  checkMeaning(client, readResponsesStream(events), JSON.stringify(events.at(-1)));
 }

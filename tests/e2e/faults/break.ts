@@ -32,6 +32,8 @@ export interface BrokenRequest {
   readonly signal: AbortSignal;
   /** Returns what a healthy upstream answers. */
   whole(): Promise<Response>;
+  /** Resolves after this time, in milliseconds. */
+  pause(ms: number): Promise<void>;
   /** Called when the upstream falls silent, so that only time can end the attempt. */
   fallSilent(): void;
 }

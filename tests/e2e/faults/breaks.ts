@@ -159,6 +159,71 @@ function wholeBreak(name: string, textOf: (column: Column, text: string) => stri
   };
 }
 
+/** Returns the whole answer with another content type. */
+function contentType(name: string, type: string | null, fits: Break["fits"]): Break {
+  return {
+    name,
+    phase: "the headers",
+    isUntaken: false,
+    fits,
+    async answer(request) {
+      const text = encoder.encode(await (await request.whole()).text());
+      const headers = type === null ? {} : { "content-type": type };
+      return new Response(bodyOf([text], "close", request), { headers });
+    },
+  };
+}
+
+const PAGE = encoder.encode("<!doctype html><title>Sign in</title>");
+
+/** What a proxy or a captive network says in place of the provider. */
+const HTML_PAGE: Break = {
+  name: "an HTML page with status 200",
+  phase: "the headers",
+  isUntaken: false,
+  // Bytes may be anything.
+  fits: ({ delivery }) => delivery !== "bytes",
+  answer: (request) =>
+    Promise.resolve(
+      new Response(bodyOf([PAGE], "close", request), { headers: { "content-type": "text/html" } }),
+    ),
+};
+
+/** Milliseconds between two pieces of a slow answer: less than `stream_idle_timeout`. */
+const TRICKLE_MS = 4_000;
+
+/** Returns an answer whose pieces come slowly, but never as slowly as silence. */
+const TRICKLE: Break = {
+  name: "one piece each 4 s",
+  phase: "after the headers",
+  isUntaken: false,
+  fits: ({ delivery }) => delivery !== "bytes",
+  async answer({ column, whole, signal, pause }) {
+    const { headers, text } = await whole().then(async (response) => ({
+      headers: response.headers,
+      text: await response.text(),
+    }));
+    const pieces = hasRecords(column)
+      ? [...piecesOf(column, text)]
+      : text.match(/[^]{1,30}/g) ?? [];
+    const body = new ReadableStream({
+      type: "bytes",
+      start(controller) {
+        signal.addEventListener("abort", () => controller.error(signal.reason));
+      },
+      async pull(controller) {
+        await pause(TRICKLE_MS);
+        const next = pieces.shift();
+        if (signal.aborted) return;
+        if (next !== undefined) return controller.enqueue(encoder.encode(next));
+        controller.close();
+        controller.byobRequest?.respond(0);
+      },
+    });
+    return new Response(body, { headers });
+  },
+};
+
 const MIB = encoder.encode(" ".repeat(1024 * 1024));
 
 const OVERSIZE_BODY: Break = {
@@ -198,6 +263,12 @@ export const BREAKS: readonly Break[] = [
   unanswered("no valid HTTP", "malformed", true),
   TIMEOUT,
   ...[204, 302, 400, 401, 403, 404, 422, 429, 500, 501, 502, 503, 504, 529].map(status),
+  HTML_PAGE,
+  contentType("the answer without a content type", null, always),
+  contentType("the answer as `text/plain`", "text/plain", always),
+  contentType("the answer as `application/json`", "application/json", hasRecords),
+  contentType("the answer as `text/event-stream`", "text/event-stream", isWhole),
+  TRICKLE,
   ...STREAM_PHASES.flatMap((phase) => [
     ...inBody(
       phase,

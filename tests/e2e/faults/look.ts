@@ -37,8 +37,7 @@ export async function look(column: Column, response: Response): Promise<SeenResp
   }
   if (isBroken) {
     assert(column.delivery === "bytes", "a connection breaks only within bytes");
-    const what = "part of the bytes, then the connection breaks";
-    return { status, text: what, isComplete: false, failures: 1, content: text };
+    return { status, ...brokenBytes(text) };
   }
   const records = type.startsWith("text/event-stream") ? sseRecords(text) : [parseJson(text)];
   const failures = records.filter(isFailure);
@@ -51,6 +50,12 @@ export async function look(column: Column, response: Response): Promise<SeenResp
 export function refusedBefore(status: unknown, error: JsonObject): Seen {
   const text = `${status} \`${codeOf(error)}\``;
   return { text, isComplete: false, failures: 1, content: "" };
+}
+
+/** Returns what a client sees of bytes whose connection breaks; it may break before the first byte. */
+export function brokenBytes(content: string): Seen {
+  const text = "a part of the bytes at most, then the connection breaks";
+  return { text, isComplete: false, failures: 1, content };
 }
 
 /** Returns what a client sees of a response that began. */

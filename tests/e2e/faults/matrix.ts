@@ -7,7 +7,7 @@ import { scriptedWorld } from "../../support/world.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import type { Break } from "./break.ts";
 import { type Column, CONFIG, TEXT } from "./columns.ts";
-import { begun, codeOf, look, refusedBefore, type Seen } from "./look.ts";
+import { begun, brokenBytes, codeOf, look, refusedBefore, type Seen } from "./look.ts";
 
 /** What became of one call. */
 export interface Outcome {
@@ -55,7 +55,11 @@ export function newBreakingGateway(column: Column): BreakingGateway {
     current.isSilent = false;
     if (isBroken && current.broken !== null) {
       const fallSilent = () => void (current.isSilent = true);
-      return await current.broken.answer({ column, signal, whole, fallSilent });
+      const pause = (ms: number) => {
+        current.isSilent = true;
+        return new Promise<void>((resolve) => world.after(ms, resolve));
+      };
+      return await current.broken.answer({ column, signal, whole, fallSilent, pause });
     }
     const response = await whole();
     return new Response(new Blob([await response.bytes()]).stream(), response);
@@ -97,7 +101,7 @@ export function newBreakingGateway(column: Column): BreakingGateway {
 }
 
 /** Lets time pass until a promise is settled. */
-type InTime = <T>(promise: Promise<T>) => Promise<T>;
+export type InTime = <T>(promise: Promise<T>) => Promise<T>;
 
 async function runCall(gateway: TestGateway, inTime: InTime, column: Column) {
   const count = gateway.reports.length + 1;
@@ -112,7 +116,26 @@ async function runCall(gateway: TestGateway, inTime: InTime, column: Column) {
   return { seen, report };
 }
 
-async function runTurn(served: SocketGateway, inTime: InTime, { body }: Column) {
+/** Runs a call over HTTP on a gateway that listens. */
+export async function runHttp(served: SocketGateway, inTime: InTime, column: Column) {
+  using client = Deno.createHttpClient({});
+  const count = served.reports.length + 1;
+  const { path, body } = column;
+  const request = { method: "POST", body: JSON.stringify(body), client };
+  const seen = await inTime(
+    fetch(`${served.url}${path}`, request).then(
+      (response) => look(column, response),
+      (error) => {
+        if (column.delivery !== "bytes") throw error;
+        return brokenBytes("");
+      },
+    ),
+  );
+  return { seen, report: await inTime(served.reported(count)) };
+}
+
+/** Runs a call over a WebSocket. */
+export async function runTurn(served: SocketGateway, inTime: InTime, { body }: Column) {
   const client = await inTime(served.open());
   // The handshake is a call too.
   const count = served.reports.length + 1;

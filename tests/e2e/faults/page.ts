@@ -32,7 +32,8 @@ breaks in the same way. If only the first one breaks and the call is sent again,
 Nothing is sent again once content has been delivered. A call for which the provider stores something, such as a native
 response, is sent again only if the provider certainly did not begin it.
 
-Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page.
+Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page, and by
+\`tests/e2e/fault_sockets_test.ts\`, in which the breaks happen on real sockets.
 
 <!-- fault matrix: \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes it -->`;
 

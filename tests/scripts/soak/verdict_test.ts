@@ -25,16 +25,18 @@ function newRun(more: Partial<SoakRun> = {}): SoakRun {
   return {
     minutes: 60,
     load: { counts: new Map([["chat over compat", 3]]), problems: [] },
+    kinds: ["chat over compat"],
+    requestedReloads: { whole: 3, broken: 1 },
     before: HELD,
     after: HELD,
     gauges: {
       inFlight: new Map([["gateway_active_requests", 0]]),
       requests: 9,
       reloads: 3,
-      refusedReloads: 0,
-      retries: 0,
-      fallbacks: 0,
-      brokenStreams: 0,
+      refusedReloads: 2,
+      retries: 1,
+      fallbacks: 1,
+      brokenStreams: 1,
     },
     live: memory(0, 0),
     resident: memory(0, 0),
@@ -58,10 +60,50 @@ Deno.test("a soak fails for each descriptor, socket, timer, task and call that r
 });
 
 Deno.test("a soak fails for an altered answer and for an error in the log", () => {
-  const load = { counts: new Map(), problems: ["chat: another text"] };
+  const load = { ...newRun().load, problems: ["chat: another text"] };
   assertEquals(verdict(newRun({ load })), ["altered answer: chat: another text"]);
   assertEquals(verdict(newRun({ complaints: ["a stack"] })), [
     "the log of the gateway has: a stack",
+  ]);
+});
+
+Deno.test("a soak fails if it did not reload, retry, fall back, break a stream or run each kind of use", () => {
+  const { gauges } = newRun();
+  for (
+    const [more, problem] of [
+      [{ gauges: { ...gauges, reloads: 2 } }, "reloads: 2 were applied of 3 requested ones"],
+      [
+        { gauges: { ...gauges, refusedReloads: 0 } },
+        "reloads: 0 of a broken file were refused of 1",
+      ],
+      [{ gauges: { ...gauges, retries: 0 } }, "the gateway counted no retries"],
+      [{ gauges: { ...gauges, fallbacks: 0 } }, "the gateway counted no fallbacks"],
+      [{ gauges: { ...gauges, brokenStreams: 0 } }, "the gateway counted no broken streams"],
+      [{ kinds: ["chat over compat", "images"] }, "never used: images"],
+    ] as const
+  ) assertEquals(verdict(newRun(more)), [problem]);
+});
+
+Deno.test("a soak of any length fails if the idle gateway has much more memory in use than before the load", () => {
+  const grown = (bytes: number) => ({ ...HELD, liveBytes: HELD.liveBytes + bytes });
+  for (const minutes of [1, 60]) {
+    assertEquals(verdict(newRun({ minutes, after: grown(9e6) })), []);
+    assertEquals(verdict(newRun({ minutes, after: grown(11e6) })), [
+      "leaked memory: 11.00 MB more in use than before the load",
+    ]);
+  }
+});
+
+Deno.test("from an hour on the slope of memory is judged without its error, before with twice of it", () => {
+  // The samples go up and down around a slope of 2 MB an hour.
+  const live = memory(2e6, 2e6).map(({ hours, bytes }, at) => ({
+    hours,
+    bytes: bytes + (at % 2 === 0 ? 3e6 : -3e6),
+  }));
+  assert((fitLastHalf(live)?.error ?? 0) > 0.5e6);
+  assertEquals(verdict(newRun({ live, minutes: 59 })), []);
+  assertEquals(verdict(newRun({ live })).map((problem) => problem.slice(0, 20)), [
+    "memory in use grows ",
   ]);
 });
 

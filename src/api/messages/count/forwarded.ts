@@ -42,7 +42,7 @@ const COUNT_HANDLER: ResponseHandler = {
     return success({
       response: {
         status: 200,
-        headers: { "content-type": "application/json", ...answer.headers() },
+        headers: { ...answer.headers(), "content-type": "application/json" },
         body: answer.body,
       },
       outcome: { resource: null, usage: null },

@@ -24,10 +24,12 @@ export function relayWhole(
       : invalid("The provider's answer is no message.");
   }
   const usage = parseUsage(value.usage);
+  const { "content-type": type = "", ...headers } = answer.headers();
+  const isJson = type.startsWith("application/json");
   return success({
     response: {
       status: 200,
-      headers: { "content-type": "application/json", ...answer.headers() },
+      headers: { ...headers, "content-type": isJson ? type : "application/json" },
       body: answer.body,
     },
     outcome: { resource: null, usage: usage.ok ? usage.value : null },

@@ -43,7 +43,7 @@ export function parseNativeResponse(
   return success({
     response: {
       status: answer.status,
-      headers: answer.headers(),
+      headers: { ...answer.headers(), "content-type": "application/json" },
       body: entries.length === 0 ? answer.body : utf8Bytes(sent),
     },
     outcome: { resource, usage: usage.value },
