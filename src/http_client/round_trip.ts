@@ -1,9 +1,10 @@
 import { ConnectionError } from "../core/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
-import type { BodySource, Incoming, Outgoing } from "../core/world.ts";
+import type { BodySource, FieldReader, Incoming, Outgoing } from "../core/world.ts";
 import { keepAliveMs, newBodyFraming } from "./framing.ts";
 import { readHead } from "./head.ts";
 import type { Connection } from "./connection_pool.ts";
+import { reuseParts } from "./request.ts";
 
 /**
  * Sends one request and returns its response with a body that streams. The connection returns to
@@ -12,7 +13,7 @@ import type { Connection } from "./connection_pool.ts";
  */
 export async function roundTrip(
   line: Connection,
-  parts: readonly Uint8Array[],
+  parts: readonly Uint8Array<ArrayBuffer>[],
   { cancellation, transport = DEFAULT_TRANSPORT }: Pick<Outgoing, "cancellation" | "transport">,
 ): Promise<Incoming> {
   const { received } = line;
@@ -36,7 +37,7 @@ export async function roundTrip(
     const head = await readHead(received);
     const framing = newBodyFraming(head);
     const body = bodyOf(framing, () => keepAliveMs(head, transport.keepAliveMs));
-    return { status: head.status, headers: newFieldReader(head.fields), body };
+    return { status: head.status, headers: new Fields(head.fields), body };
   } catch (error) {
     throw broken(error);
   }
@@ -60,6 +61,7 @@ export async function roundTrip(
   function end(rest: number): null {
     state = "ended";
     unsubscribe();
+    if (isSent) reuseParts(parts);
     // Extra bytes after the response could be taken for the next response.
     if (rest > 0 && isSent && received.bytes().length === 0) line.release(rest);
     else line.close();
@@ -129,9 +131,19 @@ async function writeParts({ write }: Connection, parts: readonly Uint8Array[]): 
   }
 }
 
-function newFieldReader(fields: ReadonlyMap<string, string>): Incoming["headers"] {
-  return {
-    get: (name) => fields.get(name) ?? null,
-    [Symbol.iterator]: () => fields.entries(),
-  };
+/** The header fields of a response. A class: an object with a method of a computed name costs ten times as much. */
+class Fields implements FieldReader {
+  readonly #fields: ReadonlyMap<string, string>;
+
+  constructor(fields: ReadonlyMap<string, string>) {
+    this.#fields = fields;
+  }
+
+  get(name: string): string | null {
+    return this.#fields.get(name) ?? null;
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, string]> {
+    return this.#fields.entries();
+  }
 }

@@ -10,6 +10,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { bytesBody } from "./bytes_body.ts";
 import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
+import { type HeaderPair, newResponse, setField } from "./new_response.ts";
 import { type ResponseEnding, streamBody } from "./stream_body.ts";
 
 const STREAM_HEADERS = {
@@ -41,10 +42,11 @@ export function respond(call: Call, result: Result<Reply>, responder: Responder)
     trace: call.report.trace,
     onEnd: (ending) => finishCall(call, responder, ending),
   });
-  return new Response(body, {
-    status: reply.status ?? 200,
-    headers: { ...ownId(call), ...reply.headers, ...STREAM_HEADERS, ...gatewayHeaders(call, now) },
-  });
+  const fields = ownFields(call);
+  addFields(fields, reply.headers);
+  addFields(fields, STREAM_HEADERS);
+  addGatewayFields(fields, call, now);
+  return newResponse(body, reply.status ?? 200, fields);
 }
 
 /** Returns the same reply; its content is captured while data sharing is on. */
@@ -84,15 +86,10 @@ function bytesResponse(
     cancellation: call.cancellation,
     onEnd: (ending) => finishCall(call, responder, ending),
   });
-  return new Response(body, {
-    status,
-    headers: {
-      "cache-control": "no-transform",
-      ...ownId(call),
-      ...noTransform(headers),
-      ...gatewayHeaders(call, now),
-    },
-  });
+  const fields = ownFields(call);
+  addFields(fields, noTransform(headers));
+  addGatewayFields(fields, call, now);
+  return newResponse(body, status, fields);
 }
 
 function wholeResponse(
@@ -103,30 +100,31 @@ function wholeResponse(
 ): Response {
   const { unstored } = call.report;
   call.report.status = whole.status;
-  const response = new Response(whole.status === 204 ? null : whole.body, {
-    status: whole.status,
-    // Without no-transform the runtime would compress the body, and its bytes would differ from the
-    // upstream's.
-    headers: {
-      "cache-control": "no-transform",
-      ...ownId(call),
-      ...noTransform(whole.headers),
-      ...gatewayHeaders(call, now),
-      // A stream has sent its headers before anything is stored.
-      ...(unstored === null ? NO_HEADERS : { "x-gateway-state": unstored }),
-    },
-  });
+  const fields = ownFields(call);
+  addFields(fields, noTransform(whole.headers));
+  addGatewayFields(fields, call, now);
+  // A stream has sent its headers before anything is stored.
+  if (unstored !== null) setField(fields, "x-gateway-state", unstored);
+  const response = newResponse(whole.status === 204 ? null : whole.body, whole.status, fields);
   finishCall(call, responder, { isWhole: true });
   return response;
 }
 
-/** Returns the request ID in the header of the client API; an upstream's own ID replaces it. */
-function ownId({ id, report }: Call): HeaderFields {
+/**
+ * Returns the first header fields of a response: without no-transform the runtime would compress the
+ * body, and its bytes would differ from the upstream's. The request ID in the header of the client API is
+ * replaced by an upstream's own ID.
+ */
+function ownFields({ id, report }: Call): HeaderPair[] {
   const { idHeader } = report.endpoint.errors;
-  return idHeader === undefined ? NO_HEADERS : { [idHeader]: id };
+  const fields: HeaderPair[] = [["cache-control", "no-transform"]];
+  if (idHeader !== undefined) fields.push([idHeader, id]);
+  return fields;
 }
 
-const NO_HEADERS: HeaderFields = {};
+function addFields(fields: HeaderPair[], headers: HeaderFields): void {
+  for (const name in headers) setField(fields, name, headers[name] ?? "");
+}
 
 function noTransform(headers: HeaderFields): HeaderFields {
   const { "cache-control": directives } = headers;
@@ -134,23 +132,25 @@ function noTransform(headers: HeaderFields): HeaderFields {
   return { ...headers, "cache-control": `${directives}, no-transform` };
 }
 
-function gatewayHeaders({ id, report, responseHeaders }: Call, now: number): HeaderFields {
+function addGatewayFields(
+  fields: HeaderPair[],
+  { id, report, responseHeaders }: Call,
+  now: number,
+): void {
   const { provider, model, route, cache, lossy, verified } = report;
-  const headers: Record<string, string> = {
-    ...responseHeaders,
-    "x-gateway-request-id": id,
-    // SDKs read the request ID from this header. An upstream's own ID never replaces it.
-    "x-request-id": id,
-    "x-gateway-latency-ms": now.toFixed(1),
-    "x-gateway-overhead-duration-ms": Math.max(0, now - report.ms.upstream).toFixed(1),
-  };
-  if (route !== null) headers["x-gateway-route"] = headerText(route);
-  if (provider !== null) headers["x-gateway-provider"] = headerText(provider);
-  if (model !== null) headers["x-gateway-model"] = headerText(model);
-  if (cache !== null) headers["x-gateway-cache-status"] = cache;
-  if (lossy.length > 0) headers["x-gateway-lossy"] = pathList(lossy);
-  if (verified.length > 0) headers["x-gateway-verified"] = pathList(verified);
-  return headers;
+  const overheadMs = Math.max(0, now - report.ms.upstream);
+  addFields(fields, responseHeaders);
+  setField(fields, "x-gateway-request-id", id);
+  // SDKs read the request ID from this header. An upstream's own ID never replaces it.
+  setField(fields, "x-request-id", id);
+  setField(fields, "x-gateway-latency-ms", now.toFixed(1));
+  setField(fields, "x-gateway-overhead-duration-ms", overheadMs.toFixed(1));
+  if (route !== null) setField(fields, "x-gateway-route", headerText(route));
+  if (provider !== null) setField(fields, "x-gateway-provider", headerText(provider));
+  if (model !== null) setField(fields, "x-gateway-model", headerText(model));
+  if (cache !== null) setField(fields, "x-gateway-cache-status", cache);
+  if (lossy.length > 0) setField(fields, "x-gateway-lossy", pathList(lossy));
+  if (verified.length > 0) setField(fields, "x-gateway-verified", pathList(verified));
 }
 
 /** Maximum length of a list of field paths in a response header. */

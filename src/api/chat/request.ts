@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
-import { isObject, type JsonDocument } from "../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
 import { checkFields } from "../fields.ts";
@@ -79,10 +79,36 @@ function isPlain(messages: unknown): boolean {
     );
 }
 
+/** The type of each field whose schema accepts any value of one type; null for other checked fields. */
+const PLAIN_TYPES: ReadonlyMap<string, "string" | "number" | "boolean" | null> = new Map(
+  Object.entries(chatBody.shape).map(([name, schema]) => [
+    name,
+    schema === text ? "string" : schema === number ? "number" : schema === flag ? "boolean" : null,
+  ]),
+);
+
+/**
+ * True if the body has plain messages, and of the checked fields only those of a plain type, as in most
+ * requests: a schema check takes far longer.
+ */
+function isPlainBody(body: JsonObject): boolean {
+  if (!isPlain(body.messages)) return false;
+  for (const name in body) {
+    if (name === "messages") continue;
+    const type = PLAIN_TYPES.get(name);
+    if (type === undefined) continue;
+    const field = body[name];
+    if (typeof field !== type || (type === "number" && !Number.isFinite(field))) return false;
+  }
+  return true;
+}
+
 /** Parses a Chat Completions request. A known field of the wrong type is refused by its path. */
 export function parseChatRequest(document: JsonDocument): Result<ChatRequest> {
   const { value } = document;
-  const problem = checkFields(isPlain(value.messages) ? withoutMessages : chatBody, value);
+  const problem = isPlainBody(value)
+    ? null
+    : checkFields(isPlain(value.messages) ? withoutMessages : chatBody, value);
   if (problem !== null) return problem;
   return success({
     document,

@@ -1,0 +1,60 @@
+/** One field of a response header; the name is in lower case. */
+export type HeaderPair = [name: string, value: string];
+
+/** Adds a field to a response header, in place of an earlier one of the same name. */
+export function setField(fields: HeaderPair[], name: string, value: string): void {
+  for (const field of fields) {
+    if (field[0] === name) {
+      field[1] = value;
+      return;
+    }
+  }
+  fields.push([name, value]);
+}
+
+/** The runtime's own form of a response, which has its header fields in a list. */
+interface InnerResponse {
+  readonly headerList: HeaderPair[];
+}
+
+/**
+ * Returns a response with header fields. They are put into the list that the runtime sends, because its
+ * constructor converts each field several times, which costs more than all else of a small response.
+ * Where a runtime has no such list, and for a field that it would change or refuse, the constructor is used.
+ */
+export function newResponse(
+  body: BodyInit | null,
+  status: number,
+  fields: readonly HeaderPair[],
+): Response {
+  if (!fields.every(isPlain)) return new Response(body, { status, headers: [...fields] });
+  const response = status === 200 ? new Response(body) : new Response(body, { status });
+  const list = headerList(response);
+  if (list === null) return new Response(body, { status, headers: [...fields] });
+  for (const field of fields) list.push(field);
+  return response;
+}
+
+// Names and values that the runtime sends as they are (RFC 9110, 5.1 and 5.5).
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+
+function isPlain([name, value]: HeaderPair): boolean {
+  return VALUE.test(value) && NAME.test(name);
+}
+
+/** The symbol under which the runtime stores its form of a response; undefined if it has none. */
+let innerSymbol: symbol | undefined;
+
+/** Returns the list of header fields of a new response; null if the runtime has none, or it is not empty. */
+function headerList(response: Response): HeaderPair[] | null {
+  innerSymbol ??= Object.getOwnPropertySymbols(response)
+    .find(({ description }) => description === "response");
+  const inner: unknown = innerSymbol === undefined ? null : Reflect.get(response, innerSymbol);
+  return isInnerResponse(inner) ? inner.headerList : null;
+}
+
+function isInnerResponse(inner: unknown): inner is InnerResponse {
+  return typeof inner === "object" && inner !== null && "headerList" in inner &&
+    Array.isArray(inner.headerList) && inner.headerList.length === 0;
+}
