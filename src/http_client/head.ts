@@ -102,7 +102,8 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  */
 export function decodeLatin1(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
-  return /^[\0-\x7f]*$/.test(text)
+  // A character beyond ASCII has several bytes; an invalid one is replaced.
+  return text.length === bytes.length && !text.includes("\uFFFD")
     ? text
     : Array.from(bytes, (code) => String.fromCharCode(code)).join("");
 }
