@@ -38,8 +38,14 @@ export function isFieldLine(line: string): boolean {
 /** Reads the head of the final response and skips interim ones. Throws if there is none. */
 export async function readHead(received: ReadBuffer): Promise<Head> {
   let isReusable = true;
-  for (let interim = 0; interim <= MAX_INTERIM_RESPONSES; interim++) {
-    const head = await nextHead(received);
+  for (let interim = 0, seen = 0; interim <= MAX_INTERIM_RESPONSES;) {
+    const head = takeHead(received, seen);
+    if (head === null) {
+      // The last two bytes may be the start of the blank line that ends the head.
+      seen = Math.max(received.bytes().length - 2, 0);
+      if (!await received.more()) throw new Error("the connection ended before a response");
+      continue;
+    }
     isReusable &&= head.isReusable;
     // 101 is the last response in this protocol; no upgrade was requested.
     if (head.status >= 200 || head.status === 101) return { ...head, isReusable };
@@ -47,27 +53,24 @@ export async function readHead(received: ReadBuffer): Promise<Head> {
     if (head.fields.has("content-length") || head.fields.has("transfer-encoding")) {
       isReusable = false;
     }
+    interim++;
+    seen = 0;
   }
   throw new Error("too many interim responses");
 }
 
-async function nextHead(received: ReadBuffer): Promise<Head> {
-  for (let seen = 0;;) {
-    skipLineEnds(received);
-    const bytes = received.bytes();
-    const length = headLength(bytes, seen);
-    if (length > MAX_HEAD_BYTES || (length === 0 && bytes.length >= MAX_HEAD_BYTES)) {
-      throw new Error("the head of the response is larger than 64 KiB");
-    }
-    if (length > 0) {
-      const text = decodeLatin1(bytes.subarray(0, length));
-      received.take(length);
-      return parseHead(text);
-    }
-    // The last two bytes may be the start of the blank line that ends the head.
-    seen = Math.max(bytes.length - 2, 0);
-    if (!await received.more()) throw new Error("the connection ended before a response");
+/** Returns the next head and consumes it; null if it is not complete. Its end is not in the first `seen` bytes. */
+function takeHead(received: ReadBuffer, seen: number): Head | null {
+  skipLineEnds(received);
+  const bytes = received.bytes();
+  const length = headLength(bytes, Math.min(seen, bytes.length));
+  if (length > MAX_HEAD_BYTES || (length === 0 && bytes.length >= MAX_HEAD_BYTES)) {
+    throw new Error("the head of the response is larger than 64 KiB");
   }
+  if (length === 0) return null;
+  const text = decodeLatin1(bytes.subarray(0, length));
+  received.take(length);
+  return parseHead(text);
 }
 
 const LF = 10, CR = 13;

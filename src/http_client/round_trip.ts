@@ -69,28 +69,25 @@ export async function roundTrip(
   }
 
   function bodyOf(framing: ReturnType<typeof newBodyFraming>, rest: () => number): BodySource {
-    async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
-      for (;;) {
-        if (state === "ended") return null;
-        if (state === "broken") throw new Error("the response was given up");
-        if (framing.isOver()) return end(framing.isExact() ? rest() : 0);
-        const bytes = received.bytes();
-        const { length, used } = framing.take(bytes);
-        received.take(used);
-        if (length > 0) return bytes.subarray(0, length);
-        if (framing.isOver() || await received.more()) continue;
-        // If this side closed the connection, its end does not show the end of the response.
-        if (!framing.endsWithConnection || !line.isOpen()) {
-          throw new Error("the connection ended before the response");
-        }
-        return end(0);
-      }
-    }
-
     return {
+      // One function instead of two: each one that awaits costs a small response a promise.
       async read() {
         try {
-          return await next();
+          for (;;) {
+            if (state === "ended") return null;
+            if (state === "broken") throw new Error("the response was given up");
+            if (framing.isOver()) return end(framing.isExact() ? rest() : 0);
+            const bytes = received.bytes();
+            const { length, used } = framing.take(bytes);
+            received.take(used);
+            if (length > 0) return bytes.subarray(0, length);
+            if (framing.isOver() || await received.more()) continue;
+            // If this side closed the connection, its end does not show the end of the response.
+            if (!framing.endsWithConnection || !line.isOpen()) {
+              throw new Error("the connection ended before the response");
+            }
+            return end(0);
+          }
         } catch (error) {
           throw broken(error);
         }

@@ -27,10 +27,10 @@ export async function readBody(
     call,
     request,
     maxBodyBytes,
-    async (body, declared) =>
+    (body, declared) =>
       body === null
-        ? success(EMPTY)
-        : await receiveBody(call, body, declared, body_timeout, maxBodyBytes),
+        ? Promise.resolve(success(EMPTY))
+        : receiveBody(call, body, declared, body_timeout, maxBodyBytes),
   );
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
