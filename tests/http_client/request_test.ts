@@ -1,5 +1,5 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
-import { parseDestination, requestParts } from "../../src/http_client/request.ts";
+import { parseDestination, requestParts, reuseParts } from "../../src/http_client/request.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -135,5 +135,37 @@ Deno.test("a header that would span more than one line is refused", () => {
   }
   for (const name of ["", "x a", "x:", "é", "x(", " x"]) {
     assert(isUnsendable({ [name]: "1" }), name);
+  }
+});
+
+Deno.test("a request in a reused buffer has no bytes of an earlier request", () => {
+  const url = "http://a.test/v1";
+  const target = parseDestination(url);
+  for (const body of ["x".repeat(3_000), "y", "", "z".repeat(5_000), "é".repeat(100)]) {
+    const parts = requestParts(target, { ...NONE, method: "POST", body });
+    const text = new TextDecoder().decode(Uint8Array.from(parts.flatMap((part) => [...part])));
+    assertEquals(text.split("\r\n\r\n")[1], body);
+    assertEquals(
+      text.includes(`content-length: ${new TextEncoder().encode(body).length}\r\n`),
+      true,
+    );
+    reuseParts(parts);
+  }
+});
+
+Deno.test("each request to one destination has its own method and header fields", () => {
+  const target = parseDestination("http://a.test/v1");
+  const requests: Pick<Outgoing, "method" | "headers" | "body">[] = [
+    { method: "POST", headers: { a: "1", b: "2" }, body: "" },
+    { method: "POST", headers: { a: "1", b: "3" }, body: "" },
+    { method: "POST", headers: { a: "1" }, body: "" },
+    { method: "POST", headers: { a: "1", b: "3", c: "4" }, body: "" },
+    { method: "DELETE", headers: { a: "1", b: "3", c: "4" }, body: null },
+    { method: "POST", headers: { b: "3", a: "1" }, body: "" },
+    { method: "POST", headers: { b: "3", a: "1" }, body: "" },
+  ];
+  for (const request of requests) {
+    const expected = requestParts(parseDestination("http://a.test/v1"), request);
+    assertEquals(requestParts(target, request), expected);
   }
 });

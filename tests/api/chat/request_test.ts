@@ -1,7 +1,7 @@
 import { parseChatRequest } from "../../../src/api/chat/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
-import { newDocument } from "../../../src/formats/document.ts";
+import { newDocument, parseDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 
 const MESSAGES: JsonObject[] = [{ role: "user", content: "Hi" }];
@@ -170,4 +170,23 @@ Deno.test("stream and include_usage are enabled only by true", () => {
   assertEquals(read({ stream: true }), [true, false]);
   assertEquals(read({ stream: true, stream_options: { include_usage: null } }), [true, false]);
   assertEquals(read({ stream: true, stream_options: { include_usage: true } }), [true, true]);
+});
+
+Deno.test("a plain request with a number beyond the range is refused as any other of the wrong type", () => {
+  for (const number of ["1e999", "-1e999"]) {
+    const text = `{"messages":[{"role":"user","content":"Hi"}],"temperature":${number}}`;
+    const document = parseDocument(text);
+    assert(document.ok);
+    const checked = parseChatRequest(document.value);
+    assert(!checked.ok && isRefusal(checked.failure));
+    assertEquals([checked.failure.kind, checked.failure.param], ["invalid_type", "temperature"]);
+  }
+});
+
+Deno.test("a plain request may have unknown members, and null for each known one", () => {
+  for (const name of Object.keys(WRONG).filter((name) => name !== "messages")) {
+    assertEquals(refusalOf({ [name]: null }), null, name);
+  }
+  assertEquals(refusalOf({ model: "m", temperature: 1, stream: false, unknown: {} }), null);
+  assertEquals(refusalOf({ __proto__: null, toString: 1, constructor: "x" }), null);
 });
