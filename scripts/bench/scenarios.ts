@@ -10,9 +10,13 @@ import {
   type UpstreamBehaviour,
 } from "./payloads.ts";
 
-/** A system under load: the bare proxy, or gateways with a configuration and a state store. */
+/**
+ * A system under load: the bare proxy, the program that does the least of a gateway, or gateways with a
+ * configuration and a state store.
+ */
 export type SystemName =
   | "floor"
+  | "least"
   | ConfigName
   | "sqlite"
   | "valkey"
@@ -112,6 +116,10 @@ export const scenarios: readonly Scenario[] = [
   }),
   jsonScenario(20 * KB, { name: "20k", targets: [{ kind: "min_rate_ratio", ratio: 0.75 }] }),
   jsonScenario(200 * KB, { name: "200k", targets: [{ kind: "min_rate_ratio", ratio: 0.6 }] }),
+  // What the targets leave for everything else that a gateway does.
+  jsonScenario(KB, { name: "least", measured: "least" }),
+  jsonScenario(20 * KB, { name: "least-20k", measured: "least" }),
+  jsonScenario(200 * KB, { name: "least-200k", measured: "least" }),
   streamScenario("sse-1", { name: "sse", targets: [{ kind: "min_rate_ratio", ratio: 1.5 }] }),
   streamScenario("sse-8", { name: "sse-8", targets: [{ kind: "min_rate_ratio", ratio: 0.4 }] }),
   streamScenario("sse-short", {

@@ -32,7 +32,7 @@ interface Recipe {
   readonly replicas: number | null;
 }
 
-function recipeOf(name: Exclude<SystemName, "floor">): Recipe {
+function recipeOf(name: Exclude<SystemName, "floor" | "least">): Recipe {
   switch (name) {
     case "sqlite":
     case "valkey":
@@ -60,9 +60,9 @@ export async function startSystems(
   const systems = new Map<SystemName, System>();
 
   async function startSystem(name: SystemName): Promise<System> {
-    if (name === "floor") {
+    if (name === "floor" || name === "least") {
       const argument = `${upstream}/v1/chat/completions`;
-      return started(await servers.start("floor.ts", argument, MEASURED_CORE_INDEX));
+      return started(await servers.start(`${name}.ts`, argument, MEASURED_CORE_INDEX));
     }
     const { config, store, replicas } = recipeOf(name);
     if (store === "valkey" && stateServer.kind === "missing") return stateServer;
@@ -106,7 +106,7 @@ async function startStateServer(
   selected: readonly Scenario[],
 ): Promise<System> {
   const isNeeded = selected.flatMap(({ base, measured }) => [base, measured])
-    .some((name) => name !== "floor" && recipeOf(name).store === "valkey");
+    .some((name) => name !== "floor" && name !== "least" && recipeOf(name).store === "valkey");
   if (!isNeeded) return { kind: "missing", reason: "no scenario needs a Valkey server" };
   const binary = await findValkeyBinary();
   if (binary.kind === "missing") return binary;
