@@ -1,3 +1,4 @@
+import { getHeapSpaceStatistics } from "node:v8";
 import type { World } from "../../src/core/world.ts";
 import { newRealWorld as newOriginalWorld } from "../../src/world/real_world.ts";
 
@@ -59,11 +60,28 @@ export function newRealWorld(): World & { close(): void } {
   };
 }
 
+/** The spaces of the heap that hold machine code, bytecode and what belongs to them. */
+const CODE_SPACE = /^(?:shared_)?(?:code|trusted)_/;
+
+/** Returns the bytes of compiled code, which the engine goes on making from more functions for hours. */
+function codeBytes(): number {
+  return getHeapSpaceStatistics()
+    .filter(({ space_name }) => CODE_SPACE.test(space_name))
+    .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
+}
+
 Deno.addSignalListener("SIGUSR2", () => {
   // The collector runs by a flag of the soak: what remains is in use.
   const collect: unknown = Reflect.get(globalThis, "gc");
   if (typeof collect === "function") collect();
   const { heapUsed, external, rss } = Deno.memoryUsage();
-  const figures = { timers: live.size, tasks: tasks.size, live: heapUsed + external, rss };
+  const code = codeBytes();
+  const figures = {
+    timers: live.size,
+    tasks: tasks.size,
+    live: heapUsed + external - code,
+    code,
+    rss,
+  };
   Deno.stderr.writeSync(new TextEncoder().encode(`${PROBE_MARK}${JSON.stringify(figures)}\n`));
 });

@@ -16,8 +16,10 @@ export interface Holdings {
   readonly timers: number;
   /** Tasks that wait in the gateway's clock: timeouts of calls, connections and stored objects. */
   readonly tasks: number;
-  /** Bytes of the heap and of buffers after a garbage collection. */
+  /** Bytes of objects and of buffers after a garbage collection, without compiled code. */
   readonly liveBytes: number;
+  /** Bytes of compiled code. */
+  readonly codeBytes: number;
   readonly residentBytes: number;
   /** Open file descriptors. */
   readonly descriptors: number;
@@ -92,12 +94,13 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
     const answered = Promise.withResolvers<string>();
     probes.push(answered);
     child.kill("SIGUSR2");
-    const { timers, tasks, live, rss } = JSON.parse(await answered.promise);
+    const { timers, tasks, live, code, rss } = JSON.parse(await answered.promise);
     const links = descriptorsOf(child.pid);
     return {
       timers,
       tasks,
       liveBytes: live,
+      codeBytes: code,
       residentBytes: rss,
       descriptors: links.length,
       sockets: links.filter((link) => link.startsWith("socket:")).length,

@@ -76,6 +76,7 @@ async function measure(
   const began = performance.now();
   const isOver = () => performance.now() - began > minutes * 60_000;
   const samples: MemorySample[] = [];
+  const code: MemorySample[] = [];
   const resident: MemorySample[] = [];
   const done = Promise.withResolvers<void>();
   let reloads = 0;
@@ -89,9 +90,10 @@ async function measure(
       await gateway.reload(
         isBroken ? BROKEN_CONFIG : configText(systems.upstream.url, reloads + 1),
       );
-      const { liveBytes, residentBytes } = await gateway.holdings();
+      const { liveBytes, codeBytes, residentBytes } = await gateway.holdings();
       const hours = (performance.now() - began) / 3_600_000;
       samples.push({ hours, bytes: liveBytes });
+      code.push({ hours, bytes: codeBytes });
       resident.push({ hours, bytes: residentBytes });
     }
   }
@@ -120,6 +122,7 @@ async function measure(
     after,
     gauges: await readGauges(gateway.url),
     live: samples,
+    code,
     resident,
     complaints: gateway.complaints,
   };

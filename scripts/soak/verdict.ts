@@ -16,8 +16,9 @@ export interface SoakRun {
   readonly before: Holdings;
   readonly after: Holdings;
   readonly gauges: Gauges;
-  /** Bytes in use after a garbage collection. */
+  /** Bytes in use after a garbage collection, without compiled code. */
   readonly live: readonly MemorySample[];
+  readonly code: readonly MemorySample[];
   readonly resident: readonly MemorySample[];
   readonly complaints: readonly string[];
 }
@@ -101,20 +102,20 @@ export function reportLines(run: SoakRun): readonly string[] {
     `memory idle     ${megabytes(before.liveBytes)} MB before, ${
       megabytes(after.liveBytes)
     } MB after`,
-    memoryLine("memory in use", run.live, run.minutes),
-    memoryLine("resident memory", run.resident, run.minutes),
+    memoryLine("memory in use", run.live) +
+    (run.minutes >= MIN_JUDGED_MINUTES ? "" : ` (not judged below ${MIN_JUDGED_MINUTES} minutes)`),
+    memoryLine("compiled code", run.code),
+    memoryLine("resident memory", run.resident),
   ];
 }
 
-function memoryLine(name: string, samples: readonly MemorySample[], minutes: number): string {
+function memoryLine(name: string, samples: readonly MemorySample[]): string {
   const slope = fitLastHalf(samples);
   const last = samples.at(-1)?.bytes ?? 0;
   const rate = slope === null
     ? "too short for a slope"
     : `${megabytes(slope.bytesPerHour)} ± ${megabytes(slope.error)} MB an hour over the last half`;
-  const isJudged = minutes >= MIN_JUDGED_MINUTES;
-  return `${name.padEnd(15)} ${megabytes(last)} MB at the end, ${rate}` +
-    (isJudged ? "" : ` (not judged below ${MIN_JUDGED_MINUTES} minutes)`);
+  return `${name.padEnd(15)} ${megabytes(last)} MB at the end, ${rate}`;
 }
 
 function megabytes(bytes: number): string {

@@ -18,6 +18,7 @@ Deno.test("the soak sees the socket, the tasks and the call of a client that wai
 
   const before = await gateway.holdings();
   assert(before.timers > 0 && before.liveBytes > 1e6 && before.residentBytes > before.liveBytes);
+  assert(before.codeBytes > 1e6);
   const connection = await Deno.connect({ hostname, port: Number(port) });
   const head = [
     "POST /v1/chat/completions HTTP/1.1",

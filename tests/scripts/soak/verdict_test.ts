@@ -8,6 +8,7 @@ const HELD: Holdings = {
   timers: 1,
   tasks: 0,
   liveBytes: 30e6,
+  codeBytes: 9e6,
   residentBytes: 150e6,
   descriptors: 30,
   sockets: 6,
@@ -39,6 +40,7 @@ function newRun(more: Partial<SoakRun> = {}): SoakRun {
       brokenStreams: 1,
     },
     live: memory(0, 0),
+    code: memory(0, 5e6),
     resident: memory(0, 0),
     complaints: [],
     ...more,
@@ -105,6 +107,14 @@ Deno.test("from an hour on the slope of memory is judged without its error, befo
   assertEquals(verdict(newRun({ live })).map((problem) => problem.slice(0, 20)), [
     "memory in use grows ",
   ]);
+});
+
+Deno.test("compiled code is printed with its slope and not judged", () => {
+  const run = newRun({ code: memory(5e6, 9e6) });
+  assertEquals(verdict(run), []);
+  assert(
+    reportLines(run).some((line) => /^compiled code +[\d.]+ MB at the end, 9\.00 ± /.test(line)),
+  );
 });
 
 Deno.test("memory is judged by its slope over the last half of a run that is long enough", () => {
