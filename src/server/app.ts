@@ -89,9 +89,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
    */
   function enter(call: Call, request: Request, peer: Peer): ReturnType<Admission> {
     const entered = admit(call, request, peer);
-    if (!(entered instanceof Promise)) return entered;
-    const unwatch = watchClient(call, request);
-    return entered.finally(unwatch);
+    return entered instanceof Promise ? entered.finally(watchClient(call, request)) : entered;
   }
 
   async function serve(
@@ -100,12 +98,17 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const entered = enter(call, req.raw, env);
+    const entered = admit(call, req.raw, env);
+    // As in `enter`, but for the whole call: newer runtimes never end a request that is watched twice.
+    const earlyUnwatch = entered instanceof Promise ? watchClient(call, req.raw) : null;
     // Awaiting what is there would cost each call a microtask.
     const stopped = (entered instanceof Promise ? await entered : entered) ??
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
-    if (stopped !== null) return respond(call, stopped, responder);
-    const unwatch = watchClient(call, req.raw);
+    if (stopped !== null) {
+      earlyUnwatch?.();
+      return respond(call, stopped, responder);
+    }
+    const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const result = await runEndpoint(call, req, endpoint, limits);
     unwatch();
     const response = respond(call, result, responder);

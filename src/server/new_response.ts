@@ -27,9 +27,11 @@ export function newResponse(
   status: number,
   fields: readonly HeaderPair[],
 ): Response {
-  if (!fields.every(isPlain)) return new Response(body, { status, headers: [...fields] });
+  if (INNER_SYMBOL === null || !fields.every(isPlain)) {
+    return new Response(body, { status, headers: [...fields] });
+  }
   const response = status === 200 ? new Response(body) : new Response(body, { status });
-  const list = headerList(response);
+  const list = headerList(response, INNER_SYMBOL);
   if (list === null) return new Response(body, { status, headers: [...fields] });
   for (const field of fields) list.push(field);
   return response;
@@ -43,14 +45,25 @@ function isPlain([name, value]: HeaderPair): boolean {
   return VALUE.test(value) && NAME.test(name);
 }
 
-/** The symbol under which the runtime stores its form of a response; undefined if it has none. */
-let innerSymbol: symbol | undefined;
+/** Symbols of a response in runtimes that send the header fields of its list. */
+const KNOWN_SYMBOLS: readonly unknown[] = ["[[webidl.brand]]", "headers", "response"];
+
+/**
+ * Returns the symbol under which the runtime stores its form of a response; null if it has none, or if its
+ * responses have other symbols too: from Deno 2.9 on such a symbol says that a response was made without
+ * header fields, and the list is then not sent.
+ */
+export function innerSymbolOf(response: Response): symbol | null {
+  const symbols = Object.getOwnPropertySymbols(response);
+  if (!symbols.every(({ description }) => KNOWN_SYMBOLS.includes(description))) return null;
+  return symbols.find(({ description }) => description === "response") ?? null;
+}
+
+const INNER_SYMBOL = innerSymbolOf(new Response(null));
 
 /** Returns the list of header fields of a new response; null if the runtime has none, or it is not empty. */
-function headerList(response: Response): HeaderPair[] | null {
-  innerSymbol ??= Object.getOwnPropertySymbols(response)
-    .find(({ description }) => description === "response");
-  const inner: unknown = innerSymbol === undefined ? null : Reflect.get(response, innerSymbol);
+function headerList(response: Response, symbol: symbol): HeaderPair[] | null {
+  const inner: unknown = Reflect.get(response, symbol);
   return isInnerResponse(inner) ? inner.headerList : null;
 }
 

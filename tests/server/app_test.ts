@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { createApp } from "../../src/server/app.ts";
 
 function gatewayOf(script: Parameters<typeof scriptedWorld>[0] = {}) {
   return testGateway(oneProvider("http://up"), scriptedWorld(script));
@@ -90,3 +91,26 @@ Deno.test("a very long model name is cut in the response headers, which clients 
   assertEquals(status, 200);
   assert((headers.get("x-gateway-model") ?? "").length < 4096);
 });
+
+Deno.test("the client of a call that a shared store admits is watched once", async () => {
+  const { gateway } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
+  const app = createApp(gateway, () => Promise.resolve(null));
+  const requests = ["nowhere", "models"].map((path) => new Request(`http://localhost/v1/${path}`));
+  for (const request of [chatRequest(), ...requests]) {
+    const watched = countWatches(request);
+    await (await app(request)).text();
+    assertEquals([request.url, watched.count], [request.url, 1]);
+  }
+});
+
+/** Counts the tasks that are registered for the client of a request, as from the listener, leaving. */
+function countWatches(request: Request): { readonly count: number } {
+  const watched = { count: 0 };
+  const symbol = Object.getOwnPropertySymbols(request)
+    .find(({ description }) => description === "request");
+  assert(symbol !== undefined);
+  const inner: unknown = Reflect.get(request, symbol);
+  assert(typeof inner === "object" && inner !== null);
+  Object.assign(inner, { onCancel: () => void watched.count++ });
+  return watched;
+}

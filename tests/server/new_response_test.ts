@@ -1,4 +1,9 @@
-import { type HeaderPair, newResponse, setField } from "../../src/server/new_response.ts";
+import {
+  type HeaderPair,
+  innerSymbolOf,
+  newResponse,
+  setField,
+} from "../../src/server/new_response.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const BYTES = new TextEncoder().encode("a body");
@@ -82,4 +87,10 @@ Deno.test("a later header field replaces an earlier one of the same name in its 
   setField(fields, "a", "3");
   setField(fields, "c", "4");
   assertEquals(fields, [["a", "3"], ["b", "2"], ["c", "4"]]);
+});
+
+Deno.test("the list of a response is not used if the runtime stores more with a response than is known", () => {
+  const response = new Response(BYTES);
+  const unknown = Symbol("serve fast header kind");
+  assertEquals(innerSymbolOf(Object.assign(response, { [unknown]: 0 })), null);
 });
