@@ -91,7 +91,7 @@ async function growthOf(urls: readonly string[], model: string): Promise<number>
 }
 
 /** Gateways that are measured: what the engine has not collected yet counts too, in some of them. */
-const MAX_GATEWAYS = 5;
+const MAX_GATEWAYS = 8;
 
 for (
   const [what, model, attempts] of [
