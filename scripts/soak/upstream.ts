@@ -1,4 +1,5 @@
 import { listen } from "../../src/cli/listen.ts";
+import { newEndingHandler } from "../../src/simulator/ending.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 
@@ -28,16 +29,14 @@ const MARK = /soak\d+x/g;
 /** Serves the simulator on a free port of this machine. */
 export function serveUpstream(): RecordingUpstream {
   const world = newRealWorld();
-  const simulate = newSimulator(world);
+  // Newer runtimes do not report that the gateway has left a request without a response.
+  const { handle: simulate, end } = newEndingHandler(newSimulator(world));
   const said = new Map<string, Said[]>();
-  const closing = Promise.withResolvers<Response>();
   const server = listen(
     async (request) => {
       // The simulator reads the request itself, whose signal ends what a client has left.
       const mark = lastMark(await request.clone().bytes());
-      // Newer runtimes do not report that the gateway has left a request that has no response yet, and the
-      // server would wait for it.
-      const response = await Promise.race([simulate(request), closing.promise]);
+      const response = await simulate(request);
       if (mark === null) return response;
       const pieces: Uint8Array[] = [];
       const { status, headers } = response;
@@ -70,7 +69,7 @@ export function serveUpstream(): RecordingUpstream {
       return found;
     },
     async [Symbol.asyncDispose]() {
-      closing.resolve(new Response(null, { status: 503 }));
+      end();
       await server.close();
       world.close();
     },

@@ -2,14 +2,14 @@ import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { newRealWorld } from "../world/real_world.ts";
-import { newSimulator } from "../simulator/simulator.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";
 import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
 import { KNOWN_HOSTS, LIFECYCLES } from "./known_hosts.ts";
-import { listen, stopped } from "./listen.ts";
+import { stopped } from "./listen.ts";
+import { serveSimulator } from "./simulator_server.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour } from "./tour.ts";
 
@@ -73,7 +73,7 @@ export const demo: Command = {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
     const world = newRealWorld();
-    const upstream = listen(newSimulator(world), "127.0.0.1", 0);
+    const upstream = serveSimulator(world, 0);
     if (!upstream.ok) {
       world.close();
       return printProblems(terminal, [upstream.trouble]);

@@ -1,9 +1,9 @@
 import { newRealWorld } from "../world/real_world.ts";
 import { MODELS } from "../simulator/model_behaviour.ts";
-import { newSimulator } from "../simulator/simulator.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
-import { listen, stopped } from "./listen.ts";
+import { stopped } from "./listen.ts";
+import { serveSimulator } from "./simulator_server.ts";
 
 const USUAL_PORT = 8081;
 
@@ -23,7 +23,7 @@ export const simulate: Command = {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
     const world = newRealWorld();
-    const listening = listen(newSimulator(world), "127.0.0.1", port);
+    const listening = serveSimulator(world, port);
     if (!listening.ok) {
       world.close();
       return printProblems(terminal, [listening.trouble]);
