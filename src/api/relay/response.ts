@@ -35,7 +35,9 @@ export function relayedHandler(
           maxRecordBytes: MAX_RECORD_BYTES,
         };
       }
-      if (isJsonType(contentType) || endpoint.answer === "json") return wholeHandler(endpoint, request);
+      if (isJsonType(contentType) || endpoint.answer === "json") {
+        return wholeHandler(endpoint, request);
+      }
       if (endpoint.answer === "text") return textHandler(endpoint, request);
       return { kind: "bytes", outcome: outcomeOf(endpoint, request, {}) };
     },
