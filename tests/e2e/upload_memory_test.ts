@@ -122,7 +122,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(what, async () => {
+  Deno.test(`uploads to a gateway: ${what}`, async () => {
     const received: number[] = [];
     const serve = (respond: () => Response) =>
       Deno.serve({ port: 0, onListen() {} }, async (request) => {
