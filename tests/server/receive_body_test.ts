@@ -1,4 +1,5 @@
 import { compile } from "../../src/gateway/compile.ts";
+import { refuse } from "../../src/core/result.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { takePlace } from "../../src/server/admission/overload.ts";
@@ -92,6 +93,36 @@ Deno.test("a form is gathered in blocks that grow with the bytes received and ar
   for (const [index, size] of buffers.entries()) {
     assert(size <= Math.max(16 * KIB, index * KIB), `${size} bytes after ${index} KiB`);
   }
+});
+
+Deno.test("the blocks of a form are freed with its call, not by the collector", async () => {
+  const limits = { declared: null, timeoutMs: 30_000, maxBytes: MAX_BODY_BYTES };
+  for (const isRefused of [false, true]) {
+    const { call, state } = admittedCall();
+    const { body } = bodyInPieces(Array.from({ length: 100 }, () => KIB));
+    const refused = isRefused ? refuse("invalid_multipart", "No.") : null;
+    const received = await receiveBlocks(call, body, limits, () => refused);
+    assertEquals(received.ok, !isRefused);
+    const pieces = received.ok ? received.value : [];
+    assertEquals(pieces.map(({ length }) => length / KIB), isRefused ? [] : [16, 16, 32, 36]);
+    state.admission.release(call.id);
+    assert(pieces.every(({ buffer, length }) => buffer.detached && length === 0));
+  }
+});
+
+Deno.test("a form that still arrives when its call is released takes no more of its memory", async () => {
+  const { call, state } = admittedCall();
+  const limits = { declared: null, timeoutMs: 30_000, maxBytes: MAX_BODY_BYTES };
+  let controller: ReadableByteStreamController | undefined;
+  const body = new ReadableStream({ type: "bytes", start: (one) => void (controller = one) });
+  const receiving = receiveBlocks(call, body, limits, () => null);
+  controller?.enqueue(new Uint8Array(20 * KIB));
+  await Promise.resolve();
+  state.admission.release(call.id);
+  controller?.enqueue(new Uint8Array(KIB));
+  const received = await receiving;
+  assert(!received.ok);
+  assertEquals(received.failure.kind, "overloaded");
 });
 
 Deno.test("pieces of a stream that is not made of bytes are joined", async () => {

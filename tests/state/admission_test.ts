@@ -22,6 +22,18 @@ Deno.test("body bytes are held up to the limit, and freed once with their call",
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 4], "a has left");
 });
 
+Deno.test("the memory of a body is freed once, when its call is released", () => {
+  const admission = newAdmission({ max_concurrent_requests: 9, max_body_memory: 10 });
+  const freed: string[] = [];
+  for (const id of ["a", "b"]) admission.admit(id);
+  for (const id of ["a", "b", "c"]) admission.onRelease(id, () => freed.push(id));
+  assertEquals(freed, []);
+  for (const id of ["b", "b", "c"]) admission.release(id);
+  assertEquals(freed, ["b"], "c was never admitted");
+  admission.release("a");
+  assertEquals(freed, ["b", "a"]);
+});
+
 Deno.test("whatever calls do, the limits hold and nothing is left of calls that are over", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const step = fc.oneof(

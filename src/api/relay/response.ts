@@ -1,10 +1,9 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { UpstreamResponse } from "../../core/reply.ts";
 import { success } from "../../core/result.ts";
 import type { Outcome } from "../../core/stream.ts";
 import type { FixedResponseHandler, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { providerError } from "../../wires/openai/errors.ts";
-import { parseResponseDocument } from "../response_document.ts";
+import { isJsonType, jsonHeaders, parseResponseDocument } from "../response_document.ts";
 import type { RelayedRequest } from "./request.ts";
 import { newRelayStream } from "./relay_stream.ts";
 import type { RoutedEndpoint } from "./table.ts";
@@ -36,8 +35,9 @@ export function relayedHandler(
           maxRecordBytes: MAX_RECORD_BYTES,
         };
       }
-      const isJson = contentType === "application/json" || contentType.endsWith("+json");
-      if (isJson || endpoint.answer === "json") return wholeHandler(endpoint, request);
+      if (isJsonType(contentType) || endpoint.answer === "json") {
+        return wholeHandler(endpoint, request);
+      }
       if (endpoint.answer === "text") return textHandler(endpoint, request);
       return { kind: "bytes", outcome: outcomeOf(endpoint, request, {}) };
     },
@@ -54,7 +54,7 @@ function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeH
       const { value } = document.value;
       if (isObject(value.error)) return providerError(value);
       return success({
-        response: withHeaders(response, "application/json"),
+        response: { status: response.status, headers: jsonHeaders(response), body: response.body },
         outcome: outcomeOf(endpoint, request, value),
       });
     },
@@ -68,18 +68,14 @@ function textHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHa
     read(response) {
       const duration = request.hasSubtitles ? subtitledSeconds(response.body) : null;
       return success({
-        response: withHeaders(response, "text/plain; charset=utf-8"),
+        response: {
+          status: response.status,
+          headers: { "content-type": "text/plain; charset=utf-8", ...response.headers() },
+          body: response.body,
+        },
         outcome: outcomeOf(endpoint, request, { duration }),
       });
     },
-  };
-}
-
-function withHeaders(response: UpstreamResponse, contentType: string) {
-  return {
-    status: response.status,
-    headers: { "content-type": contentType, ...response.headers() },
-    body: response.body,
   };
 }
 

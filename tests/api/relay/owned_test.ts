@@ -15,6 +15,7 @@ const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const ONCE = TWO.replace("{initial_delay: 1ms, max_attempts: 2}", "{enabled: false}");
 const FORM = { "content-type": "multipart/form-data; boundary=b" };
 const FILE = '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--\r\n';
+const JSON_TYPE = "application/json";
 const BATCH = { endpoint: "/v1/embeddings", completion_window: "24h" };
 
 /** Upstreams that store one file, one batch and one upload each, whose IDs begin with their names. */
@@ -259,4 +260,33 @@ Deno.test("a part of a file's content is the response to a requested range alone
   // The facts of a file have no ranges.
   await calls.get("/files/f", ranged);
   assertEquals(calls.requests.at(-1)?.headers.get("range"), null);
+});
+
+Deno.test("an ID whose encoded bytes are no UTF-8 is refused, because the provider would get another one", async () => {
+  const calls = nativeGateway(ONCE, stored);
+  for (const id of ["%ff", "%C3%A4%ff", "%zz", "file-%", "%E4%B8"]) {
+    for (const act of ["", "/content"]) {
+      const response = await calls.get(`/files/${id}${act}`, naming("second"));
+      assertEquals(refusalOf(response), [400, "invalid_value", null], id);
+    }
+    const cancelled = await calls.post(`/batches/${id}/cancel`, undefined, naming("second"));
+    assertEquals(refusalOf(cancelled), [400, "invalid_value", null], id);
+  }
+  assertEquals(calls.requests.length, 0);
+  for (const id of ["%25ff", "%E4%B8%96", "file-%25"]) {
+    await calls.get(`/files/${id}`, naming("second"));
+    assertEquals(calls.lastRequest(), `second GET /files/${id}`);
+  }
+});
+
+Deno.test("an object with the content type of something else is named as JSON", async () => {
+  const calls = nativeGateway(TWO, (sent) => ({
+    ...stored(sent),
+    headers: { "content-type": "text/event-stream" },
+  }));
+  await calls.post("/files", FILE, { ...FORM, ...naming("second") });
+  for (const path of ["/files/second-file", "/files"]) {
+    const response = await calls.get(path, naming("second"));
+    assertEquals([response.status, response.headers.get("content-type")], [200, JSON_TYPE], path);
+  }
 });

@@ -183,3 +183,24 @@ Deno.test("a key uses the relayed endpoints that it may use, by the name of the 
   assertEquals(files.error.code, "endpoint_not_allowed");
   assertEquals((await calls.post("/moderations", { input: "x" }, keyOf("bob"))).status, 200);
 });
+
+Deno.test("a JSON response is named as JSON, with the provider's content type only if it is one of JSON", async () => {
+  const cases = [
+    ["text/event-stream", "application/json"],
+    ["text/html; charset=utf-8", "application/json"],
+    ["application/jsonl", "application/json"],
+    ["", "application/json"],
+    ["application/json; charset=utf-8", "application/json; charset=utf-8"],
+    ["application/problem+json", "application/problem+json"],
+  ] as const;
+  for (const [type, received] of cases) {
+    const calls = relayedGateway(() =>
+      new Response(new TextEncoder().encode('{"results":[]}'), {
+        headers: type === "" ? {} : { "content-type": type },
+      })
+    );
+    const response = await calls.app(post("/v1/moderations", { model: "able/m", input: "x" }));
+    assertEquals([response.status, response.headers.get("content-type")], [200, received], type);
+    assertEquals(await response.json(), { results: [] });
+  }
+});

@@ -2,6 +2,7 @@ import { isObject, parseJson } from "../../../core/json/json.ts";
 import type { HttpResponse, UpstreamResponse } from "../../../core/reply.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import type { Outcome } from "../../../core/stream.ts";
+import { jsonHeaders } from "../../response_document.ts";
 import { utf8Text } from "../../../formats/utf8.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
 import { parseUsage } from "../../../wires/messages/response.ts";
@@ -24,14 +25,8 @@ export function relayWhole(
       : invalid("The provider's answer is no message.");
   }
   const usage = parseUsage(value.usage);
-  const { "content-type": type = "", ...headers } = answer.headers();
-  const isJson = type.startsWith("application/json");
   return success({
-    response: {
-      status: 200,
-      headers: { ...headers, "content-type": isJson ? type : "application/json" },
-      body: answer.body,
-    },
+    response: { status: 200, headers: jsonHeaders(answer), body: answer.body },
     outcome: { resource: null, usage: usage.ok ? usage.value : null },
   });
 }
