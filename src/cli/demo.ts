@@ -2,7 +2,6 @@ import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { newRealWorld } from "../world/real_world.ts";
-import { newSimulator } from "../simulator/simulator.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";
@@ -72,6 +71,8 @@ export const demo: Command = {
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
+    // Loaded only now: a gateway does not need the simulator in memory.
+    const { newSimulator } = await import("../simulator/simulator.ts");
     const world = newRealWorld();
     const upstream = listen(newSimulator(world), "127.0.0.1", 0);
     if (!upstream.ok) {
