@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { chunkNames, withChunkNames } from "./chunk_names.ts";
+import { chunkNames, withChunkNames, withDynamicImports } from "./chunk_names.ts";
 
 /** Folders from which a bundle is built. */
 export interface Places {
@@ -62,19 +62,22 @@ const BUNDLE = [
 async function bundleProgram(places: Places, address: string | null): Promise<string[]> {
   const { root, folder } = places;
   await deno(root, [...BUNDLE, "--code-splitting", "--outdir", folder, "main.ts"]);
-  const written = [...Deno.readDirSync(folder)].map(({ name }) => name)
+  const bundled = [...Deno.readDirSync(folder)].map(({ name }) => name)
     .filter((name) => name.endsWith(".js"));
   const codes = new Map(
-    written.map((name) => [name, neutralCode(Deno.readTextFileSync(`${folder}/${name}`), places)]),
+    bundled.map((name) => [name, neutralCode(Deno.readTextFileSync(`${folder}/${name}`), places)]),
   );
   const names = chunkNames(codes);
   for (const [name, code] of address === null ? codes : stampedOnce(codes, address)) {
     const map = neutralMap(Deno.readTextFileSync(`${folder}/${name}.map`), places);
     Deno.removeSync(`${folder}/${name}`);
     Deno.removeSync(`${folder}/${name}.map`);
-    writeCode(folder, names.get(name) ?? name, withChunkNames(code, names), map);
+    const renamed = withChunkNames(code, names);
+    const isProgram = name === "main.js";
+    const written = isProgram ? withDynamicImports(renamed) : renamed;
+    writeCode(folder, names.get(name) ?? name, written, map);
   }
-  return written.flatMap((name) => withMap(names.get(name) ?? name)).toSorted();
+  return bundled.flatMap((name) => withMap(names.get(name) ?? name)).toSorted();
 }
 
 /** Writes a bundle without chunks into the folder of the places. Returns the names of its files. */

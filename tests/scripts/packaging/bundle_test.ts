@@ -6,7 +6,11 @@ import {
   type Places,
   stampedOnce,
 } from "../../../scripts/packaging/bundle.ts";
-import { chunkNames, withChunkNames } from "../../../scripts/packaging/chunk_names.ts";
+import {
+  chunkNames,
+  withChunkNames,
+  withDynamicImports,
+} from "../../../scripts/packaging/chunk_names.ts";
 import { assertEquals, assertMatch, assertThrows } from "../../support/assert.ts";
 
 const PLACES: Places[] = [
@@ -92,4 +96,13 @@ Deno.test("the chunks of a bundle have the same names wherever it is made", () =
     ["open-1.js", 'import "./chunk-1.js";'],
   ];
   assertEquals(bundles, [expected, expected]);
+});
+
+Deno.test("the program imports its chunks dynamically, on the same lines", () => {
+  const code =
+    'import {\n  a,\n  b as c\n} from "./chunk-1.js";\nimport { d } from "node:path";\na();\n';
+  assertEquals(
+    withDynamicImports(code),
+    'const {\n  a,\n  b: c\n} = await import("./chunk-1.js");\nimport { d } from "node:path";\na();\n',
+  );
 });
