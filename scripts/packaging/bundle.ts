@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { chunkNames, withChunkNames, withDynamicImports } from "./chunk_names.ts";
 
 /** Folders from which a bundle is built. */
 export interface Places {
@@ -17,46 +18,88 @@ export interface Bundle {
   readonly file: string;
 }
 
-/** The bundles: of the program, and of the threads that it starts from files beside it. */
-export const BUNDLES = [
-  { source: "main.ts", file: "main.js" },
+/** The bundles of the threads that the program starts from files beside it. */
+export const THREADS = [
   { source: "src/state/sqlite/store_worker.js", file: "store_worker.js" },
 ] as const satisfies readonly Bundle[];
 
 /**
- * Writes the program as `main.js`, with a file for each kind of thread, into this folder of the
- * checkout. The same sources give the same bytes in any folder. `address` is the URL of this build's
- * release check.
+ * Writes the program as `main.js` with its chunks, and a file for each kind of thread, into this folder
+ * of the checkout, which is emptied first. The same sources give the same bytes in any folder. `address`
+ * is the URL of this build's release check. Returns the names of the files.
  */
-export async function bundle(root: string, folder: string, address: string | null): Promise<void> {
+export async function bundle(
+  root: string,
+  folder: string,
+  address: string | null,
+): Promise<readonly string[]> {
   const info = parseJson(await deno(root, ["info", "--json"]));
   if (!isObject(info) || typeof info.npmCache !== "string") {
     throw new Error("Deno did not print the folder of its packages.");
   }
   const places = { root, folder, packages: info.npmCache };
-  for (const one of BUNDLES) await bundleFile(places, one, one.file === "main.js" ? address : null);
+  for (const { name } of [...Deno.readDirSync(folder)]) Deno.removeSync(`${folder}/${name}`);
+  const files = await bundleProgram(places, address);
+  for (const one of THREADS) files.push(...await bundleFile(places, one));
+  return files;
 }
 
-/** Writes one bundle into the folder of the places. */
+/** Arguments of `deno bundle` before those that name the source and the output. */
+const BUNDLE = [
+  "bundle",
+  "--quiet",
+  "--frozen",
+  "--check",
+  "--platform",
+  "deno",
+  "--sourcemap=external",
+];
+
+/**
+ * Writes the program in chunks, so that what most gateways do not use, such as the simulator and the
+ * pages of the documentation, is neither read nor compiled at the start. Returns the names of the files.
+ */
+async function bundleProgram(places: Places, address: string | null): Promise<string[]> {
+  const { root, folder } = places;
+  await deno(root, [...BUNDLE, "--code-splitting", "--outdir", folder, "main.ts"]);
+  const bundled = [...Deno.readDirSync(folder)].map(({ name }) => name)
+    .filter((name) => name.endsWith(".js"));
+  const codes = new Map(
+    bundled.map((name) => [name, neutralCode(Deno.readTextFileSync(`${folder}/${name}`), places)]),
+  );
+  const names = chunkNames(codes);
+  for (const [name, code] of address === null ? codes : stampedOnce(codes, address)) {
+    const map = neutralMap(Deno.readTextFileSync(`${folder}/${name}.map`), places);
+    Deno.removeSync(`${folder}/${name}`);
+    Deno.removeSync(`${folder}/${name}.map`);
+    const renamed = withChunkNames(code, names);
+    const isProgram = name === "main.js";
+    const written = isProgram ? withDynamicImports(renamed) : renamed;
+    writeCode(folder, names.get(name) ?? name, written, map);
+  }
+  return bundled.flatMap((name) => withMap(names.get(name) ?? name)).toSorted();
+}
+
+/** Writes a bundle without chunks into the folder of the places. Returns the names of its files. */
 export async function bundleFile(
   places: Places,
   { source, file }: Bundle,
-  address: string | null = null,
-): Promise<void> {
-  const path = `${places.folder}/${file}`;
-  await deno(
-    places.root,
-    ["bundle", "--quiet", "--frozen", "--check", "--platform", "deno"].concat(
-      "--sourcemap=external",
-      "--output",
-      path,
-      source,
-    ),
-  );
+): Promise<readonly string[]> {
+  const { root, folder } = places;
+  const path = `${folder}/${file}`;
+  await deno(root, [...BUNDLE, "--output", path, source]);
   const code = neutralCode(await Deno.readTextFile(path), places);
-  const map = neutralMap(await Deno.readTextFile(`${path}.map`), places);
-  await Deno.writeTextFile(path, linkedTo(`${file}.map`, stamped(code, address)));
-  await Deno.writeTextFile(`${path}.map`, map);
+  writeCode(folder, file, code, neutralMap(await Deno.readTextFile(`${path}.map`), places));
+  return withMap(file);
+}
+
+function withMap(file: string): string[] {
+  return [file, `${file}.map`];
+}
+
+function writeCode(folder: string, file: string, code: string, map: string): void {
+  Deno.writeTextFileSync(`${folder}/${file}`, linkedTo(`${file}.map`, code));
+  Deno.writeTextFileSync(`${folder}/${file}.map`, map);
 }
 
 async function deno(cwd: string, args: readonly string[]): Promise<string> {
@@ -71,12 +114,18 @@ async function deno(cwd: string, args: readonly string[]): Promise<string> {
 
 const NO_ADDRESS = "RELEASE_ADDRESS = null;";
 
-/** Returns the code with the URL of the release check; null leaves it without one. */
-export function stamped(code: string, address: string | null): string {
-  if (address === null) return code;
-  const parts = code.split(NO_ADDRESS);
-  if (parts.length !== 2) throw new Error("The bundle has no place for the address of releases.");
-  return parts.join(`RELEASE_ADDRESS = ${JSON.stringify(address)};`);
+/** Returns the files with the URL of the release check, for which exactly one of them has a place. */
+export function stampedOnce(
+  codes: ReadonlyMap<string, string>,
+  address: string,
+): ReadonlyMap<string, string> {
+  const places = [...codes.values()].reduce(
+    (sum, code) => sum + code.split(NO_ADDRESS).length - 1,
+    0,
+  );
+  if (places !== 1) throw new Error("The bundle has no place for the address of releases.");
+  const stamp = `RELEASE_ADDRESS = ${JSON.stringify(address)};`;
+  return new Map([...codes].map(([name, code]) => [name, code.split(NO_ADDRESS).join(stamp)]));
 }
 
 /** Returns the code without the path of Deno's cache and the name of the registry. */

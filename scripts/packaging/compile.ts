@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
-import { bundle, BUNDLES } from "./bundle.ts";
+import { bundle } from "./bundle.ts";
 import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
 import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
 
@@ -67,14 +67,10 @@ export function hostName({ os, arch }: { readonly os: string; readonly arch: str
   return `${system}-${arch === "aarch64" ? "arm64" : "x64"}`;
 }
 
-/** Every file of the bundles: code and source maps. */
-const FILES = BUNDLES.flatMap(({ file }) => [file, `${file}.map`]);
-
-/** Files that the program loads at run time, beside its own. */
-const INCLUDED = FILES.filter((file) => file !== "main.js");
-
-/** Returns the arguments of `deno compile` for a bundle in its working directory. */
-export function compileArguments(target: Target, output: string, hasFfi: boolean): string[] {
+/** Returns the arguments of `deno compile` for the files of a bundle in its working directory. */
+export function compileArguments(
+  { target, output, hasFfi, files }: Omit<Build, "runtimePath">,
+): string[] {
   // The configuration of the sources, which has the unstable features, is not read.
   const nothingElse = [
     "--unstable-net",
@@ -89,7 +85,7 @@ export function compileArguments(target: Target, output: string, hasFfi: boolean
     TARGETS[target],
     "--output",
     output,
-    ...INCLUDED.flatMap((file) => ["--include", file]),
+    ...files.filter((file) => file !== "main.js").flatMap((file) => ["--include", file]),
     "main.js",
   );
 }
@@ -132,6 +128,8 @@ export interface Build {
   /** Path of the runtime; empty if it must be found. */
   readonly runtimePath: string;
   readonly hasFfi: boolean;
+  /** Names of all files of the bundle: code and source maps. */
+  readonly files: readonly string[];
 }
 
 /** Tools that a build runs. */
@@ -146,8 +144,8 @@ export interface Tools {
 
 /** Builds one executable. Returns the problem as a sentence; null on success. */
 export async function compile(build: Build, tools: Tools): Promise<string | null> {
-  const { target, output, runtimePath, hasFfi } = build;
-  const args = compileArguments(target, output, hasFfi);
+  const { target, runtimePath } = build;
+  const args = compileArguments(build);
   if (runtimePath === "") {
     if (await tools.compile(args, null)) return null;
     const trouble = npmRuntimeTrouble(tools.allowsNpm, target);
@@ -206,13 +204,17 @@ async function main(): Promise<number> {
   }
   const output = await existing(options.output);
   const folder = await existing(`${ROOT}/.cache/bundle`);
-  await bundle(ROOT, folder, releaseAddress(Deno.env.get("SWITCHYARD_RELEASE_ADDRESS") ?? ""));
+  const files = await bundle(
+    ROOT,
+    folder,
+    releaseAddress(Deno.env.get("SWITCHYARD_RELEASE_ADDRESS") ?? ""),
+  );
   const date = await sourceDate();
-  for (const file of FILES) await Deno.utime(`${folder}/${file}`, date, date);
+  for (const file of files) await Deno.utime(`${folder}/${file}`, date, date);
   const names: string[] = [];
   for (const target of targets) {
     const name = `switchyard-${target}${target === "win32-x64" ? ".exe" : ""}`;
-    const build = { target, output: `${output}/${name}`, runtimePath: runtime, hasFfi };
+    const build = { target, output: `${output}/${name}`, runtimePath: runtime, hasFfi, files };
     const failed = await compile(build, realTools(folder));
     if (failed !== null) {
       console.error(failed);

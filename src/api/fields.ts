@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import type { Refusal } from "../core/failure.ts";

@@ -9,7 +9,6 @@ import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
 import { KNOWN_HOSTS, LIFECYCLES } from "./known_hosts.ts";
 import { stopped } from "./listen.ts";
-import { serveSimulator } from "./simulator_server.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour } from "./tour.ts";
 
@@ -72,6 +71,8 @@ export const demo: Command = {
     if (port === null) {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
+    // Loaded only now: a gateway does not need the simulator in memory.
+    const { serveSimulator } = await import("./simulator_server.ts");
     const world = newRealWorld();
     const upstream = serveSimulator(world, 0);
     if (!upstream.ok) {

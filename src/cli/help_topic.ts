@@ -2,7 +2,7 @@ import { nearest } from "../config/problems.ts";
 import { optionValue } from "./arguments.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { columns } from "./help.ts";
-import { HELP_PAGES, type HelpPage } from "./help_pages.ts";
+import type { HelpPage } from "./help_pages.ts";
 
 const TOPIC = "[TOPIC]";
 
@@ -12,23 +12,23 @@ export const help: Command = {
   about: "Prints a page of the documentation, or the list of all pages.",
   word: TOPIC,
   options: {},
-  run(options, terminal) {
+  async run(options, terminal) {
+    // Loaded only now: other commands do not need the texts in memory.
+    const { HELP_PAGES } = await import("./help_pages.ts");
     const topic = optionValue(options, TOPIC);
     if (topic === undefined) {
-      terminal.out(pageList());
-      return Promise.resolve(OK_STATUS);
+      terminal.out(pageList(HELP_PAGES));
+      return OK_STATUS;
     }
     const page = HELP_PAGES.find((one) => one.topic === topic);
-    if (page === undefined) {
-      return Promise.resolve(wrongUsage(terminal, "help", unknownTopic(topic)));
-    }
+    if (page === undefined) return wrongUsage(terminal, "help", unknownTopic(topic, HELP_PAGES));
     terminal.out(page.text);
-    return Promise.resolve(OK_STATUS);
+    return OK_STATUS;
   },
 };
 
-function pageList(): string {
-  const rows = HELP_PAGES.map((page) => [page.topic, titleOf(page)]);
+function pageList(pages: readonly HelpPage[]): string {
+  const rows = pages.map((page) => [page.topic, titleOf(page)]);
   return [
     "Usage: switchyard help TOPIC",
     "",
@@ -44,8 +44,8 @@ function titleOf({ text }: HelpPage): string {
   return /^# (.+)$/m.exec(text)?.[1] ?? "";
 }
 
-function unknownTopic(topic: string): string {
-  const likely = nearest(topic, HELP_PAGES.map((page) => page.topic));
+function unknownTopic(topic: string, pages: readonly HelpPage[]): string {
+  const likely = nearest(topic, pages.map((page) => page.topic));
   const hint = likely === null ? '; "switchyard help" lists them' : `; did you mean ${likely}?`;
   return `There is no topic "${topic}"${hint}${likely === null ? "." : ""}`;
 }

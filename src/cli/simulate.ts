@@ -1,9 +1,7 @@
 import { newRealWorld } from "../world/real_world.ts";
-import { MODELS } from "../simulator/model_behaviour.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { stopped } from "./listen.ts";
-import { serveSimulator } from "./simulator_server.ts";
 
 const USUAL_PORT = 8081;
 
@@ -22,6 +20,9 @@ export const simulate: Command = {
     if (port === null) {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
+    // Loaded only now: a gateway does not need the simulator in memory.
+    const { serveSimulator } = await import("./simulator_server.ts");
+    const { MODELS } = await import("../simulator/model_behaviour.ts");
     const world = newRealWorld();
     const listening = serveSimulator(world, port);
     if (!listening.ok) {
@@ -29,7 +30,7 @@ export const simulate: Command = {
       return printProblems(terminal, [listening.trouble]);
     }
     const stop = terminal.stop();
-    terminal.out(simulatorText(listening.url));
+    terminal.out(simulatorText(listening.url, MODELS));
     await stopped(stop);
     await listening.close();
     world.close();
@@ -37,7 +38,7 @@ export const simulate: Command = {
   },
 };
 
-function simulatorText(url: string): string {
+function simulatorText(url: string, models: readonly string[]): string {
   return [
     `The simulator listens on ${url}`,
     "",
@@ -47,7 +48,7 @@ function simulatorText(url: string): string {
     `  local     ${url}/local`,
     "",
     "Models:",
-    ...MODELS.map((model) => `  ${model}`),
+    ...models.map((model) => `  ${model}`),
     "",
     "",
   ].join("\n");

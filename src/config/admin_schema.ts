@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { flag, integer, section } from "./fields.ts";
 import { secretValue } from "./security_schema.ts";
 

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { isObject } from "../core/json/json.ts";
 import { type KnownKeys, newKnownKeys } from "./json_schema.ts";
 import { type Path, type Problem, unknownKey } from "./problems.ts";

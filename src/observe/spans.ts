@@ -38,18 +38,25 @@ export interface SpanSettings {
  */
 export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   if (!isEnabled(settings.environment)) return null;
-  const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-http");
+  const { OTLPTraceExporter } = await import("./telemetry_library.ts");
   return await spansTo(new OTLPTraceExporter(), settings);
 }
 
 /** Returns span export to this exporter, in batches. */
 export async function spansTo(exporter: SpanExporter, settings: SpanSettings): Promise<Spans> {
-  const { BasicTracerProvider, BatchSpanProcessor } = await import("@opentelemetry/sdk-trace-base");
-  const { detectResources, envDetector, resourceFromAttributes } = await import(
-    "@opentelemetry/resources"
-  );
-  const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import("@opentelemetry/api");
-  const { millisToHrTime, parseTraceParent } = await import("@opentelemetry/core");
+  const {
+    BasicTracerProvider,
+    BatchSpanProcessor,
+    detectResources,
+    envDetector,
+    millisToHrTime,
+    parseTraceParent,
+    resourceFromAttributes,
+    ROOT_CONTEXT,
+    SpanKind,
+    SpanStatusCode,
+    trace,
+  } = await import("./telemetry_library.ts");
   const { clock = Date.now, serviceName, log } = settings;
   const named = resourceFromAttributes({
     "service.name": serviceName,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonDocument } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";

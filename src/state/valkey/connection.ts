@@ -120,7 +120,7 @@ export async function newValkeyConnection(
 }
 
 async function newClient(settings: LinkSettings): Promise<Redis | Cluster> {
-  const library = await import("iovalkey");
+  const library = await import("./library.ts");
   const address = parseServerAddress(settings.valkey.url);
   return settings.valkey.cluster && address !== null
     ? new library.Cluster(

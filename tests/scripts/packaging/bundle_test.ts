@@ -4,8 +4,13 @@ import {
   neutralCode,
   neutralMap,
   type Places,
-  stamped,
+  stampedOnce,
 } from "../../../scripts/packaging/bundle.ts";
+import {
+  chunkNames,
+  withChunkNames,
+  withDynamicImports,
+} from "../../../scripts/packaging/chunk_names.ts";
 import { assertEquals, assertMatch, assertThrows } from "../../support/assert.ts";
 
 const PLACES: Places[] = [
@@ -56,11 +61,48 @@ Deno.test("an error of a bundled program names the line of its source", async ()
 });
 
 Deno.test("a build may have an address of releases, in the one place for it", () => {
-  const code = "var RELEASE_ADDRESS = null;\nuse(RELEASE_ADDRESS);\n";
-  assertEquals(stamped(code, null), code);
+  const codes = new Map([["a.js", "var RELEASE_ADDRESS = null;\nuse(RELEASE_ADDRESS);\n"], [
+    "b.js",
+    "",
+  ]]);
+  assertEquals([...stampedOnce(codes, 'https://a.example/"')], [
+    ["a.js", 'var RELEASE_ADDRESS = "https://a.example/\\"";\nuse(RELEASE_ADDRESS);\n'],
+    ["b.js", ""],
+  ]);
+  assertThrows(() => stampedOnce(new Map([["a.js", "nothing"]]), "https://a.example"));
+  const twice = new Map([...codes, ["c.js", "RELEASE_ADDRESS = null;"]]);
+  assertThrows(() => stampedOnce(twice, "https://a.example"));
+});
+
+Deno.test("the chunks of a bundle have the same names wherever it is made", () => {
+  const made = (one: string, other: string) =>
+    new Map([
+      ["main.js", `import "./${one}"; import("./${other}"); import("./open-ABCDEFG1.js");`],
+      [one, `import "./${other}"; one();`],
+      [other, "other();"],
+      ["open-ABCDEFG1.js", `import "./${one}";`],
+    ]);
+  const bundles = [
+    made("chunk-AAAAAAAA.js", "chunk-BBBBBBBB.js"),
+    made("chunk-ZZZZZZZZ.js", "chunk-00000000.js"),
+  ].map((codes) => {
+    const names = chunkNames(codes);
+    return [...codes].map(([name, code]) => [names.get(name) ?? name, withChunkNames(code, names)]);
+  });
+  const expected = [
+    ["main.js", 'import "./chunk-1.js"; import("./chunk-2.js"); import("./open-1.js");'],
+    ["chunk-1.js", 'import "./chunk-2.js"; one();'],
+    ["chunk-2.js", "other();"],
+    ["open-1.js", 'import "./chunk-1.js";'],
+  ];
+  assertEquals(bundles, [expected, expected]);
+});
+
+Deno.test("the program imports its chunks dynamically, on the same lines", () => {
+  const code =
+    'import {\n  a,\n  b as c\n} from "./chunk-1.js";\nimport { d } from "node:path";\na();\n';
   assertEquals(
-    stamped(code, 'https://a.example/"'),
-    'var RELEASE_ADDRESS = "https://a.example/\\"";\nuse(RELEASE_ADDRESS);\n',
+    withDynamicImports(code),
+    'const {\n  a,\n  b: c\n} = await import("./chunk-1.js");\nimport { d } from "node:path";\na();\n',
   );
-  assertThrows(() => stamped("nothing", "https://a.example"));
 });

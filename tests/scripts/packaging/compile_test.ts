@@ -9,6 +9,13 @@ import {
 } from "../../../scripts/packaging/compile.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "../../support/assert.ts";
 
+const BUILD = {
+  target: "linux-x64",
+  output: "out",
+  hasFfi: true,
+  files: ["chunk-1.js", "chunk-1.js.map", "main.js", "main.js.map", "store_worker.js"],
+} as const;
+
 Deno.test("without arguments the executable is for this machine", () => {
   const output = "dist/bin";
   assertEquals(readOptions([], "linux-x64"), { targets: ["linux-x64"], output, hasFfi: true });
@@ -39,7 +46,7 @@ Deno.test("machines are named as their archives are", () => {
 });
 
 Deno.test("an executable can do what the program needs and nothing else", () => {
-  const args = compileArguments("linux-x64", "out", true);
+  const args = compileArguments(BUILD);
   const rights = args.filter((word) => word.startsWith("--allow") || word === "--no-prompt");
   assertEquals(rights.toSorted(), [
     "--allow-env",
@@ -55,12 +62,12 @@ Deno.test("an executable can do what the program needs and nothing else", () => 
 
 Deno.test("an executable can share its port among the workers of a gateway", () => {
   // The option of the listener that this needs is not part of the stable runtime.
-  assert(compileArguments("linux-x64", "out", true).includes("--unstable-net"));
+  assert(compileArguments(BUILD).includes("--unstable-net"));
 });
 
-Deno.test("an executable contains the file of the thread of the database, and the maps of both files", () => {
-  const args = compileArguments("linux-x64", "out", true);
-  const files = ["main.js.map", "store_worker.js", "store_worker.js.map"];
+Deno.test("an executable contains every file of its bundle, also those that are loaded later", () => {
+  const args = compileArguments(BUILD);
+  const files = ["chunk-1.js", "chunk-1.js.map", "main.js.map", "store_worker.js"];
   assertEquals(args.slice(args.indexOf("--include")), [
     ...files.flatMap((file) => ["--include", file]),
     "main.js",
@@ -68,7 +75,7 @@ Deno.test("an executable contains the file of the thread of the database, and th
 });
 
 Deno.test("an executable without the right to call libraries has all its other rights", () => {
-  const rights = (hasFfi: boolean) => compileArguments("linux-x64", "out", hasFfi);
+  const rights = (hasFfi: boolean) => compileArguments({ ...BUILD, hasFfi });
   const ffi = rights(true).filter((word) => word.includes("ffi"));
   assertEquals(ffi, ["--allow-ffi=/lib,/lib64,/usr/lib"]);
   assertEquals(rights(false), rights(true).filter((word) => !ffi.includes(word)));
@@ -81,7 +88,7 @@ async function built(
 ) {
   const { allowsNpm, ownSite = false } = tools;
   const tried: string[] = [];
-  const trouble = await compile({ target: "linux-x64", output: "out", runtimePath, hasFfi: true }, {
+  const trouble = await compile({ ...BUILD, runtimePath }, {
     compile(_args, runtime) {
       tried.push(runtime ?? "own site");
       return Promise.resolve(runtime !== null || ownSite);

@@ -1,4 +1,4 @@
-import { bundleFile, BUNDLES } from "../../../scripts/packaging/bundle.ts";
+import { bundleFile, THREADS } from "../../../scripts/packaging/bundle.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname.replace(/\/$/, "");
@@ -6,7 +6,7 @@ const ROOT = new URL("../../../", import.meta.url).pathname.replace(/\/$/, "");
 Deno.test("a bundled program opens its database in the thread that is bundled beside it", async () => {
   const folder = await Deno.makeTempDir({ prefix: "switchyard-bundle-" });
   try {
-    const worker = BUNDLES.find(({ file }) => file === "store_worker.js");
+    const worker = THREADS.find(({ file }) => file === "store_worker.js");
     assert(worker !== undefined);
     const places = { root: ROOT, folder, packages: `${folder}/none` };
     await bundleFile(places, worker);
