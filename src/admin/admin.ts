@@ -57,7 +57,7 @@ export function newAdmin(options: AdminOptions): Admin {
   const importMap = importMapSource(files.get("/")?.text ?? "");
   const figures = newFigureReader(gateway);
   const take = (cursor = NOTHING_READ) => takeSnapshot(options, figures.latest, cursor);
-  const events = newEvents(gateway.world, take, () => figures.refresh());
+  const events = newEvents(gateway.world, take, () => figures.refresh(), onBug);
   options.notes.onChange(() => events.sendNow());
   let inFlight = 0;
 

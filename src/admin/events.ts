@@ -36,12 +36,13 @@ interface Listener {
  * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what comes
  * from the store. A listener that has not read its last snapshot is skipped, and gets what it missed with
  * the next one, so that nothing waits for it. If it takes nothing for too long, it loses its place: its
- * client may be gone without a word.
+ * client may be gone without a word. `onBug` receives what a snapshot throws; the streams continue.
  */
 export function newEvents(
   world: Pick<World, "after" | "now" | "wall">,
   take: (cursor: Cursor) => Snapshot,
   refresh: () => Promise<void>,
+  onBug: (error: unknown) => void,
 ): Events {
   const listeners = new Set<Listener>();
   const encoder = new TextEncoder();
@@ -51,14 +52,22 @@ export function newEvents(
   async function tick() {
     cancel?.();
     cancel = null;
-    await refresh();
+    try {
+      await refresh();
+      sendAll();
+    } catch (error) {
+      onBug(error);
+    }
+    schedule();
+  }
+
+  function sendAll() {
     // Listeners that have read the same get the same bytes.
     const made = new Map<string, Made>();
     for (const listener of listeners) {
       if ((listener.controller.desiredSize ?? 0) > 0) send(listener, made);
       else dropUnread(listener);
     }
-    schedule();
   }
 
   function dropUnread(listener: Listener) {

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../support/assert.ts";
+import { newEvents } from "../../src/admin/events.ts";
 import type { Snapshot } from "../../src/admin/snapshot.ts";
 import { testAdmin } from "../support/admin.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
@@ -171,5 +172,25 @@ Deno.test("the lines of a long broken file are bounded", async () => {
   notes.refused(Array.from({ length: 1_000 }, (_, line) => `line ${line}`));
   const { refusedReload } = await snapshot();
   assertEquals([refusedReload?.lines.length, refusedReload?.lines.at(-1)], [201, "and 800 more"]);
+  feed.close();
+});
+
+Deno.test("a snapshot that cannot be made is reported as a bug, and the stream continues a second later", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const bugs: unknown[] = [];
+  let refreshes = 0;
+  const { feed, admin, get } = testAdmin(oneProvider("http://up"), world);
+  const snapshot: Snapshot = await (await get("/snapshot")).json();
+  const refresh = () => ++refreshes === 1 ? Promise.reject(new Error("broken")) : Promise.resolve();
+  const events = newEvents(world, () => snapshot, refresh, (error) => void bugs.push(error));
+  const reader = events.open()?.getReader();
+  await reader?.read();
+  await world.advance(1_000);
+  assertEquals(bugs.length, 1);
+  await world.advance(1_000);
+  assertEquals((await reader?.read())?.done, false);
+  assertEquals([bugs.length, events.count], [1, 1]);
+  events.close();
+  admin.close();
   feed.close();
 });
