@@ -106,8 +106,9 @@ export function newEvents(
       return new ReadableStream<Uint8Array>({
         start(controller) {
           listener = { controller, abort, cursor: NOTHING_READ, unreadSinceMs: null };
-          listeners.add(listener);
+          // Added only after its first snapshot, so that one that fails takes no place.
           send(listener, new Map());
+          listeners.add(listener);
           schedule();
         },
         cancel() {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { newEvents } from "../../src/admin/events.ts";
 import type { Snapshot } from "../../src/admin/snapshot.ts";
 import { testAdmin } from "../support/admin.ts";
@@ -193,4 +193,15 @@ Deno.test("a snapshot that cannot be made is reported as a bug, and the stream c
   events.close();
   admin.close();
   feed.close();
+});
+
+Deno.test("a stream whose first snapshot cannot be made takes no place", () => {
+  const world = scriptedWorld({});
+  const take = () => {
+    throw new Error("broken");
+  };
+  const events = newEvents(world, take, () => Promise.resolve(), () => {});
+  for (let count = 0; count < 20; count++) assertThrows(() => events.open());
+  assertEquals(events.count, 0);
+  events.close();
 });
