@@ -180,7 +180,7 @@ async function runEndpoint(
   endpoint: Endpoint,
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
-  const problem = pathProblem(req.path);
+  const problem = pathProblem(req.path, endpoint);
   if (problem !== null) return problem;
   try {
     if (endpoint.body === "multipart") {
@@ -199,10 +199,11 @@ async function runEndpoint(
 
 /**
  * Returns the refusal of a path whose encoded bytes are not valid UTF-8, else null: the router leaves them as
- * they are, and the id in it would be another one at the upstream.
+ * they are, and the id in it would be another one at the upstream. The name of a model is only looked up in the
+ * gateway, which has none that is no text.
  */
-function pathProblem(path: string): Failed | null {
-  if (!path.includes("%")) return null;
+function pathProblem(path: string, endpoint: Endpoint): Failed | null {
+  if (!path.includes("%") || endpoint.path.includes("/:model")) return null;
   try {
     decodeURIComponent(path);
     return null;
