@@ -40,9 +40,9 @@ export function Explain() {
       ${problem !== null && view`<p class="trouble">${problem}</p>`}
       ${
     result !== null &&
-    view`<pre tabindex="0" role="region" aria-label="Explanation" class=${result.isServed ? "good" : "bad"}>${
-      result.lines.join("\n")
-    }</pre>`
+    view`<pre tabindex="0" role="region" aria-label="Explanation" class=${
+      result.isServed ? "good" : "bad"
+    }>${result.lines.join("\n")}</pre>`
   }
     </div>
   </form>`;
