@@ -11,6 +11,8 @@ export interface ScriptedAdmin extends AsyncDisposable {
   readonly opened: number;
   /** Queries of the explained requests. */
   readonly explained: readonly string[];
+  /** Ends the streams, as a connection that breaks does. */
+  endStreams(): void;
   /** Ends the streams and stops listening, as a gateway that ends does. */
   close(): Promise<void>;
 }
@@ -75,9 +77,13 @@ export function serveScripted(
     return encoder.encode(`data: ${JSON.stringify(snapshot)}\n\n`);
   }
 
-  async function close() {
+  function endStreams() {
     for (const controller of listeners) controller.close();
     listeners.clear();
+  }
+
+  async function close() {
+    endStreams();
     await server.shutdown();
   }
 
@@ -91,6 +97,7 @@ export function serveScripted(
       return opened;
     },
     explained,
+    endStreams,
     close,
     [Symbol.asyncDispose]: close,
   };

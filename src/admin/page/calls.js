@@ -37,7 +37,12 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
   const [held, setHeld] = useState(/** @type {FinishedCall[] | null} */ (null));
   const [selected, setSelected] = useState(/** @type {FinishedCall | null} */ (null));
   const opener = useRef(/** @type {HTMLElement | null} */ (null));
-  const finished = held ?? feed.finished;
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  const steady = useRef(feed.finished);
+  // A row that leaves the list would take the focus or the selected text with it.
+  const isInUse = hasPerson(list.current);
+  if (!isInUse) steady.current = feed.finished;
+  const finished = held ?? steady.current;
 
   /**
    * @param {FinishedCall} call
@@ -45,7 +50,7 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
    */
   function select(call, event) {
     opener.current = /** @type {HTMLElement} */ (event.currentTarget);
-    setSelected(call.number === selected?.number ? null : call);
+    setSelected(isSame(call, selected) ? null : call);
   }
 
   function close() {
@@ -55,7 +60,7 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
 
   return view`<${Section} id="calls" title="Calls">
     <h3>Running <span class="note">${runningText(runningCount, running.length)}</span></h3>
-    <${Table} caption="Running calls" columns=${RUNNING} class="high">
+    <${Table} caption="Running calls" columns=${RUNNING}>
       ${running.map((call) => view`<${RunningRow} key=${call.id} call=${call} />`)}
       ${
     running.length === 0 && view`<${EmptyRow} columns=${RUNNING.length}>No call is running.<//>`
@@ -63,17 +68,17 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
     <//>
     <div class="row"><h3>Finished <span class="note">the newest ${whole(finished.length)} of ${
     whole(finishedCount)
+  }${
+    isInUse && held === null && "; does not move while it has the focus or selected text"
   }</span></h3>
       <button type="button" aria-pressed=${held !== null} onClick=${() =>
-    setHeld(held === null ? feed.finished : null)}>${
-    held === null ? "Hold the list" : "Held: go on"
-  }</button>
+    setHeld(held === null ? finished : null)}>Hold the list</button>
     </div>
-    <${Table} caption="Finished calls" columns=${FINISHED} class="high">
+    <div ref=${list}><${Table} caption="Finished calls" columns=${FINISHED}>
       ${
     finished.map((call) =>
-      view`<${FinishedRow} key=${call.number} call=${call} isSelected=${
-        call.number === selected?.number
+      view`<${FinishedRow} key=${`${call.number} ${call.endedAtMs}`} call=${call} isSelected=${
+        isSame(call, selected)
       } onSelect=${select} />`
     )
   }
@@ -81,12 +86,32 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
     finished.length === 0 &&
     view`<${EmptyRow} columns=${FINISHED.length}>No call has finished yet.<//>`
   }
-    <//>
+    <//></div>
     ${
     selected !== null &&
-    view`<${Timeline} key=${selected.number} call=${selected} onClose=${close} />`
+    view`<${Timeline} key=${`${selected.number} ${selected.endedAtMs}`} call=${selected} onClose=${close} />`
   }
   <//>`;
+}
+
+/**
+ * True if two finished calls are the same one. A gateway that starts again counts from 1 again.
+ * @param {FinishedCall} call
+ * @param {FinishedCall | null} other
+ */
+function isSame(call, other) {
+  return call.number === other?.number && call.endedAtMs === other.endedAtMs;
+}
+
+/**
+ * True if a row of the list has the focus, or text of the list is selected.
+ * @param {HTMLElement | null} list
+ */
+function hasPerson(list) {
+  if (list === null) return false;
+  if (document.activeElement?.closest("tr") && list.contains(document.activeElement)) return true;
+  const selection = getSelection();
+  return selection !== null && !selection.isCollapsed && selection.containsNode(list, true);
 }
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { CHAT_PATH } from "./curl.js";
 import { view } from "./ui.js";
 /** @import { ExplainView } from "../snapshot.ts" */
@@ -11,12 +11,16 @@ const PATHS = [CHAT_PATH, "/v1/responses", "/v1/messages", "/v1/embeddings"];
 export function Explain() {
   const [result, setResult] = useState(/** @type {ExplainView | null} */ (null));
   const [problem, setProblem] = useState(/** @type {string | null} */ (null));
+  /** Number of the newest request: the response to an earlier one is not shown. */
+  const newest = useRef(0);
 
   /** @param {SubmitEvent} event */
   async function submit(event) {
     event.preventDefault();
     const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const number = ++newest.current;
     const answer = await ask(queryOf(data));
+    if (number !== newest.current) return;
     setResult(typeof answer === "string" ? null : answer);
     setProblem(typeof answer === "string" ? answer : null);
   }
@@ -25,7 +29,7 @@ export function Explain() {
     <h3 id="explain-title">Explain a request</h3>
     <div class="fields">
       <label>Model <input name="model" required placeholder="gpt-4o-mini" autocomplete="off" spellcheck=${false} /></label>
-      <label>Path <input name="path" required value=${CHAT_PATH} list="paths" autocomplete="off" /></label>
+      <label>Path <input name="path" required defaultValue=${CHAT_PATH} list="paths" autocomplete="off" /></label>
       <datalist id="paths">${PATHS.map((path) => view`<option value=${path} />`)}</datalist>
       <label>Provider <span class="note">optional</span> <input name="provider" autocomplete="off" /></label>
       <label class="wide">Headers <span class="note">optional, one <code>Name: value</code> a line</span>
@@ -36,9 +40,9 @@ export function Explain() {
       ${problem !== null && view`<p class="trouble">${problem}</p>`}
       ${
     result !== null &&
-    view`<pre tabindex="0" aria-label="Explanation" class=${result.isServed ? "good" : "bad"}>${
-      result.lines.join("\n")
-    }</pre>`
+    view`<pre tabindex="0" role="region" aria-label="Explanation" class=${
+      result.isServed ? "good" : "bad"
+    }>${result.lines.join("\n")}</pre>`
   }
     </div>
   </form>`;

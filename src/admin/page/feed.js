@@ -63,8 +63,11 @@ export function follow(onChange) {
   let source = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
+  let asking = new AbortController();
 
   function connect() {
+    // A browser opens few connections to a host: one that hangs must not take that of the stream.
+    asking.abort();
     const opened = new EventSource("/events");
     source = opened;
     let isFirst = true;
@@ -92,8 +95,10 @@ export function follow(onChange) {
     retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     feed = { ...feed, isLive: false, lostSinceMs: feed.lostSinceMs ?? Date.now() };
     onChange(feed);
-    findReason().then((reason) => {
-      if (feed.isLive || feed.reason === reason) return;
+    asking = new AbortController();
+    const { signal } = asking;
+    findReason(signal).then((reason) => {
+      if (signal.aborted || feed.isLive || feed.reason === reason) return;
       feed = { ...feed, reason };
       onChange(feed);
     });
@@ -104,11 +109,12 @@ export function follow(onChange) {
 
 /**
  * Returns why the gateway refuses the stream of snapshots; null if it cannot be reached.
+ * @param {AbortSignal} signal
  * @returns {Promise<string | null>}
  */
-async function findReason() {
+async function findReason(signal) {
   try {
-    const { status, ok } = await fetch("/snapshot", { method: "HEAD" });
+    const { status, ok } = await fetch("/snapshot", { method: "HEAD", signal });
     if (status === 401) return "The password is no longer valid: load the page again.";
     return ok
       ? "The gateway sends no events: too many pages may be open."

@@ -2,6 +2,7 @@
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const THREE_DIGITS = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const CENTS = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const DAY_AND_CLOCK = new Intl.DateTimeFormat("en-GB", {
   dateStyle: "medium",
@@ -94,7 +95,7 @@ export function size(bytes) {
 export function dollars(value) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "$0";
-  return value >= 1 ? `$${value.toFixed(2)}` : `$${THREE_DIGITS.format(value)}`;
+  return value >= 1 ? `$${CENTS.format(value)}` : `$${THREE_DIGITS.format(value)}`;
 }
 
 /**
@@ -103,7 +104,8 @@ export function dollars(value) {
  */
 export function percent(value) {
   if (value === null) return "–";
-  return value > 0 && value < 0.01 ? "< 1 %" : `${Math.round(value * 100)} %`;
+  if (value > 0 && value < 0.01) return "< 1 %";
+  return value > 0.99 && value < 1 ? "> 99 %" : `${Math.round(value * 100)} %`;
 }
 
 /**

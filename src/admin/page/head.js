@@ -100,7 +100,7 @@ export function Empty({ snapshot }) {
     <p>The gateway listens at <${Name} text=${
     gatewayUrl(snapshot, location)
   } />. Send the first call from a shell, or with <a href="#try">Try it</a>:</p>
-    <pre tabindex="0" aria-label="First call with curl"><code>${
+    <pre tabindex="0" role="region" aria-label="First call with curl"><code>${
     curlText({
       url: gatewayUrl(snapshot, location),
       hasKey: snapshot.requiresKey,

@@ -18,8 +18,8 @@ export function Keys({ keys, requiresKey }) {
       ${
     keys.length === 0 && view`<${EmptyRow} columns=${COLUMNS.length}>${
       requiresKey
-        ? "The gateway requires a client key, but none is shown here."
-        : "The gateway requires no client key: whoever reaches it may call it."
+        ? "The gateway requires a client key, but the configuration names none."
+        : "The gateway requires no client key: every program that reaches it may call it. Keys are added under security.api_key.keys."
     }<//>`
   }
     <//>

@@ -37,7 +37,7 @@ export function Providers({ providers }) {
   }
       ${
     providers.length === 0 &&
-    view`<${EmptyRow} columns=${COLUMNS.length}>No provider is configured.<//>`
+    view`<${EmptyRow} columns=${COLUMNS.length}>No provider is configured. Add one under providers in the configuration.<//>`
   }
     <//>
   <//>`;

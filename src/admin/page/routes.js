@@ -15,7 +15,8 @@ export function Routes({ routes }) {
     <${Table} caption="Routes and their targets" columns=${COLUMNS}>
       ${routes.map((route) => view`<${RouteRows} key=${route.name} route=${route} />`)}
       ${
-    routes.length === 0 && view`<${EmptyRow} columns=${COLUMNS.length}>No route is configured.<//>`
+    routes.length === 0 &&
+    view`<${EmptyRow} columns=${COLUMNS.length}>No route is configured. Add one under routing.routes in the configuration.<//>`
   }
     <//>
     <${Explain} />

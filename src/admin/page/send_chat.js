@@ -79,7 +79,7 @@ export async function sendChat({ url, body }, key, signal, onChange) {
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
     const problem = isStream
       ? await readStream(response, add)
-      : readWhole(await response.text(), add);
+      : readWhole(await response.text(), response.ok, add);
     update({
       problem,
       phase: problem === null ? "ended" : "failed",
@@ -147,7 +147,7 @@ async function readStream(response, add) {
  */
 function readPart(data, add) {
   const { choices, error } = parsed(data);
-  if (error !== undefined) return String(error.message ?? "The stream ended with an error.");
+  if (isError(error)) return messageOf(error);
   const delta = choices?.[0]?.delta;
   if (typeof delta?.content === "string" && delta.content !== "") add(delta.content);
   return null;
@@ -156,14 +156,34 @@ function readPart(data, add) {
 /**
  * Reads a whole response. Returns the message of an error.
  * @param {string} text
+ * @param {boolean} isOk True if the status is one of success.
  * @param {(text: string) => void} add
  */
-function readWhole(text, add) {
+function readWhole(text, isOk, add) {
   const { choices, error } = parsed(text);
-  if (error !== undefined) return `${error.message} (${error.code ?? error.type})`;
+  if (isError(error)) return messageOf(error);
   const content = choices?.[0]?.message?.content;
   add(typeof content === "string" ? content : text);
-  return null;
+  return isOk ? null : "The response has no error of the gateway: another server may have sent it.";
+}
+
+/**
+ * True if a member `error` is one. Some providers send null with each response.
+ * @param {unknown} error
+ */
+function isError(error) {
+  return error !== undefined && error !== null;
+}
+
+/**
+ * Returns the message of an error with its code, in the form that a server chose for it.
+ * @param {any} error
+ */
+function messageOf(error) {
+  if (typeof error !== "object") return String(error);
+  const code = error.code ?? error.type;
+  const message = String(error.message ?? "The response is an error without a message.");
+  return code === undefined || code === null ? message : `${message} (${code})`;
 }
 
 /**

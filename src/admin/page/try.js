@@ -24,10 +24,12 @@ export function TryIt({ snapshot }) {
   const [draft, setDraft] = useState(() => firstDraft(snapshot));
   const [answer, setAnswer] = useState(NO_ANSWER);
   const sending = useRef(/** @type {AbortController | null} */ (null));
+  const isRunning = answer.phase === "running";
 
   /** @param {SubmitEvent} event */
   async function submit(event) {
     event.preventDefault();
+    if (isRunning) return;
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     const sent = draftIn(form);
     const abort = new AbortController();
@@ -48,6 +50,7 @@ export function TryIt({ snapshot }) {
       ),
     ),
   ].slice(0, 100);
+  // A button that is disabled loses the focus, and the person their place on the page.
   return view`<${Section} id="try" title="Try it" note="Sends a call from this page to the gateway. It is routed, limited, counted and paid for like any other.">
     <form class="panel form" aria-labelledby="try-title" autocomplete="off" onSubmit=${submit} onInput=${change}>
       <div class="fields">
@@ -61,14 +64,14 @@ export function TryIt({ snapshot }) {
         <label class="check"><input name="stream" type="checkbox" defaultChecked=${true} /> Stream the response</label>
       </div>
       <div class="row">
-        <button type="submit" class="main" disabled=${answer.phase === "running"}>Send</button>
-        <button type="button" disabled=${answer.phase !== "running"} onClick=${() =>
+        <button type="submit" class="main" aria-disabled=${isRunning}>Send</button>
+        <button type="button" aria-disabled=${!isRunning} onClick=${() =>
     sending.current?.abort()}>Stop</button>
       </div>
     </form>
     <${AnswerView} answer=${answer} />
     <h3>The same with curl</h3>
-    <pre tabindex="0" aria-label="The same call with curl" id="curl"><code>${
+    <pre tabindex="0" role="region" aria-label="The same call with curl" id="curl"><code>${
     curlText(draft)
   }</code></pre>
   <//>`;
@@ -92,7 +95,7 @@ function AnswerView({ answer }) {
       view` <span class="note">first text after ${duration(firstMs)}${
         totalMs !== null && view`, complete after ${duration(totalMs)}`
       }</span>`
-    }</h3><pre tabindex="0" aria-label="Response" id="try-text">${text}</pre>`
+    }</h3><pre tabindex="0" role="region" aria-label="Response" id="try-text">${text}</pre>`
   }
     ${
     headers.length > 0 &&

@@ -47,11 +47,11 @@ export function Section({ id, title, note, children }) {
 /**
  * Returns a table that scrolls by itself where it is wider or higher than its place. A column that
  * begins with `#` holds numbers.
- * @param {{ caption: string, columns: readonly string[], children?: any, class?: string }} props
+ * @param {{ caption: string, columns: readonly string[], children?: any }} props
  */
-export function Table({ caption, columns, children, class: name = "" }) {
+export function Table({ caption, columns, children }) {
   return view`
-    <div class="scroll ${name}" tabindex="0" role="region" aria-label="${caption}">
+    <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
       <table>
         <caption class="hidden">${caption}</caption>
         <thead><tr>${

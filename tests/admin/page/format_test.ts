@@ -8,7 +8,7 @@ import {
   size,
   timeLeft,
 } from "../../../src/admin/page/format.js";
-import { visible } from "../../../src/admin/page/visible.js";
+import { cut, visible } from "../../../src/admin/page/visible.js";
 import { assertEquals } from "../../support/assert.ts";
 
 Deno.test("durations of the admin page have the unit that fits them", () => {
@@ -38,6 +38,8 @@ Deno.test("sizes, numbers, shares and amounts of the admin page have units", () 
   ]);
   assertEquals([0.123456, 12.34, 1234.5].map(decimal), ["0.123", "12.3", "1,235"]);
   assertEquals([null, 0, 0.001, 0.5].map(percent), ["–", "0 %", "< 1 %", "50 %"]);
+  assertEquals([0.996, 1, 1.2].map(percent), ["> 99 %", "100 %", "120 %"]);
+  assertEquals(dollars(1_234_567.5), "$1,234,567.50");
   assertEquals([null, 0, 0.000231, 12.4].map(dollars), ["–", "$0", "$0.000231", "$12.40"]);
   assertEquals([counted(1, "call"), counted(2, "call")], ["1 call", "2 calls"]);
 });
@@ -45,4 +47,15 @@ Deno.test("sizes, numbers, shares and amounts of the admin page have units", () 
 Deno.test("control characters and changes of text direction are written as their code", () => {
   assertEquals(visible("a\u202eb\u0000c\u2066\u001b[31m"), "a\\u202eb\\u0000c\\u2066\\u001b[31m");
   assertEquals(visible("tabs\tand\nlines, שלום"), "tabs\tand\nlines, שלום");
+});
+
+Deno.test("characters without width are written as their code, but joiners of words and emoji are not", () => {
+  assertEquals(visible("ad\u200bmin\u200e\u2060\u00ad"), "ad\\u200bmin\\u200e\\u2060\\u00ad");
+  assertEquals(visible("a\u{e0041}"), "a\\ue0041");
+  assertEquals(visible("👩\u200d💻 می\u200cخواهم"), "👩\u200d💻 می\u200cخواهم");
+});
+
+Deno.test("a name is not cut within a character", () => {
+  assertEquals(cut(`${"x".repeat(119)}😀 and more`), `${"x".repeat(119)}…`);
+  assertEquals(cut("short 😀"), "short 😀");
 });

@@ -55,7 +55,7 @@ browserTest(
       );
       // The newest call of the list is selected, so that the timeline has the text as well.
       await shown.page.click("#calls button.link");
-      await shown.until(`document.querySelector("#timeline") !== null`);
+      await shown.until(`document.activeElement.id === "timeline-title"`);
     }
     await shown.page.type("#explain [name=model]", INJECTIONS[1] ?? "");
     await shown.page.click("#explain button");

@@ -1,0 +1,112 @@
+import { BUSY } from "../../support/admin_snapshots.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { assertNoErrors, browserTest } from "../../support/browser.ts";
+import { serveScripted } from "../../support/scripted_admin.ts";
+import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
+
+const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+const STATUS = `document.querySelector("#try .answer [role=status]")?.innerText ?? ""`;
+
+/** Bodies of responses by status, and what the form says of them. */
+const RESPONSES: readonly (readonly [number, string, RegExp])[] = [
+  [200, `{"error":null,"choices":[{"message":{"content":"hello"}}]}`, /Complete\.[^]*hello/],
+  [500, `{"error":"it broke"}`, /Failed\.[^]*it broke$/],
+  [400, `{"error":{"message":"no such model"}}`, /Failed\.[^]*no such model$/],
+  [502, "<h1>Bad gateway</h1>", /Failed\.[^]*another server may have sent it[^]*<h1>Bad gateway/],
+  [
+    200,
+    `data: {"error":null,"choices":[{"delta":{"content":"hello"}}]}\n\ndata: [DONE]\n\n`,
+    /Complete\.[^]*hello/,
+  ],
+  [200, `data: {"error":{"message":"it broke","code":"stream_broken"}}\n\n`, /it broke \(stream_b/],
+];
+
+browserTest(
+  "Try it shows each form of error as one, and an absent error as none",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    for (const [status, body, pattern] of RESPONSES) {
+      const type = body.startsWith("data:") ? "text/event-stream" : "application/json";
+      await shown.value(`(() => { globalThis.fetch = async () => new Response(
+      ${
+        JSON.stringify(body)
+      }, { status: ${status}, headers: { "content-type": "${type}" } }); })()`);
+      await shown.page.click("#try button[type=submit]");
+      await shown.until(`/Complete|Failed/.test(${STATUS}) && (${STATUS}).includes("${status}") &&
+      ${pattern}.test(document.querySelector("#try .answer").innerText)`);
+      assertMatch(await shown.text("#try .answer"), pattern);
+    }
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "the buttons of Try it keep the focus when they have nothing to do",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.value(`(() => {
+    globalThis.sent = 0;
+    globalThis.fetch = (_url, { signal }) => {
+      globalThis.sent++;
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+  })()`);
+    const focused = () => shown.value("document.activeElement.textContent");
+    const painted =
+      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+    await shown.page.focus("#try button[type=submit]");
+    await shown.page.keyboard.press("Enter");
+    await shown.until(`(${STATUS}).includes("Waiting")`);
+    await shown.page.keyboard.press("Enter");
+    await shown.value(`${painted}.then(() => null)`);
+    assertEquals([await focused(), await shown.value("globalThis.sent")], ["Send", 1]);
+    await shown.page.keyboard.press("Tab");
+    await shown.page.keyboard.press("Enter");
+    await shown.until(`(${STATUS}).includes("Stopped.")`);
+    await shown.value(`${painted}.then(() => null)`);
+    assertEquals(await focused(), "Stop");
+    assertNoErrors(shown);
+  },
+);
+
+browserTest("leaving the page ends the call of Try it at the gateway", async (browser) => {
+  await whileAdminServes(async ({ page }) => {
+    const shown = await browser.open(page);
+    await shown.until(IS_DRAWN);
+    await shown.page.click("#try [name=model]", { count: 3 });
+    await shown.page.keyboard.type("compat/sim-slow-600000");
+    await shown.page.click("#try button[type=submit]");
+    const witness = await browser.open(page);
+    const calls = `document.querySelector("#calls").innerText`;
+    await witness.until(`document.querySelector("#calls") && ${calls}.includes("Running 1 call")`);
+    await shown.page.close();
+    await witness.until(`${calls}.includes("client_gone") && ${calls}.includes("Running 0 calls")`);
+    assertNoErrors(witness);
+  }, simulatedConfig);
+});
+
+browserTest("only the newest explanation is shown", async (browser) => {
+  await using admin = serveScripted(BUSY);
+  const shown = await browser.open(admin.url);
+  await shown.until(IS_DRAWN);
+  await shown.value(`(() => {
+    globalThis.answers = [];
+    globalThis.fetch = () => new Promise((resolve) => globalThis.answers.push((line) =>
+      resolve(new Response(JSON.stringify({ lines: [line], isServed: true })))));
+  })()`);
+  await shown.page.type("#explain [name=model]", "one");
+  await shown.page.click("#explain button");
+  await shown.page.click("#explain button");
+  await shown.value(`(() => { globalThis.answers[1]("newest"); })()`);
+  await shown.until(`document.querySelector("#explain pre")?.textContent === "newest"`);
+  await shown.value(`(async () => {
+    globalThis.answers[0]("late");
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  })()`);
+  assertEquals(await shown.text("#explain pre"), "newest");
+  assertNoErrors(shown);
+});
