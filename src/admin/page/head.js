@@ -1,5 +1,6 @@
 // @ts-check
 /// <reference lib="dom" />
+import { useRef } from "preact/hooks";
 import { clock, counted, dateAndClock, duration } from "./format.js";
 import { curlText, firstModel, gatewayUrl } from "./curl.js";
 import { Badge, Name, view } from "./ui.js";
@@ -30,7 +31,9 @@ export function Head({ feed, snapshot }) {
  * @param {{ feed: Feed, snapshot: Snapshot }} props
  */
 function Status({ feed, snapshot }) {
-  const { isDraining, refusedReload, store } = snapshot;
+  const { isDraining, refusedReload, store, version } = snapshot;
+  const loaded = useRef(snapshot).current;
+  const isOutdated = version !== loaded.version || snapshot.gatewayUrl !== loaded.gatewayUrl;
   const reason = feed.reason ?? "The page connects again by itself.";
   return view`<p class="status" role="status" aria-live="polite">
     ${
@@ -39,6 +42,10 @@ function Status({ feed, snapshot }) {
       : view`<${Badge} tone="bad">connection lost<//> <span>since ${
         clock(feed.lostSinceMs ?? 0)
       }. ${reason}</span>`
+  }
+    ${
+    isOutdated &&
+    view`<${Badge} tone="warn">the gateway has another version or address<//> <a href="/">Load the page again.</a>`
   }
     ${isDraining && view`<${Badge} tone="warn">draining: new calls are refused<//>`}
     ${refusedReload !== null && view`<${Badge} tone="bad">reload refused<//>`}

@@ -4,7 +4,7 @@ import { CHAT_PATH } from "./curl.js";
 /** @import { Draft } from "./try.js" */
 
 /** Characters of a response that are shown; the rest is not stored. */
-const MAX_TEXT_CHARS = 200_000;
+export const MAX_TEXT_CHARS = 200_000;
 const MAX_LINE_CHARS = 1_000_000;
 /** Time for the report of a request that the content policy has blocked. */
 const MAX_REPORT_MS = 50;

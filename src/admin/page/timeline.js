@@ -51,6 +51,16 @@ export function Timeline({ call, onClose }) {
   }</dl>
     <${Targets} targets=${call.targets} />
     <${Attempts} attempts=${call.attempts} totalMs=${call.totalMs} />
+    <details><summary>Access line</summary><${Table} caption="Fields of the access line" columns=${[
+    "Field",
+    "Value",
+  ]}>${
+    Object.entries(access).map(([name, value]) =>
+      view`<tr key=${name}><th scope="row"><code>${name}</code></th><td><${Name} text=${
+        String(value)
+      } /></td></tr>`
+    )
+  }<//></details>
   </section>`;
 }
 

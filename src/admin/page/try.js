@@ -2,8 +2,8 @@
 /// <reference lib="dom" />
 import { useRef, useState } from "preact/hooks";
 import { curlText, firstModel, gatewayUrl } from "./curl.js";
-import { duration } from "./format.js";
-import { NO_ANSWER, sendChat } from "./send_chat.js";
+import { counted, duration } from "./format.js";
+import { MAX_TEXT_CHARS, NO_ANSWER, sendChat } from "./send_chat.js";
 import { Badge, Section, Table, view } from "./ui.js";
 /** @import { Answer } from "./send_chat.js" */
 /** @import { Snapshot } from "../snapshot.ts" */
@@ -97,6 +97,11 @@ function AnswerView({ answer }) {
       }</span>`
     }</h3><pre tabindex="0" role="region" aria-label="Response" id="try-text">${text}</pre>`
   }
+    ${
+    text.length === MAX_TEXT_CHARS &&
+    view`<p class="note">Only the first ${counted(MAX_TEXT_CHARS, "character")} are shown.</p>`
+  }
+    ${phase === "ended" && text === "" && view`<p class="note">The response has no text.</p>`}
     ${
     headers.length > 0 &&
     view`<${Table} caption="Gateway headers of the response" columns=${["Header", "Value"]}>${

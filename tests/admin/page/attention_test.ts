@@ -158,3 +158,43 @@ browserTest(
     assertNoErrors(shown);
   },
 );
+
+browserTest(
+  "the timeline has every field of the access line",
+  async (browser) => {
+    const [call] = BUSY.finished;
+    assert(call !== undefined);
+    const access = { ...call.access, provider_key: "spare", key_team: "blue", cost_unknown: true };
+    await using admin = serveScripted({ ...BUSY, finished: [{ ...call, access }] });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
+    await shown.page.click("#timeline summary");
+    const rows = await shown.value<string[]>(
+      `[...document.querySelectorAll("#timeline details tbody tr")].map((row) => [...row.cells].map((cell) => cell.innerText).join("="))`,
+    );
+    assertEquals(rows, Object.entries(access).map(([name, value]) => `${name}=${value}`));
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "a page of a gateway that has another version or address now says that it must be loaded again",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    const hasNote = `document.querySelector("header").innerText.includes("Load the page again.")`;
+    admin.send({ ...BUSY, seconds: [], generation: 77 });
+    await untilGeneration(shown, 77);
+    assertEquals(await shown.value(hasNote), false);
+    admin.send({ ...BUSY, seconds: [], version: "9.9.9" });
+    await shown.until(hasNote);
+    admin.send({ ...BUSY, seconds: [], gatewayUrl: "http://127.0.0.1:9999" });
+    await untilGeneration(shown, BUSY.generation);
+    await shown.until(
+      `${hasNote} && !document.querySelector("header").innerText.includes("9.9.9")`,
+    );
+    assertNoErrors(shown);
+  },
+);

@@ -19,10 +19,20 @@ const RESPONSES: readonly (readonly [number, string, RegExp])[] = [
     /Complete\.[^]*hello/,
   ],
   [200, `data: {"error":{"message":"it broke","code":"stream_broken"}}\n\n`, /it broke \(stream_b/],
+  [
+    200,
+    `data: {"choices":[{"delta":{}}]}\n\ndata: [DONE]\n\n`,
+    /Complete\.[^]*The response has no text\./,
+  ],
+  [
+    200,
+    `{"choices":[{"message":{"content":"${"x".repeat(200_001)}"}}]}`,
+    /Complete\.[^]*x\s+Only the first 200,000 characters are shown\./,
+  ],
 ];
 
 browserTest(
-  "Try it shows each form of error as one, and an absent error as none",
+  "Try it shows each form of error as one, an absent error as none, and what of a text it does not show",
   async (browser) => {
     await using admin = serveScripted(BUSY);
     const shown = await browser.open(admin.url);

@@ -181,7 +181,10 @@ browserTest(
     const port = Number(new URL(admin.url).port);
     await using again = serveScripted({ ...BUSY, version: "1.0.1", uptimeMs: 2000 }, { port });
     await shown.until(`document.querySelector("header").innerText.includes("1.0.1")`);
-    assertMatch(await shown.text("[role=status]"), /^\s*live\s*$/);
+    assertMatch(
+      await shown.text("[role=status]"),
+      /^\s*live\s+the gateway has another version or address\s+Load the page again\.\s*$/,
+    );
     assertEquals(again.opened, 1);
     const rows = `document.querySelectorAll("#calls button.link").length`;
     assertEquals(await shown.value(rows), BUSY.finished.length);
