@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../core/request_headers.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import { messagesErrors } from "./messages/errors.ts";
 
@@ -14,7 +15,7 @@ const FILES = "/v1/files";
 const VERSION = "anthropic-version";
 
 /** True if a request for models is one of the Messages API. */
-export function wantsMessagesShape(headers: Headers): boolean {
+export function wantsMessagesShape(headers: RequestHeaders): boolean {
   return headers.has(VERSION);
 }
 
@@ -22,7 +23,7 @@ export function wantsMessagesShape(headers: Headers): boolean {
  * True for a request of the Messages API for its files, which are not offered: they are none of the files
  * that providers of type compat store.
  */
-export function isForeignFile(path: string, headers: Headers): boolean {
+export function isForeignFile(path: string, headers: RequestHeaders): boolean {
   return isAtOrBelow(path, FILES) && wantsMessagesShape(headers);
 }
 
@@ -33,7 +34,7 @@ export function isForeignFile(path: string, headers: Headers): boolean {
  */
 export function factsFor(
   known: EndpointFacts,
-  { path, headers }: { readonly path: string; readonly headers: Headers },
+  { path, headers }: { readonly path: string; readonly headers: RequestHeaders },
 ): EndpointFacts {
   const isMeant = isAtOrBelow(path, MESSAGES) || isForeignFile(path, headers) ||
     ((known === UNKNOWN_ENDPOINT || isAtOrBelow(path, MODELS)) && wantsMessagesShape(headers));

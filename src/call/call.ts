@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../core/request_headers.ts";
 import type { Cancellation } from "../core/cancellation.ts";
 import { decodeHeaderText } from "../core/decode_header_text.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
@@ -56,7 +57,7 @@ export interface Call {
   readonly id: string;
   readonly method: string;
   readonly path: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly controls: Controls;
   /** Cancelled when the client disconnects or the gateway shuts down. */
   readonly cancellation: Cancellation;
@@ -78,7 +79,7 @@ export interface Call {
 }
 
 /** Parses the control headers of a request. */
-export function parseControls(headers: Headers): Controls {
+export function parseControls(headers: RequestHeaders): Controls {
   return {
     provider: named(headers, "x-gateway-provider"),
     model: named(headers, "x-gateway-model"),
@@ -90,7 +91,7 @@ export function parseControls(headers: Headers): Controls {
   };
 }
 
-function named(headers: Headers, name: string): string | null {
+function named(headers: RequestHeaders, name: string): string | null {
   const value = headers.get(name);
   return value === null || value === "" ? null : decodeHeaderText(value);
 }
@@ -98,7 +99,7 @@ function named(headers: Headers, name: string): string | null {
 /**
  * True if the header, or one of its repeated values, is true: these headers only disable features.
  */
-function isTrue(headers: Headers, name: string): boolean {
+function isTrue(headers: RequestHeaders, name: string): boolean {
   const words = headers.get(name)?.toLowerCase().split(",") ?? [];
   return words.some((word) => word.trim() === "true");
 }

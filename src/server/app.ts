@@ -1,7 +1,7 @@
 import { type Context, Hono } from "@hono/hono";
 import type { ApiRequest, ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
-import { factsFor, isForeignFile } from "../api/spoken_api.ts";
+import { isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/reply.ts";
@@ -71,10 +71,10 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const stopped = await enter(call, req.raw, env);
     return respond(call, stopped ?? unknownUrl(), responder);
   });
-  return async (request, peer = {}) => await hono.fetch(request, peer);
+  return (request, peer = {}) => Promise.resolve(hono.fetch(request, peer));
 
   function callOf({ raw, path }: Context["req"], known: EndpointFacts): Call {
-    return newCall(gateway, raw, path, factsFor(known, { path, headers: raw.headers }));
+    return newCall(gateway, raw, path, known);
   }
 
   function pathOf(path: string, { errors }: ClientApi): Path {
@@ -186,12 +186,13 @@ async function runEndpoint(
     if (endpoint.body === "multipart") {
       const form = await readForm(call, req.raw, limits);
       if (!form.ok) return form;
-      return await endpoint.handle(call, { ...requestOf(req, emptyDocument), form: form.value });
+      const sent = requestOf(req, endpoint, emptyDocument);
+      return await endpoint.handle(call, { ...sent, form: form.value });
     }
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) call.capture?.request(body.value.text);
-    return await endpoint.handle(call, requestOf(req, body?.value ?? emptyDocument));
+    return await endpoint.handle(call, requestOf(req, endpoint, body?.value ?? emptyDocument));
   } catch (error) {
     return internalError(call, error);
   }
@@ -215,9 +216,12 @@ function pathProblem(path: string, endpoint: Endpoint): Failed | null {
   }
 }
 
-function requestOf(req: Context["req"], document: JsonDocument): ApiRequest {
-  return { params: req.param(), query: parseQuery(req.raw.url), document };
+function requestOf(req: Context["req"], { path }: Endpoint, document: JsonDocument): ApiRequest {
+  const params = path.includes(":") ? req.param() : NO_PARAMS;
+  return { params, query: parseQuery(req.raw.url), document };
 }
+
+const NO_PARAMS = {};
 
 /** Shared empty query; queries are never mutated. */
 const NO_QUERY = new URLSearchParams();

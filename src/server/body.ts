@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../core/request_headers.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
@@ -6,7 +7,14 @@ import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
-import { MAX_BODY_BYTES, receiveBlocks, receiveBody, tooLarge } from "./receive_body.ts";
+import {
+  MAX_BODY_BYTES,
+  MAX_SMALL_BODY_BYTES,
+  receiveBlocks,
+  receiveBody,
+  receiveSmallBody,
+  tooLarge,
+} from "./receive_body.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members" | "max_upload">;
@@ -23,15 +31,17 @@ export async function readBody(
   { body: wanted, maxBodyBytes = MAX_BODY_BYTES }: Pick<Endpoint, "body" | "maxBodyBytes">,
   { body_timeout, max_json_members }: BodyLimits,
 ): Promise<Result<JsonDocument>> {
-  const bytes = await receive(
-    call,
-    request,
-    maxBodyBytes,
-    (body, declared) =>
-      body === null
+  const bytes = await receive(call, maxBodyBytes, (declared) => {
+    if (declared !== null && declared <= MAX_SMALL_BODY_BYTES) {
+      return declared === 0
         ? Promise.resolve(success(EMPTY))
-        : receiveBody(call, body, declared, body_timeout, maxBodyBytes),
-  );
+        : receiveSmallBody(call, request, declared, body_timeout);
+    }
+    const { body } = request;
+    return body === null
+      ? Promise.resolve(success(EMPTY))
+      : receiveBody(call, body, declared, body_timeout, maxBodyBytes);
+  });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
@@ -45,11 +55,12 @@ export async function readForm(
   request: Request,
   { body_timeout: timeoutMs, max_upload: maxBytes }: BodyLimits,
 ): Promise<Result<MultipartBody>> {
-  const received = await receive(call, request, maxBytes, async (body, declared) => {
+  const received = await receive(call, maxBytes, async (declared) => {
     const parser = newFormParser(call.headers.get("content-type") ?? "");
     if (!parser.ok) return parser;
     const { push, end } = parser.value;
     const limits = { declared, timeoutMs, maxBytes };
+    const body = declared === 0 ? null : request.body;
     const pieces = body === null ? success([]) : await receiveBlocks(call, body, limits, push);
     return pieces.ok ? success(() => end(pieces.value)) : pieces;
   });
@@ -57,30 +68,29 @@ export async function readForm(
 }
 
 /**
- * Receives the body of a request with `read`, which gets null for an empty body. A refusal before all of
- * the body was read ends the connection.
+ * Receives the body of a request with `read`, which gets its content length, null if there is none. A refusal
+ * before all of the body was read ends the connection.
  */
 async function receive<Received>(
   call: Call,
-  request: Request,
   maxBytes: number,
-  read: (body: Request["body"], declared: number | null) => Promise<Result<Received>>,
+  read: (declared: number | null) => Promise<Result<Received>>,
 ): Promise<Result<Received>> {
   const declared = declaredLength(call.headers);
   const received = refuseUnread(call.headers, declared, maxBytes) ??
-    await read(declared === 0 ? null : request.body, declared);
+    await read(declared);
   if (!received.ok) call.responseHeaders["connection"] = "close";
   return received;
 }
 
-function declaredLength(headers: Headers): number | null {
+function declaredLength(headers: RequestHeaders): number | null {
   const written = headers.get("content-length");
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
 
 /** Returns the refusal of a request by its header fields; null if its body may be read. */
 function refuseUnread(
-  headers: Headers,
+  headers: RequestHeaders,
   declared: number | null,
   maxBytes: number,
 ): Failed | null {

@@ -1,8 +1,4 @@
-/** The runtime's own form of a request from its listener, which has this undocumented method. */
-interface ListenerRequest {
-  /** Calls `task` when the client disconnects, and also after a complete response. */
-  onCancel(task: () => void): void;
-}
+import { listenerRequest } from "./listener_request.ts";
 
 /**
  * Calls `task` once when the client of a request disconnects before its response; it may also be
@@ -15,19 +11,4 @@ export function onDisconnect(request: Request, task: () => void): void {
   const inner = listenerRequest(request);
   if (inner !== null) inner.onCancel(task);
   else request.signal.addEventListener("abort", task, { once: true });
-}
-
-/** The symbol under which the runtime stores its form of a request; undefined if it has none. */
-let innerSymbol: symbol | undefined;
-
-function listenerRequest(request: Request): ListenerRequest | null {
-  innerSymbol ??= Object.getOwnPropertySymbols(request)
-    .find(({ description }) => description === "request");
-  const inner: unknown = innerSymbol === undefined ? null : Reflect.get(request, innerSymbol);
-  return isListenerRequest(inner) ? inner : null;
-}
-
-function isListenerRequest(inner: unknown): inner is ListenerRequest {
-  return typeof inner === "object" && inner !== null && "onCancel" in inner &&
-    typeof inner.onCancel === "function";
 }

@@ -47,6 +47,35 @@ export function receiveBlocks(
   return receiveInto(call, body, { ...limits, storage, onBytes });
 }
 
+/** Largest body that the runtime reads in one piece. */
+export const MAX_SMALL_BODY_BYTES = 32 * 1024;
+
+/**
+ * Reads a body of at most `MAX_SMALL_BODY_BYTES` by its content length, which the runtime enforces. Reading it
+ * in one piece is cheaper by a tenth of a small request than as a stream, but does not show which bytes have
+ * arrived: its memory is reserved first, and it is refused as `request_timeout` if it is not
+ * complete after `timeoutMs`.
+ */
+export function receiveSmallBody(
+  call: Call,
+  request: Request,
+  declared: number,
+  timeoutMs: number,
+): Promise<Result<Bytes>> {
+  const refusal = holdBody(call, declared);
+  if (refusal !== null) return Promise.resolve(refusal);
+  const { promise, resolve } = Promise.withResolvers<Result<Bytes>>();
+  const cancelDeadline = call.world.after(timeoutMs, () => resolve(incomplete(timeoutMs)));
+
+  function end(result: Result<Bytes>) {
+    cancelDeadline();
+    resolve(result);
+  }
+
+  request.bytes().then((bytes) => end(success(bytes)), () => end(clientLeft()));
+  return promise;
+}
+
 /** Limits of a body, and where its bytes are stored. */
 interface Receiving {
   readonly declared: number | null;
@@ -104,7 +133,7 @@ function receiveInto(
   }
 
   function leave() {
-    end(fault("client_cancelled", "The client left before its request was complete."));
+    end(clientLeft());
   }
 
   function end(result: Result<readonly Bytes[]>) {
@@ -118,6 +147,17 @@ export function tooLarge(maxBytes: number): Failed {
   return refuse(
     "request_too_large",
     `The request body is larger than ${Number((maxBytes / MIB).toFixed(3))} MiB; send less.`,
+  );
+}
+
+function clientLeft(): Failed {
+  return fault("client_cancelled", "The client left before its request was complete.");
+}
+
+function incomplete(timeoutMs: number): Failed {
+  return refuse(
+    "request_timeout",
+    `The request body was not complete after ${formatDuration(timeoutMs)}; send the request again.`,
   );
 }
 

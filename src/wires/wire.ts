@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../core/request_headers.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ChatField } from "./chat_request/chat_fields.ts";
 import type { EmbeddingsField } from "./embeddings_fields.ts";
@@ -116,7 +117,7 @@ export interface Wire {
   decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]>;
   newDecoder(idSource: IdSource): Decoder;
   /** Returns credentials, protocol version and the client headers that may be forwarded. */
-  headers(sender: Sender, client: Headers): Record<string, string>;
+  headers(sender: Sender, client: RequestHeaders): Record<string, string>;
   /**
    * True if clients do not receive a response header, by its lower-case name: it describes the
    * account of the gateway or the network of the provider. Absent if the usual headers suffice.

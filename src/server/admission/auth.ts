@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../../core/request_headers.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
@@ -60,7 +61,7 @@ function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | nul
 }
 
 /** Returns the key in the request headers; empty if there is none. */
-function presentedKey(headers: Headers, settings: KeySettings): string {
+function presentedKey(headers: RequestHeaders, settings: KeySettings): string {
   const key = afterPrefix(headers.get(settings.header) ?? "", settings.prefix);
   return key !== "" || !settings.allow_x_api_key ? key : headers.get("x-api-key") ?? "";
 }

@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../../core/request_headers.ts";
 import type { World } from "../../core/world.ts";
 import type { Peer } from "../peer.ts";
 
@@ -13,7 +14,7 @@ const FINAL_BYTES_DELAY_MS = 100;
  */
 export async function endConnection(
   response: Response,
-  headers: Headers,
+  headers: RequestHeaders,
   { disconnect }: Peer,
   world: Pick<World, "after">,
 ): Promise<Response> {

@@ -51,7 +51,7 @@ export function openSocket(
   options: SocketOptions,
 ): Response | Failed {
   // Newer runtimes close a request on upgrade, after which its headers cannot be read.
-  const handshake = { ...options.call, headers: new Headers(options.call.headers) };
+  const handshake = { ...options.call, headers: new Headers([...options.call.headers]) };
   const calls = newTurnCalls(gateway, handshake, copyPeer(options.peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {

@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "../../core/request_headers.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { errorFields } from "./errors.ts";
 import { OPENAI_MODELS } from "../../data/known_models.ts";
@@ -22,7 +23,7 @@ function known({ base }: Pick<Provider, "base">): readonly string[] {
 
 function headers(
   { provider: { settings }, account: { key } }: Sender,
-  client: Headers,
+  client: RequestHeaders,
 ): Record<string, string> {
   const beta = client.get("compat-beta");
   const idempotencyKey = client.get("idempotency-key");

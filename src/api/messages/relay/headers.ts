@@ -1,8 +1,9 @@
+import type { RequestHeaders } from "../../../core/request_headers.ts";
 import type { HeaderFields } from "../../../core/header_fields.ts";
 import type { UpstreamRequest } from "../../../wires/wire.ts";
 
 /** The client's own version of the API, for which its request is written; null if it names none. */
-export function clientVersion(client: Headers): string | null {
+export function clientVersion(client: RequestHeaders): string | null {
   return client.get("anthropic-version") || null;
 }
 
@@ -12,7 +13,7 @@ export function clientVersion(client: Headers): string | null {
  * wire sets both. No other header of the client is sent.
  */
 export function relayedHeaders(
-  client: Headers,
+  client: RequestHeaders,
   isStream: boolean,
 ): Required<Pick<UpstreamRequest, "headers" | "versionHeaders">> {
   const version = clientVersion(client);
