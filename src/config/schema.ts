@@ -50,7 +50,7 @@ const server = section({
     ),
   body_timeout: duration(1).prefault("30s")
     .describe(
-      "Maximum silence within a request body; then 408, and the connection is closed.",
+      "Maximum silence within a request body, and time for a whole JSON body of at most 32 KiB; then 408, and the connection is closed.",
     ),
   max_json_members: integer(1).prefault(200_000)
     .describe(

@@ -99,7 +99,7 @@ export function newPool(clock: Clock): Pool {
       },
       release(rest) {
         const idleHere = findOrAddIdle(key);
-        closeOld(idleHere);
+        if (idleHere.length >= MAX_IDLE_CONNECTIONS) closeOld(idleHere);
         if (idleHere.length >= MAX_IDLE_CONNECTIONS || !open.has(pooled)) return pooled.close();
         pooled.since = clock.now();
         pooled.until = pooled.since + rest;

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { keyLabelField } from "./key_labels.ts";
+import { newTally } from "./tally.ts";
 
 /** Upper bounds of histogram buckets in seconds: a response may take minutes. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
@@ -38,7 +39,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
   }
 
   return {
-    requests: counterByKey(
+    requests: newTally(counterByKey(
       "gateway_requests_total",
       "Requests that have ended.",
       "endpoint",
@@ -46,7 +47,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "model",
       "route",
       "status",
-    ),
+    )),
     duration: histogram(
       "gateway_request_duration_seconds",
       "Time from a request to the last byte of its response.",
@@ -68,13 +69,13 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       OVERHEADS,
       "endpoint",
     ),
-    tokens: counterByKey(
+    tokens: newTally(counterByKey(
       "gateway_tokens_total",
       "Tokens of requests, reported by providers or estimated; direction is input or output.",
       "provider",
       "model",
       "direction",
-    ),
+    )),
     cachedTokens: counter(
       "gateway_cached_tokens_total",
       "Input tokens in the prompt caches of providers; operation is read or write.",
@@ -99,12 +100,12 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "Lookups in the response cache; result is hit or miss.",
       "result",
     ),
-    attempts: counter(
+    attempts: newTally(counter(
       "gateway_upstream_attempts_total",
       "Attempts at providers; outcome is success or the kind of failure.",
       "provider",
       "outcome",
-    ),
+    )),
     connectionFailures: counter(
       "gateway_upstream_failures_total",
       "Failed connections to providers; cause is from a fixed list.",

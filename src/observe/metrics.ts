@@ -117,6 +117,9 @@ export function newMetrics(sources: MetricSources): Metrics {
     const counted = waiting;
     waiting = [];
     for (const [report, labels] of counted) count(instruments, report, labels);
+    for (const tally of [instruments.requests, instruments.tokens, instruments.attempts]) {
+      tally.flush();
+    }
     instruments.exportDropped.inc(dropped);
     dropped = 0;
   }

@@ -41,8 +41,19 @@ export function newResponse(
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
+/** Limit of the names that are known to be plain: providers choose names too. */
+const MAX_KNOWN_NAMES = 256;
+
+const plainNames = new Set<string>();
+
 function isPlain([name, value]: HeaderPair): boolean {
-  return VALUE.test(value) && NAME.test(name);
+  return VALUE.test(value) && (plainNames.has(name) || isPlainName(name));
+}
+
+function isPlainName(name: string): boolean {
+  if (!NAME.test(name)) return false;
+  if (plainNames.size < MAX_KNOWN_NAMES) plainNames.add(name);
+  return true;
 }
 
 /** Symbols of a response in runtimes that send the header fields of its list. */

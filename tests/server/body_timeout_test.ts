@@ -81,6 +81,48 @@ Deno.test("a slow body that keeps arriving is served, and leaves no timer behind
   assertEquals(world.waiting, 0);
 });
 
+Deno.test("a small body with a length must be complete within server.body_timeout, although bytes keep coming", async () => {
+  const { world, gateway } = slowGateway();
+  const { request, send } = slowRequest({
+    host: "localhost",
+    "content-length": String(WELL.length),
+  });
+  let disconnects = 0;
+  const answering = gateway.app(request, { disconnect: () => void disconnects++ });
+  for (const character of WELL.slice(0, 2)) {
+    await send(character);
+    await world.advance(14_999);
+  }
+  assertEquals(gateway.reports.length, 0);
+  await send(WELL.slice(2, 3));
+  await world.advance(2);
+  const answer = await got(await answering);
+  assertEquals(verdictOf(answer), TIMED_OUT);
+  assertStringIncludes(answer.text, "not complete after 30s");
+  assertEquals(answer.headers.get("connection"), "close");
+  await world.advance(1_000);
+  assertEquals([disconnects, world.waiting], [1, 0]);
+});
+
+Deno.test("a body of 32 KiB or more than that in slow pieces is served if it is complete in time", async () => {
+  for (const size of [32 * 1024, 32 * 1024 + 1]) {
+    const { world, gateway } = slowGateway();
+    const text = WELL.padEnd(size);
+    const { request, send, end } = slowRequest({
+      host: "localhost",
+      "content-length": String(size),
+    });
+    const answering = gateway.app(request, {});
+    await send(text.slice(0, 10));
+    await world.advance(29_000);
+    await send(text.slice(10));
+    await end();
+    await world.advance(0);
+    assertEquals((await got(await answering)).status, 200);
+    assertEquals(world.waiting, 0);
+  }
+});
+
 Deno.test("if the peer cannot be disconnected separately, the response is broken off after its last byte", async () => {
   // Without a Host the request is one of several on a connection of HTTP/2.
   for (const [headers, peer] of [[{ host: "localhost" }, {}], [{}, { disconnect() {} }]] as const) {

@@ -3,7 +3,12 @@ import { refuse } from "../../src/core/result.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { takePlace } from "../../src/server/admission/overload.ts";
-import { MAX_BODY_BYTES, receiveBlocks, receiveBody } from "../../src/server/receive_body.ts";
+import {
+  MAX_BODY_BYTES,
+  receiveBlocks,
+  receiveBody,
+  receiveSmallBody,
+} from "../../src/server/receive_body.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { endpointAt } from "../observe/reports.ts";
@@ -79,6 +84,36 @@ Deno.test("a body of a known length takes no more memory than that", async () =>
   const received = await receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals([received.value.byteLength, buffers], [1_000, [1_000, 1_000, 1]]);
+});
+
+Deno.test("the memory of a small body is reserved before it arrives, and freed with its call", async () => {
+  const { call, state } = admittedCall();
+  const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(9) });
+  const receiving = receiveSmallBody(call, request, 9, 30_000);
+  assertEquals(state.admission.bodyBytes(), 9);
+  const received = await receiving;
+  assertEquals(received.ok && new TextDecoder().decode(received.value), "x".repeat(9));
+  state.admission.release(call.id);
+  assertEquals(state.admission.bodyBytes(), 0);
+});
+
+Deno.test("a small body above the body memory of the gateway is refused without being read", async () => {
+  const { call, state } = admittedCall();
+  assert(state.admission.hold(call.id, 256 * 1024 * KIB - 8));
+  const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(9) });
+  const received = await receiveSmallBody(call, request, 9, 30_000);
+  assertEquals(received.ok ? null : received.failure.kind, "overloaded");
+  assertEquals(request.bodyUsed, false);
+});
+
+Deno.test("a client that leaves within a small body cancels its call", async () => {
+  const { call } = admittedCall();
+  const body = new ReadableStream({
+    pull: (controller) => controller.error(new Error("the connection is gone")),
+  });
+  const request = new Request("http://localhost/", { method: "POST", body });
+  const received = await receiveSmallBody(call, request, 9, 30_000);
+  assertEquals(received.ok ? null : received.failure.kind, "client_cancelled");
 });
 
 Deno.test("a form is gathered in blocks that grow with the bytes received and are never copied", async () => {
