@@ -10,6 +10,7 @@ import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
+import { startInline } from "./inline_thread.ts";
 import { newTestFile } from "./store.ts";
 
 function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
@@ -20,13 +21,13 @@ function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
     async open(retention) {
       const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-" });
       const file = newTestFile(folder, codec);
-      let store = await file.open({}, retention);
+      let store = await file.open({ start: startInline }, retention);
       return {
         store,
         advance: (ms) => file.world.advance(ms),
         async reopen() {
           await store.close();
-          store = await file.open({}, retention);
+          store = await file.open({ start: startInline }, retention);
           return store;
         },
         async close() {

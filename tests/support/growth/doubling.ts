@@ -87,7 +87,7 @@ async function doublingProblem(
   let once = time;
   let twice = Infinity;
   for (let run = 0; run < MAX_RUNS; run++) {
-    once = Math.min(once, await timeOf(call, n));
+    if (run > 0) once = Math.min(once, await timeOf(call, n));
     twice = Math.min(twice, await timeOf(call, 2 * n));
     if (twice <= MAX_RATIO * once) return null;
     if (run > 0 && once > LONG_MS) break;
