@@ -8,9 +8,15 @@ export interface ServerProcess {
   cpuMs(): number | null;
 }
 
+/** A server process of one program of the benchmark. */
+export interface LocalServer extends ServerProcess {
+  /** Returns the resident memory in bytes; null where the system does not report it. */
+  memoryBytes(): number | null;
+}
+
 /** Starts the servers of the benchmark. Disposing it ends them all. */
 export interface ServerProcesses extends AsyncDisposable {
-  start(program: string, argument: string, core: number): Promise<ServerProcess>;
+  start(program: string, argument: string, core: number): Promise<LocalServer>;
   /** Starts a program of this machine and waits until it listens at `port`. */
   startInstalled(
     path: string,
@@ -60,14 +66,18 @@ export function newServerProcesses(
     return child;
   }
 
-  async function start(program: string, argument: string, core: number): Promise<ServerProcess> {
+  async function start(program: string, argument: string, core: number): Promise<LocalServer> {
     const path = new URL(program, import.meta.url).pathname;
     const profile = program === "gateway.ts" && profileFolder !== null
       ? [`--cpu-prof-dir=${profileFolder}`, "--cpu-prof-md"]
       : [];
     const args = ["run", "--allow-all", "--no-prompt", ...profile, path, argument];
     const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
-    return { port: await readPort(child), cpuMs: () => readCpuMs(child.pid) };
+    return {
+      port: await readPort(child),
+      cpuMs: () => readCpuMs(child.pid),
+      memoryBytes: () => readMemoryBytes(child.pid),
+    };
   }
 
   async function startInstalled(
@@ -220,4 +230,12 @@ export async function pinSelf(): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Returns the resident memory of a process in bytes; null where the system does not report it. */
+export function readMemoryBytes(pid: number): number | null {
+  if (Deno.build.os !== "linux") return null;
+  const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
+    .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes) * 1024;
 }

@@ -1,5 +1,6 @@
 import { hostName } from "../packaging/compile.ts";
 import { PERMISSIONS } from "../packaging/permissions.ts";
+import { readMemoryBytes } from "./processes.ts";
 
 /** Two forms of the program: its sources, and the executable of `deno task compile`. */
 export type ProgramName = "source" | "executable";
@@ -72,11 +73,4 @@ async function readUrl(output: ReadableStreamDefaultReader<string>): Promise<str
     const [, url = ""] = /listens on (\S+)\s/.exec(text) ?? [];
     if (url !== "") return url;
   }
-}
-
-function readMemoryBytes(pid: number): number | null {
-  if (Deno.build.os !== "linux") return null;
-  const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
-    .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
-  return Number(kilobytes) * 1024;
 }
