@@ -63,9 +63,16 @@ const REASONS: Readonly<Record<string, string>> = {
   max_output_tokens: "length",
 };
 
-/** Returns the reason of an end; two formats have no word for calls of functions. */
-export function reasonOf(word: JsonValue | undefined, calls: readonly string[]): string | null {
-  if (typeof word !== "string") return null;
-  const reason = REASONS[word] ?? word;
+/** Returns the reason of the end of an answer. */
+export function reasonOf(word: JsonValue | undefined): string | null {
+  return typeof word === "string" ? REASONS[word] ?? word : null;
+}
+
+/** Returns the reason in a format that has no word for calls of functions. */
+export function reasonWithCalls(
+  word: JsonValue | undefined,
+  calls: readonly string[],
+): string | null {
+  const reason = reasonOf(word);
   return reason === "end" && calls.length > 0 ? "calls" : reason;
 }

@@ -61,5 +61,5 @@ function addTo(draft: Draft, message: JsonValue | undefined): void {
 
 function newChoice({ text, reasoning, calls, finish }: Draft): Choice {
   const texts = [...calls.values()].map(({ id, name, args }) => callText(id, name, args));
-  return { text, reasoning, calls: texts, reason: reasonOf(finish, texts) };
+  return { text, reasoning, calls: texts, reason: reasonOf(finish) };
 }

@@ -1,4 +1,4 @@
-import { type Answer, callText, firstError, reasonOf, type Records } from "./answer.ts";
+import { type Answer, callText, firstError, reasonWithCalls, type Records } from "./answer.ts";
 import { at, list, numberAt, textAt } from "./json_at.ts";
 
 /** Reads what a local upstream has said, in one record or in several. */
@@ -14,7 +14,7 @@ export function readLocal(records: Records): Answer {
     text: joined("content"),
     reasoning: joined("thinking"),
     calls,
-    reason: reasonOf(at(last, "done_reason"), calls),
+    reason: reasonWithCalls(at(last, "done_reason"), calls),
     furtherChoices: [],
     inputTokens: numberAt(at(last, "prompt_eval_count")),
     outputTokens: numberAt(at(last, "eval_count")),

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../src/core/json/json.ts";
-import { type Answer, callText, errorOf, reasonOf, type Records } from "./answer.ts";
+import { type Answer, callText, errorOf, reasonWithCalls, type Records } from "./answer.ts";
 import { at, list, numberAt, textAt } from "./json_at.ts";
 
 /** Reads a whole response. */
@@ -14,7 +14,7 @@ export function readResponse(response: JsonValue | undefined): Answer {
     reasoning: partsText(output, "reasoning", "summary") +
       partsText(output, "reasoning", "content"),
     calls,
-    reason: reasonOf(incomplete ?? status, calls),
+    reason: reasonWithCalls(incomplete ?? status, calls),
     furtherChoices: [],
     inputTokens: numberAt(at(response, "usage", "input_tokens")),
     outputTokens: numberAt(at(response, "usage", "output_tokens")),

@@ -109,12 +109,15 @@ function exchanged(text: string): string {
 /** A record with the end of the arguments of a call. */
 const LAST_PIECE = /"(?:arguments|partial_json|delta)":"[^{]*\}"/;
 
-/** Each alteration with the number of models of four whose answers it changes, and its problem. */
+/** Number of models that a use has in turn; as many rounds use each of them once. */
+const MODEL_COUNT = 7;
+
+/** Each alteration with the number of models of `MODEL_COUNT` whose answers it changes, and its problem. */
 const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) => string])[] = [
-  ["has no usage", 4, /Tokens: received null/, (text) => text.replaceAll('"usage"', '"used"')],
+  ["has no usage", 7, /Tokens: received null/, (text) => text.replaceAll('"usage"', '"used"')],
   [
     "counts one token more",
-    4,
+    7,
     /Tokens: received/,
     (text) =>
       text.replaceAll(
@@ -124,7 +127,7 @@ const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) =>
   ],
   [
     "has another reason of its end",
-    4,
+    6,
     /reason: received|has no end/,
     (text) =>
       text.replaceAll(/"(stop|tool_calls)"(?=[,}])/g, '"length"')
@@ -133,7 +136,7 @@ const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) =>
   ],
   [
     "calls a function with a part of its arguments",
-    1,
+    2,
     /calls: received|has no end/,
     (text) =>
       text.replaceAll(/,(\\?)"days\1":3/g, "").split("\n\n")
@@ -141,8 +144,36 @@ const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) =>
   ],
   ["calls another function", 1, /calls: received/, (text) => text.replaceAll("clock", "watch")],
   [
+    "has another ID of its calls",
+    2,
+    /calls: received/,
+    (text) => text.replaceAll(/"(call_|toolu_)/g, '"$1x'),
+  ],
+  [
+    "has another reasoning",
+    2,
+    /reasoning: received/,
+    (text) => text.replaceAll("says:", "said:"),
+  ],
+  [
+    "is cut at its limit with another text",
+    1,
+    /text: received/,
+    (text) => text.replaceAll("middle", "muddle"),
+  ],
+  [
+    "is cut at its limit and says that it is whole",
+    1,
+    /reason: received/,
+    (text) =>
+      text.replaceAll('"length"', '"stop"').replaceAll('"max_tokens"', '"end_turn"')
+        .replaceAll(/"incomplete_details":\{[^}]*\}/g, '"incomplete_details":null')
+        .replaceAll('"status":"incomplete"', '"status":"completed"')
+        .replaceAll("response.incomplete", "response.completed"),
+  ],
+  [
     "reports an error",
-    4,
+    7,
     /has an error/,
     (text) =>
       text.trimStart().startsWith("{")
@@ -165,7 +196,7 @@ for (const api of ["chat", "responses", "messages"]) {
         const { problems } = await runOnce(
           names,
           async (response) => new Response(alter(await response.text()), response),
-          4,
+          MODEL_COUNT,
         );
         assertEquals(problems.length, 4 * models, problems.join("\n"));
         for (const one of problems) assertMatch(one, problem);
@@ -177,10 +208,98 @@ for (const api of ["chat", "responses", "messages"]) {
     const { problems } = await runOnce(
       new RegExp(`^${api} over (compat|messages|local|native), stream$`),
       async (response) => new Response(exchanged(await response.text()), response),
-      4,
+      MODEL_COUNT,
     );
     assert(problems.length >= 4, problems.join("\n"));
     for (const one of problems) assertMatch(one, /text: received|has no end/);
+  });
+}
+
+const CHOICE_ALTERATIONS: readonly (readonly [string, RegExp, (text: string) => string])[] = [
+  [
+    "exchanges two choices",
+    /furtherChoices: received/,
+    (text) =>
+      text.replaceAll(
+        /"index":([12])(?=,"(?:delta|finish|message))/g,
+        (_all, index) => `"index":${3 - index}`,
+      ),
+  ],
+  [
+    "has no third choice",
+    /furtherChoices: received/,
+    (text) => text.replaceAll('"index":2', '"index":1'),
+  ],
+  [
+    "has another end of its third choice",
+    /furtherChoices: received|has no end/,
+    (text) =>
+      text.replace(/("index":2,(?:"delta":\{\},)?"finish_reason":)"tool_calls"/, '$1"stop"'),
+  ],
+];
+
+for (const [what, problem, alter] of CHOICE_ALTERATIONS) {
+  Deno.test(`a soak notices a chat answer of several choices that ${what}`, async () => {
+    const { problems } = await runOnce(
+      /^three choices of chat/,
+      async (response) => new Response(alter(await response.text()), response),
+      2,
+    );
+    // Each use has the model with calls in one of two rounds; their IDs differ between the choices.
+    assert(problems.length >= 4, problems.join("\n"));
+    for (const one of problems) assertMatch(one, problem);
+  });
+}
+
+/** Changes of the responses about stored objects: what, which uses notice it, its problem. */
+const STORED_ALTERATIONS: readonly (readonly [string, RegExp, RegExp, (text: string) => string])[] =
+  [
+    [
+      "a deletion names another object",
+      /^(conversations|stored chat over native|files, .*|(cancelled )?background responses over native|stored responses over native)$/,
+      /the response of the deletion is/,
+      (text) => text.includes('"deleted":true') ? text.replace(/"id": ?"\w+_?-?/, "$&x") : text,
+    ],
+    [
+      "a deletion says that nothing was deleted",
+      /^(conversations|stored chat over native|files, .*)$/,
+      /the response of the deletion is/,
+      (text) => text.replace('"deleted":true', '"deleted":false'),
+    ],
+    [
+      "a list has no elements",
+      /^(conversations|stored chat over native|files, .*|stored responses over .*)$/,
+      /is \[\], not \[|the page is/,
+      (text) => text.replace(/"data": ?\[\{.*\}\],(?="first_id")/, '"data":[],'),
+    ],
+    [
+      "a list names another last element",
+      /^(conversations|stored chat over native|files, .*|stored responses over .*)$/,
+      /the page is/,
+      (text) => text.replace(/"last_id": ?"/, "$&x"),
+    ],
+    [
+      "a cancelled response has another status",
+      /^cancelled background responses over native$/,
+      /the cancelled response is/,
+      (text) => text.replaceAll('"status":"cancelled"', '"status":"in_progress"'),
+    ],
+    [
+      "a cancelled batch or upload is not cancelled",
+      /^files, /,
+      /the cancelled batch is/,
+      (text) => text.replaceAll('"status":"cancelled"', '"status":"completed"'),
+    ],
+  ];
+
+for (const [what, uses, problem, alter] of STORED_ALTERATIONS) {
+  Deno.test(`a soak notices that ${what}`, async () => {
+    const { problems } = await runOnce(uses, async (response) => {
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return isJson ? new Response(alter(await response.text()), response) : response;
+    });
+    assertEquals(problems.length, USES.filter(({ name }) => uses.test(name)).length);
+    for (const one of problems) assertMatch(one, problem);
   });
 }
 
