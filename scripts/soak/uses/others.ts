@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { at, list } from "../answers/json_at.ts";
 import { demand, type Received, type SoakClient, textIn } from "../client.ts";
 import { question } from "./inference.ts";
-import { listed, remove, sameJson } from "./stored.ts";
+import { pageOf, remove, sameJson } from "./stored.ts";
 import type { Use } from "./use.ts";
 
 const RELAYED: Readonly<Record<string, (client: SoakClient) => JsonObject>> = {
@@ -109,9 +109,12 @@ const FILES: Use = {
   },
 };
 
-/** Throws unless the whole list has an object once, as it was created. */
+/** Length of a page, the newest first: other uses create objects meanwhile. */
+const PAGE_LENGTH = 50;
+
+/** Throws unless the list has a new object once, as it was created. */
 async function isListed(client: SoakClient, path: string, created: Received): Promise<void> {
-  const all = listed(await client.ok("GET", `${path}?limit=10000`));
+  const all = pageOf(await client.ok("GET", `${path}?limit=${PAGE_LENGTH}`));
   const found = all.filter((each) => at(each, "id") === created.json.id);
   sameJson(found, [created.json], `the object in the list of ${path}`);
 }

@@ -2,19 +2,22 @@ import type { JsonValue } from "../../../src/core/json/json.ts";
 import { at, list } from "../answers/json_at.ts";
 import { demand, type Received, type SoakClient } from "../client.ts";
 
-/**
- * Returns the elements of a page that is the whole list. Throws unless its names of the first and the
- * last element are right.
- */
-export function listed(received: Received): readonly JsonValue[] {
-  const { object, data, first_id: first, last_id: last, has_more: more } = received.json;
+/** Returns the elements of a page. Throws unless its names of the first and the last one are right. */
+export function pageOf(received: Received): readonly JsonValue[] {
+  const { object, data, first_id: first, last_id: last } = received.json;
   const elements = list(data);
   sameJson(
-    [object, first, last, more],
-    ["list", at(elements[0], "id") ?? null, at(elements.at(-1), "id") ?? null, false],
+    [object, first, last],
+    ["list", at(elements[0], "id") ?? null, at(elements.at(-1), "id") ?? null],
     "the page",
   );
   return elements;
+}
+
+/** Returns the elements of a page that must be the whole list. */
+export function listed(received: Received): readonly JsonValue[] {
+  demand(received.json.has_more === false, `the page is not the whole list: ${received.text}`);
+  return pageOf(received);
 }
 
 /** Returns the text of an item of a list. */
