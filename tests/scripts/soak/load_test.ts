@@ -16,14 +16,16 @@ async function runOnce(
   names: RegExp,
   alter: (response: Response) => Promise<Response> | Response = (response) => response,
   rounds = 1,
-): Promise<LoadResult & { readonly seen: ReadonlySet<string> }> {
+): Promise<LoadResult & { readonly seen: ReadonlySet<string>; readonly requests: number }> {
   const world = newRealWorld();
   await using upstream = serveUpstream();
   const seen = new Set<string>();
+  let requests = 0;
   const gateway = newGateway(compile(configOf(configText(upstream.url, 0)), 1), world, []);
   const app = createApp(gateway);
   const server = listen(
     async (request, peer) => {
+      requests++;
       seen.add(`${request.method} ${new URL(request.url).pathname}`);
       return await alter(await app(request, peer));
     },
@@ -49,7 +51,7 @@ async function runOnce(
     [...result.counts.values()].reduce((sum, count) => sum + count, 0),
     rounds * uses.length,
   );
-  return { ...result, seen };
+  return { ...result, seen, requests };
 }
 
 Deno.test("a round of the soak uses every endpoint, and no answer of a healthy gateway is altered", async () => {
@@ -63,6 +65,10 @@ Deno.test("a round of the soak uses every endpoint, and no answer of a healthy g
     new RegExp(`^${endpoint.split(/:\w+(?:\{[^}]*\})?|\{[^}]*\}/).map(RegExp.escape).join(".+")}$`);
   const isUsed = (endpoint: string) => [...seen].some((one) => patternOf(endpoint).test(one));
   assertEquals(endpoints.filter((endpoint) => !isUsed(endpoint)), []);
+});
+
+Deno.test("the longest use of the soak, files with batches and uploads, has up to 22 requests", async () => {
+  assertEquals((await runOnce(/^files, /)).requests, 22);
 });
 
 for (const api of ["chat", "responses", "messages"]) {
