@@ -93,7 +93,8 @@ export const SOCKET_USES: readonly Use[] = [...TYPES, "native"].flatMap((provide
         ...textRequest("responses", `${provider}/${kind}`, question(client), true),
         type: "response.create",
       });
-      check(client, await socket.turn(begin("sim-tools-parallel")));
+      const tools = client.turn % 2 === 0 ? "sim-tools-parallel" : "sim-think-tools";
+      check(client, await socket.turn(begin(tools)));
       const first = await socket.turn(begin("sim-transcript"));
       check(client, first);
       const again = await socket.turn({
