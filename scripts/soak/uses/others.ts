@@ -109,12 +109,12 @@ const FILES: Use = {
   },
 };
 
-/** Length of a page, the newest first: other uses create objects meanwhile. */
-const PAGE_LENGTH = 50;
+/** Number of objects on a page, the newest first: other uses create objects meanwhile. */
+const PAGE_COUNT = 50;
 
 /** Throws unless the list has a new object once, as it was created. */
 async function isListed(client: SoakClient, path: string, created: Received): Promise<void> {
-  const all = pageOf(await client.ok("GET", `${path}?limit=${PAGE_LENGTH}`));
+  const all = pageOf(await client.ok("GET", `${path}?limit=${PAGE_COUNT}`));
   const found = all.filter((each) => at(each, "id") === created.json.id);
   sameJson(found, [created.json], `the object in the list of ${path}`);
 }
