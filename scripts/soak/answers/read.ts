@@ -29,7 +29,7 @@ export function readAnswer(format: Format, type: string, body: string): Answer {
 }
 
 /** Returns the JSON values of the records of an event stream, without its end marker. */
-function sseRecords(body: string): Records {
+export function sseRecords(body: string): Records {
   return body.split("\n\n").flatMap((block) => {
     const data = block.split("\n").filter((line) => line.startsWith("data:"))
       .map((line) => line.slice(5).replace(/^ /, "")).join("\n");
