@@ -1,5 +1,7 @@
 import { type JsonObject, parseJson } from "../../src/core/json/json.ts";
-import { type Answer, at, type Format, readAnswer } from "./answers.ts";
+import type { Answer } from "./answers/answer.ts";
+import { at } from "./answers/json_at.ts";
+import { type Format, readAnswer } from "./answers/read.ts";
 import { KEYS } from "./config.ts";
 import { markOf, type RecordingUpstream, type Said } from "./upstream.ts";
 
@@ -126,6 +128,17 @@ export function checkAnswer(
   demand(!isMarked || hasMark, "the answer is the one of another use");
 }
 
+/** The members of an answer that must be those of what the simulator said. */
+const COMPARED = [
+  "text",
+  "reasoning",
+  "calls",
+  "reason",
+  "furtherChoices",
+  "inputTokens",
+  "outputTokens",
+] as const;
+
 /** Throws unless an answer means what the simulator said last; `end` is the end of its text. */
 export function checkMeaning(client: SoakClient, answer: Answer, end: string): void {
   const said = client.said().at(-1);
@@ -133,7 +146,7 @@ export function checkMeaning(client: SoakClient, answer: Answer, end: string): v
   const expected = readAnswer(upstreamFormat(said.path), said.type, said.text());
   demand(answer.error === null, `the answer has an error: ${answer.error}`);
   demand(answer.isComplete, `the answer has no end: ${end}`);
-  for (const name of ["text", "calls", "reason", "inputTokens", "outputTokens"] as const) {
+  for (const name of COMPARED) {
     // An upstream that reports no tokens has none that could be altered.
     if (expected[name] === null) continue;
     const [one, other] = [answer[name], expected[name]].map((value) => JSON.stringify(value));

@@ -31,6 +31,7 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/e2e/sqlite_process_test.ts",
   "tests/e2e/workers_test.ts",
   "tests/e2e/workers_state_test.ts",
+  "tests/e2e/workers_slots_test.ts",
 ];
 
 /** Arguments of the runner. `--binary FILE` names an executable to test in place of the sources. */

@@ -83,8 +83,10 @@ async function findPlace(options: OptionValues, terminal: Terminal): Promise<Fou
   if (!loaded.ok) return { ok: false, problems: loaded.problems };
   const { enabled, host, port, password: configured } = loaded.config.admin;
   if (!enabled) {
+    // The page shows a single process.
+    const one = loaded.config.server.workers === 1 ? "" : ", server.workers to 1,";
     return failed(
-      `The admin page is off in ${path}: set admin.enabled to true and restart the gateway.`,
+      `The admin page is off in ${path}: set admin.enabled to true${one} and restart the gateway.`,
     );
   }
   if (port === 0) {

@@ -262,6 +262,15 @@ Deno.test("top says what to do when the admin page is off, has no known port or 
     (await ran(["top", "--config", off.path])).err,
     `The admin page is off in ${off.path}: set admin.enabled to true and restart the gateway.\n`,
   );
+  const two = FILE.replace("{port: 0}", "{port: 0, workers: 2}").replace(
+    "enabled: true",
+    "enabled: false",
+  );
+  using workers = await configFile(`${two}state: {store: none}\n`);
+  assertEquals(
+    (await ran(["top", "--config", workers.path])).err,
+    `The admin page is off in ${workers.path}: set admin.enabled to true, server.workers to 1, and restart the gateway.\n`,
+  );
   using free = await configFile(FILE);
   assertMatch((await ran(["top", "--config", free.path])).err, /name it with --url\.\n$/);
   using silent = await configFile(FILE.replace("true, port: 0", "true, port: 1"));

@@ -1,5 +1,5 @@
 import { isObject } from "../../../src/core/json/json.ts";
-import { readAnswer } from "../answers.ts";
+import { readAnswer } from "../answers/read.ts";
 import { checkBeginning, demand, receive, type SoakClient } from "../client.ts";
 import { breakingProvider, type ProviderType, TYPES } from "../config.ts";
 import { API_PATHS, question, TEXT_APIS, type TextApi, textRequest } from "./inference.ts";

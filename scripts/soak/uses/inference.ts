@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { Format } from "../answers.ts";
+import { type Format, readAnswer } from "../answers/read.ts";
 import { checkAnswer, demand, type SoakClient } from "../client.ts";
 import { FALLBACK_MODEL, TYPES } from "../config.ts";
 import type { Use } from "./use.ts";
@@ -71,6 +71,9 @@ const MODELS: readonly (readonly [string, boolean])[] = [
   ["sim-transcript", true],
   ["sim-long-60", false],
   ["sim-tools-parallel", true],
+  ["sim-think", true],
+  ["sim-think-tools", true],
+  ["sim-length", false],
 ];
 
 /** Every client API over every provider type, whole and streamed, with each model in turn. */
@@ -109,6 +112,20 @@ export const ROUTED_USES: readonly Use[] = [
       checkAnswer(client, "chat", await client.ok("POST", API_PATHS.chat, body));
     },
   },
+  ...["compat", "native"].flatMap((provider) =>
+    [false, true].map((stream) => ({
+      name: `three choices of chat over ${provider}, ${stream ? "stream" : "JSON"}`,
+      async run(client: SoakClient) {
+        // Each choice has other IDs of its calls.
+        const model = `${provider}/sim-${client.turn % 2 === 0 ? "think-tools" : "transcript"}`;
+        const body = { ...textRequest("chat", model, question(client), stream), n: 3 };
+        const received = await client.ok("POST", API_PATHS.chat, body);
+        checkAnswer(client, "chat", received);
+        const { furtherChoices } = readAnswer("chat", received.type, received.text);
+        demand(furtherChoices.length === 2, `there are ${furtherChoices.length} further choices`);
+      },
+    }))
+  ),
   {
     name: "chat from the cache",
     async run(client) {

@@ -1,5 +1,5 @@
 import { TYPES } from "../config.ts";
-import { readAnswer } from "../answers.ts";
+import { readAnswer } from "../answers/read.ts";
 import { checkBeginning, demand, type SoakClient } from "../client.ts";
 import { API_PATHS, question, TEXT_APIS, type TextApi, textRequest } from "./inference.ts";
 import type { Use } from "./use.ts";

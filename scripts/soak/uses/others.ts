@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { at, list } from "../answers.ts";
-import { demand, type SoakClient, textIn } from "../client.ts";
+import { at, list } from "../answers/json_at.ts";
+import { demand, type Received, type SoakClient, textIn } from "../client.ts";
 import { question } from "./inference.ts";
-import { sameJson } from "./state.ts";
+import { pageOf, remove, sameJson } from "./stored.ts";
 import type { Use } from "./use.ts";
 
 const RELAYED: Readonly<Record<string, (client: SoakClient) => JsonObject>> = {
@@ -97,20 +97,34 @@ const FILES: Use = {
       completion_window: "24h",
     });
     await isSame(textIn(batch, "output_file_id"));
-    await client.ok("GET", `/v1/batches/${textIn(batch, "id")}`);
-    await client.ok("POST", `/v1/batches/${textIn(batch, "id")}/cancel`);
-    await client.ok("GET", "/v1/batches?limit=1");
-    await client.ok("GET", "/v1/files?limit=1");
-    await client.ok("DELETE", `/v1/files/${id}`);
-    await client.ok("DELETE", `/v1/files/${textIn(batch, "output_file_id")}`);
+    const batchPath = `/v1/batches/${textIn(batch, "id")}`;
+    sameJson((await client.ok("GET", batchPath)).json, batch.json, "the batch");
+    await isListed(client, "/v1/batches", batch);
+    const cancelled = await client.ok("POST", `${batchPath}/cancel`);
+    sameJson(cancelled.json, { ...batch.json, status: "cancelled" }, "the cancelled batch");
+    await isListed(client, "/v1/files", created);
+    await remove(client, "/v1/files", { id, object: "file" });
+    await remove(client, "/v1/files", { id: textIn(batch, "output_file_id"), object: "file" });
     await uploadInParts(client, content);
   },
 };
 
+/** Number of objects on a page, the newest first: other uses create objects meanwhile. */
+const PAGE_COUNT = 50;
+
+/** Throws unless the list has a new object once, as it was created. */
+async function isListed(client: SoakClient, path: string, created: Received): Promise<void> {
+  const all = pageOf(await client.ok("GET", `${path}?limit=${PAGE_COUNT}`));
+  const found = all.filter((each) => at(each, "id") === created.json.id);
+  sameJson(found, [created.json], `the object in the list of ${path}`);
+}
+
 async function uploadInParts(client: SoakClient, content: string): Promise<void> {
   const about = { filename: "parts.txt", purpose: "batch", bytes: content.length };
   const begin = () => client.ok("POST", "/v1/uploads", { ...about, mime_type: "text/plain" });
-  await client.ok("POST", `/v1/uploads/${textIn(await begin(), "id")}/cancel`);
+  const begun = await begin();
+  const cancelled = await client.ok("POST", `/v1/uploads/${textIn(begun, "id")}/cancel`);
+  sameJson(cancelled.json, { ...begun.json, status: "cancelled" }, "the cancelled upload");
   const upload = await begin();
   const path = `/v1/uploads/${textIn(upload, "id")}`;
   // Bytes, because a text could be divided within a character.
@@ -126,7 +140,7 @@ async function uploadInParts(client: SoakClient, content: string): Promise<void>
   const id = textIn(done, "file", "id");
   const { text } = await client.ok("GET", `/v1/files/${id}/content`);
   demand(text === content, "the uploaded file is altered");
-  await client.ok("DELETE", `/v1/files/${id}`);
+  await remove(client, "/v1/files", { id, object: "file" });
 }
 
 const EMBEDDINGS: readonly Use[] = ["compat", "local"].map((provider) => ({

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { at, readResponsesStream } from "../answers.ts";
+import { at } from "../answers/json_at.ts";
+import { readResponsesStream } from "../answers/responses.ts";
 import { checkMeaning, demand, type SoakClient } from "../client.ts";
 import { TYPES } from "../config.ts";
 import { question, textRequest } from "./inference.ts";
@@ -92,7 +93,8 @@ export const SOCKET_USES: readonly Use[] = [...TYPES, "native"].flatMap((provide
         ...textRequest("responses", `${provider}/${kind}`, question(client), true),
         type: "response.create",
       });
-      check(client, await socket.turn(begin("sim-tools-parallel")));
+      const tools = client.turn % 2 === 0 ? "sim-tools-parallel" : "sim-think-tools";
+      check(client, await socket.turn(begin(tools)));
       const first = await socket.turn(begin("sim-transcript"));
       check(client, first);
       const again = await socket.turn({

@@ -1,8 +1,10 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { at, list, readAnswer } from "../answers.ts";
-import { checkAnswer, demand, type SoakClient, textIn } from "../client.ts";
+import { at } from "../answers/json_at.ts";
+import { readAnswer } from "../answers/read.ts";
+import { checkAnswer, demand, textIn } from "../client.ts";
 import { TYPES } from "../config.ts";
 import { question } from "./inference.ts";
+import { listed, remove, sameJson, textOf } from "./stored.ts";
 import type { Use } from "./use.ts";
 
 const RESPONSES = "/v1/responses";
@@ -20,11 +22,11 @@ const STORED_RESPONSES: readonly Use[] = [...TYPES, "native"].map((provider) => 
     checkAnswer(client, "responses", second);
     const again = await client.ok("GET", `${RESPONSES}/${id}`);
     sameJson(again.json.output, first.json.output, "the stored response");
-    const items = await client.ok("GET", `${RESPONSES}/${id}/input_items`);
-    demand(items.text.includes(client.mark), "the input items are those of another use");
-    const deleted = await client.ok("DELETE", `${RESPONSES}/${id}`);
-    demand(deleted.status === 204 || deleted.json.deleted === true, "the response was not deleted");
-    await gone(client, `${RESPONSES}/${id}`);
+    sameJson(again.json.usage, first.json.usage, "the usage of the stored response");
+    const items = listed(await client.ok("GET", `${RESPONSES}/${id}/input_items`));
+    sameJson(items.map(textOf), [question(client)], "the input items");
+    // What the gateway has stored is deleted without a body (204).
+    await remove(client, RESPONSES, provider === "native" ? { id, object: "response" } : { id });
   },
 }));
 
@@ -40,8 +42,27 @@ const NATIVE_RESPONSES: readonly Use[] = [
       demand(done.json.status === "completed", `the status is ${done.json.status}`);
       const { text } = readAnswer("responses", "application/json", done.text);
       demand(text === question(client), `the response is altered: ${text}`);
-      const cancelled = await client.send("POST", `${RESPONSES}/${id}/cancel`);
-      await cancelled.text();
+      // The cancellation of a response that is complete changes nothing.
+      const late = await client.ok("POST", `${RESPONSES}/${id}/cancel`);
+      sameJson(late.json, done.json, "the complete response after its cancellation");
+      await remove(client, RESPONSES, { id, object: "response" });
+    },
+  },
+  {
+    name: "cancelled background responses over native",
+    async run(client) {
+      const body = { model: "native/sim-echo", input: question(client), background: true };
+      const created = await client.ok("POST", RESPONSES, body);
+      const id = textIn(created, "id");
+      const cancelled = await client.ok("POST", `${RESPONSES}/${id}/cancel`);
+      sameJson(
+        [cancelled.json.id, cancelled.json.object, cancelled.json.status],
+        [id, "response", "cancelled"],
+        "the cancelled response",
+      );
+      const read = await client.ok("GET", `${RESPONSES}/${id}`);
+      sameJson(read.json, cancelled.json, "the response after its cancellation");
+      await remove(client, RESPONSES, { id, object: "response" });
     },
   },
   {
@@ -74,18 +95,24 @@ const CONVERSATIONS: Use = {
     checkAnswer(client, "responses", asked);
     demand(asked.text.includes(`First ${client.mark}.`), "the conversation was not sent");
     await client.ok("POST", `${path}/${id}/items`, { items: [item(`Last ${client.mark}.`)] });
-    const listed = await client.ok("GET", `${path}/${id}/items?order=asc&limit=10`);
-    demand(list(listed.json.data).length === 4, `the conversation has other items: ${listed.text}`);
-    const itemId = at(listed.json, "data", 3, "id");
+    const items = listed(await client.ok("GET", `${path}/${id}/items?order=asc&limit=10`));
+    const { text } = readAnswer("responses", asked.type, asked.text);
+    const texts = [`First ${client.mark}.`, question(client), text, `Last ${client.mark}.`];
+    sameJson(items.map(textOf), texts, "the items of the conversation");
+    const itemId = at(items[3], "id");
     const read = await client.ok("GET", `${path}/${id}/items/${itemId}`);
-    demand(read.text.includes(`Last ${client.mark}.`), "the item is another one");
-    await client.ok("DELETE", `${path}/${id}/items/${itemId}`);
+    sameJson(read.json, items[3], "the item");
+    // The response is the conversation (Conversations API, deleting an item).
+    const without = await client.ok("DELETE", `${path}/${id}/items/${itemId}`);
+    const { id: remainingId, object } = without.json;
+    sameJson([remainingId, object], [id, "conversation"], "the response of the deletion");
+    const remaining = listed(await client.ok("GET", `${path}/${id}/items?order=asc`));
+    sameJson(remaining, items.slice(0, 3), "the remaining items");
     const changed = await client.ok("POST", `${path}/${id}`, { metadata: { use: "changed" } });
     demand(at(changed.json, "metadata", "use") === "changed", "the metadata did not change");
     const found = await client.ok("GET", `${path}/${id}`);
     demand(at(found.json, "metadata", "use") === "changed", "the metadata was not stored");
-    await client.ok("DELETE", `${path}/${id}`);
-    await gone(client, `${path}/${id}`);
+    await remove(client, path, { id, object: "conversation.deleted" });
   },
 };
 
@@ -93,7 +120,6 @@ const STORED_CHAT: Use = {
   name: "stored chat over native",
   async run(client) {
     const path = "/v1/chat/completions";
-    const headers = "?limit=1";
     const created = await client.ok("POST", path, {
       model: "native/sim-echo",
       store: true,
@@ -104,36 +130,15 @@ const STORED_CHAT: Use = {
     const id = textIn(created, "id");
     const read = await client.ok("GET", `${path}/${id}`);
     sameJson(at(read.json, "choices"), at(created.json, "choices"), "the stored completion");
-    const messages = await client.ok("GET", `${path}/${id}/messages`);
-    demand(messages.text.includes(client.mark), "the messages are those of another use");
+    const messages = listed(await client.ok("GET", `${path}/${id}/messages`));
+    sameJson(messages.map((each) => at(each, "content")), [question(client)], "the messages");
+    const all = listed(await client.ok("GET", `${path}?metadata[use]=${client.mark}`));
+    sameJson(all, [read.json], "the list of stored completions");
     const changed = await client.ok("POST", `${path}/${id}`, { metadata: { use: "changed" } });
     demand(at(changed.json, "metadata", "use") === "changed", "the metadata did not change");
-    await client.ok("GET", `${path}${headers}`);
-    await client.ok("DELETE", `${path}/${id}`);
-    await gone(client, `${path}/${id}`);
+    await remove(client, path, { id, object: "chat.completion.deleted" });
   },
 };
-
-async function gone(client: SoakClient, path: string): Promise<void> {
-  const response = await client.send("GET", path);
-  await response.text();
-  demand(response.status === 404, `${path} is still there: status ${response.status}`);
-}
-
-/** Throws unless two JSON values are the same, whatever the order of their members. */
-export function sameJson(value: unknown, expected: unknown, what: string): void {
-  const texts = [value, expected].map((each) => JSON.stringify(sorted(each)));
-  demand(texts[0] === texts[1], `${what} is ${texts[0]}, not ${texts[1]}`);
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).toSorted(([one], [other]) => one < other ? -1 : 1)
-      .map(([name, member]) => [name, sorted(member)]),
-  );
-}
 
 /** Everything that is stored by the gateway or by a provider. */
 export const STATE_USES: readonly Use[] = [

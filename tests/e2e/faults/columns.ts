@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { Format } from "../../../scripts/soak/answers.ts";
+import type { Format } from "../../../scripts/soak/answers/read.ts";
 
 /** A provider type of the matrix; `native` is a compat provider whose Responses API is used. */
 export type ProviderType = "compat" | "messages" | "local" | "native";

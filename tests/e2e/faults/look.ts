@@ -4,7 +4,8 @@ import {
   type JsonValue,
   parseJson,
 } from "../../../src/core/json/json.ts";
-import { at, readAnswer, sseRecords } from "../../../scripts/soak/answers.ts";
+import { at } from "../../../scripts/soak/answers/json_at.ts";
+import { readAnswer, sseRecords } from "../../../scripts/soak/answers/read.ts";
 import { assert } from "../../support/assert.ts";
 import type { Column } from "./columns.ts";
 

@@ -1,6 +1,6 @@
 import { type CallReport, endOf } from "../../../src/observe/report.ts";
 import { newSimulator } from "../../../src/simulator/simulator.ts";
-import { readResponsesStream } from "../../../scripts/soak/answers.ts";
+import { readResponsesStream } from "../../../scripts/soak/answers/responses.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
