@@ -17,7 +17,7 @@ import {
   USUAL_CONFIG,
 } from "./command.ts";
 import { urlOf } from "./listen.ts";
-import { texts, wholeText } from "./post_json.ts";
+import { texts } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
 import { nextView, renderTop, type TopView } from "./top_text.ts";
 
@@ -135,12 +135,37 @@ async function request(
 }
 
 async function showOnce(place: Place, world: World, terminal: Terminal): Promise<number> {
-  const response = await request(place, "/snapshot", world, new Cancellation());
-  if (typeof response === "string") return printProblems(terminal, [response]);
-  const snapshot = parseSnapshot(await wholeText(response));
-  if (snapshot === null) return printProblems(terminal, [notAPage(place)]);
-  terminal.out(`${renderTop(nextView(null, snapshot), PIPE).join("\n")}\n`);
-  return OK_STATUS;
+  const cancellation = new Cancellation();
+  const forgetTimer = world.after(MAX_SILENCE_MS, () => cancellation.cancel(null));
+  try {
+    const response = await request(place, "/snapshot", world, cancellation);
+    if (typeof response === "string") return printProblems(terminal, [response]);
+    const view = shownView(null, await boundedText(response).catch(() => ""));
+    if (view === null) return printProblems(terminal, [notAPage(place)]);
+    terminal.out(`${renderTop(view, PIPE).join("\n")}\n`);
+    return OK_STATUS;
+  } finally {
+    forgetTimer();
+    cancellation.cancel(null);
+  }
+}
+
+/** Maximum length of a snapshot in characters. The address may be that of any server. */
+const MAX_SNAPSHOT_CHARS = 16 * 1024 * 1024;
+
+/** Time without a snapshot after which the connection counts as lost: one is sent each second. */
+const MAX_SILENCE_MS = 10_000;
+
+/** Returns the body of a response as text; one that is too long for a snapshot is cut. */
+async function boundedText(response: Incoming): Promise<string> {
+  const pieces: string[] = [];
+  let length = 0;
+  for await (const text of texts(response)) {
+    pieces.push(text);
+    length += text.length;
+    if (length > MAX_SNAPSHOT_CHARS) break;
+  }
+  return pieces.join("");
 }
 
 /** Width of output that is no terminal. */
@@ -169,29 +194,51 @@ async function showAlways(place: Place, world: World, terminal: Terminal): Promi
     terminal.out(HOME + lines.map((line) => line + CLEAR_LINE).join("\r\n") + CLEAR_BELOW);
   }
 
-  async function follow(response: Incoming) {
+  /** Shows the snapshots of a stream until its end. */
+  async function follow(response: Incoming, onSnapshot: () => void) {
     const framing = newSseFraming();
     for await (const text of texts(response)) {
       for (const { data } of framing.push(text)) {
-        const snapshot = parseSnapshot(data);
-        if (snapshot === null) continue;
-        shown.view = nextView(shown.view, snapshot);
+        const next = shownView(shown.view, data);
+        if (next === null) continue;
+        shown.view = next;
+        onSnapshot();
         draw();
       }
+      if (framing.held() > MAX_SNAPSHOT_CHARS) return;
+    }
+  }
+
+  /** Follows one connection until it is lost or silent; returns what to do if it shows nothing. */
+  async function connection(): Promise<string> {
+    const cancellation = new Cancellation();
+    const unsubscribe = stop.onCancel((reason) => cancellation.cancel(reason));
+    const lose = () => cancellation.cancel(null);
+    let forgetTimer = world.after(MAX_SILENCE_MS, lose);
+    try {
+      const response = await request(place, "/events", world, cancellation);
+      if (typeof response === "string") return response;
+      await follow(response, () => {
+        forgetTimer();
+        forgetTimer = world.after(MAX_SILENCE_MS, lose);
+      }).catch(() => {});
+      return notAPage(place);
+    } finally {
+      forgetTimer();
+      unsubscribe();
+      lose();
     }
   }
 
   terminal.out(OPEN_SCREEN);
   while (!stop.isCancelled) {
-    const response = await request(place, "/events", world, stop);
-    if (typeof response !== "string") {
-      await follow(response).catch(() => {});
-    } else if (shown.view === null) {
-      problem = stop.isCancelled ? null : response;
+    const lost = await connection();
+    if (stop.isCancelled) break;
+    if (shown.view === null) {
+      problem = lost;
       break;
     }
-    if (stop.isCancelled) break;
-    if (shown.view !== null) shown.view = { ...shown.view, isLive: false };
+    shown.view = { ...shown.view, isLive: false };
     draw();
     await pause(world, stop, RECONNECT_MS);
   }
@@ -205,13 +252,21 @@ function notAPage({ url }: Place): string {
   return `${url} is not the address of an admin page.`;
 }
 
-/** Returns the snapshot in a text; null if it is none. */
-function parseSnapshot(text: string): Snapshot | null {
+/** Returns the view after the snapshot in a text; null if it is no snapshot of this program. */
+function shownView(earlier: TopView | null, text: string): TopView | null {
   const value = parseJson(text);
-  return isSnapshot(value) ? value : null;
+  if (!isSnapshot(value)) return null;
+  try {
+    const view = nextView(earlier, value);
+    renderTop(view, PIPE);
+    return view;
+  } catch {
+    // A member of another type: the server is another program, or another version of this one.
+    return null;
+  }
 }
 
-/** True for a document with the members of a snapshot: its writer is the same program. */
+/** True for a document with the lists of a snapshot. */
 function isSnapshot(value: unknown): value is Snapshot {
   return isObject(value) && ["seconds", "providers", "routes", "running", "finished", "keys"]
     .every((name) => Array.isArray(value[name]));
