@@ -1,9 +1,11 @@
 import type { FinishedCall, Snapshot } from "../../src/admin/snapshot.ts";
+import { showAlways, showOnce } from "../../src/cli/top_screen.ts";
 import { nextView, renderTop } from "../../src/cli/top_text.ts";
 import { durationText, figure, visible } from "../../src/cli/top_words.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { configFile, ran, testTerminal, whileServing } from "./test_terminal.ts";
 import { run } from "../../src/cli/run.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 
 const NO_USE = { calls: 0, input: 0, output: 0, cached: 0, nanoUsd: 0, estimated: 0 };
 const AT_MS = Date.parse("2026-11-22T18:00:00Z");
@@ -258,6 +260,54 @@ Deno.test("top says that the connection is lost when a stream ends after a snaps
       assertEquals(await running, 0);
     });
   }
+});
+
+/** Returns a world with real requests whose timers run when the test says so. */
+function worldWithTimers() {
+  const real = newRealWorld();
+  const timers = new Set<() => void>();
+  return {
+    send: real.send,
+    after(_ms: number, task: () => void) {
+      timers.add(task);
+      return () => timers.delete(task);
+    },
+    runTimers: () => timers.forEach((task) => task()),
+    [Symbol.dispose]: () => real.close(),
+  };
+}
+
+Deno.test("top says that the connection is lost when a server falls silent, and connects again", async () => {
+  using world = worldWithTimers();
+  const first = new TextEncoder().encode(`data: ${JSON.stringify(SNAPSHOT)}\n\n`);
+  const silent = () =>
+    new Response(new ReadableStream({ start: (controller) => controller.enqueue(first) }));
+  await whileHostile(silent, async (url) => {
+    const terminal = { ...testTerminal(), size: () => ({ columns: 60, rows: 9 }) };
+    const running = showAlways({ ok: true, url, headers: {} }, world, terminal);
+    await terminal.said(/live/);
+    world.runTimers();
+    await terminal.said(/live[^]*connection lost/);
+    world.runTimers();
+    await terminal.said(/live[^]*connection lost[^]*live/);
+    terminal.end();
+    assertEquals(await running, 0);
+  });
+});
+
+Deno.test("top ends where stdout is no terminal and the server does not complete its answer", async () => {
+  using world = worldWithTimers();
+  const started = Promise.withResolvers<void>();
+  const silent = () =>
+    new Response(new ReadableStream({ pull: () => started.resolve() }, { highWaterMark: 0 }));
+  await whileHostile(silent, async (url) => {
+    const terminal = testTerminal();
+    const running = showOnce({ ok: true, url, headers: {} }, world, terminal);
+    await started.promise;
+    world.runTimers();
+    assertEquals([await running, terminal.written.out], [1, ""]);
+    assertMatch(terminal.written.err, /^(Nothing answers at|http:)/);
+  });
 });
 
 Deno.test("top follows no redirect, so that the password reaches one server only", async () => {
