@@ -1,28 +1,11 @@
-import type { Snapshot } from "../admin/snapshot.ts";
 import { readText } from "../config/files.ts";
 import { load } from "../config/load.ts";
-import { isObject, parseJson } from "../core/json/json.ts";
-import { Cancellation } from "../core/cancellation.ts";
-import { pause } from "../core/pause.ts";
-import type { Incoming, World } from "../core/world.ts";
-import { newSseFraming } from "../formats/sse.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
-import {
-  type Command,
-  CONFIG_OPTION,
-  FAILED_STATUS,
-  OK_STATUS,
-  printProblems,
-  USUAL_CONFIG,
-} from "./command.ts";
+import { type Command, CONFIG_OPTION, printProblems, USUAL_CONFIG } from "./command.ts";
 import { urlOf } from "./listen.ts";
-import { texts, wholeText } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
-import { nextView, renderTop, type TopView } from "./top_text.ts";
-
-/** Environment variable with the password of the admin page. */
-const PASSWORD_VARIABLE = "SWITCHYARD_ADMIN_PASSWORD";
+import { PASSWORD_VARIABLE, type Place, showAlways, showOnce } from "./top_screen.ts";
 
 /** Command `switchyard top`: shows the snapshots of the admin page in a terminal. */
 export const top: Command = {
@@ -55,13 +38,6 @@ export const top: Command = {
     }
   },
 };
-
-/** Address and headers of requests to the admin page. */
-interface Place {
-  readonly ok: true;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 type FoundPlace = Place | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -103,118 +79,4 @@ function headersOf(password: string | undefined): Readonly<Record<string, string
   if (password === undefined || password === "") return {};
   const credentials = new TextEncoder().encode(`top:${password}`).toBase64();
   return { authorization: `Basic ${credentials}` };
-}
-
-/** Returns the response to a request of the admin page, or what to do about its failure. */
-async function request(
-  { url, headers }: Place,
-  path: string,
-  world: Pick<World, "send">,
-  cancellation: Cancellation,
-): Promise<Incoming | string> {
-  try {
-    const response = await world.send(`${url}${path}`, {
-      method: "GET",
-      headers,
-      body: null,
-      cancellation,
-    });
-    if (response.status === 200) return response;
-    await response.body?.cancel();
-    switch (response.status) {
-      case 401:
-        return `The admin page at ${url} requires its password: set ${PASSWORD_VARIABLE}, or name ` +
-          "a file with --password.";
-      case 503:
-        return `Too many pages of ${url} are open: close one of them.`;
-      default:
-        return `${url} answers with status ${response.status}; is it the address of an admin page?`;
-    }
-  } catch {
-    return `Nothing answers at ${url}: set admin.enabled to true, start the gateway, or name its ` +
-      "admin page with --url.";
-  }
-}
-
-async function showOnce(place: Place, world: World, terminal: Terminal): Promise<number> {
-  const response = await request(place, "/snapshot", world, new Cancellation());
-  if (typeof response === "string") return printProblems(terminal, [response]);
-  const snapshot = parseSnapshot(await wholeText(response));
-  if (snapshot === null) return printProblems(terminal, [notAPage(place)]);
-  terminal.out(`${renderTop(nextView(null, snapshot), PIPE).join("\n")}\n`);
-  return OK_STATUS;
-}
-
-/** Width of output that is no terminal. */
-const PIPE = { columns: 120, rows: null, isColoured: false };
-
-/** Sequences of terminals: cursor to the top left, clear to the end of the line and of the screen. */
-const HOME = "\x1b[H", CLEAR_LINE = "\x1b[K", CLEAR_BELOW = "\x1b[J";
-
-/** Sequences that open and close the second screen without a cursor. */
-const OPEN_SCREEN = "\x1b[?1049h\x1b[?25l", CLOSE_SCREEN = "\x1b[?25h\x1b[?1049l";
-
-/** Time from a lost connection to the next one. */
-const RECONNECT_MS = 1_000;
-
-/** Shows each snapshot until a stop signal; connects again if the connection is lost. */
-async function showAlways(place: Place, world: World, terminal: Terminal): Promise<number> {
-  const stop = terminal.stop();
-  const noColor = terminal.environment["NO_COLOR"] ?? "";
-  const shown: { view: TopView | null } = { view: null };
-  let problem: string | null = null;
-
-  function draw() {
-    const size = terminal.size();
-    if (shown.view === null || size === null) return;
-    const lines = renderTop(shown.view, { ...size, isColoured: noColor === "" });
-    terminal.out(HOME + lines.map((line) => line + CLEAR_LINE).join("\r\n") + CLEAR_BELOW);
-  }
-
-  async function follow(response: Incoming) {
-    const framing = newSseFraming();
-    for await (const text of texts(response)) {
-      for (const { data } of framing.push(text)) {
-        const snapshot = parseSnapshot(data);
-        if (snapshot === null) continue;
-        shown.view = nextView(shown.view, snapshot);
-        draw();
-      }
-    }
-  }
-
-  terminal.out(OPEN_SCREEN);
-  while (!stop.isCancelled) {
-    const response = await request(place, "/events", world, stop);
-    if (typeof response !== "string") {
-      await follow(response).catch(() => {});
-    } else if (shown.view === null) {
-      problem = stop.isCancelled ? null : response;
-      break;
-    }
-    if (stop.isCancelled) break;
-    if (shown.view !== null) shown.view = { ...shown.view, isLive: false };
-    draw();
-    await pause(world, stop, RECONNECT_MS);
-  }
-  terminal.out(CLOSE_SCREEN);
-  if (problem === null) return OK_STATUS;
-  terminal.err(`${problem}\n`);
-  return FAILED_STATUS;
-}
-
-function notAPage({ url }: Place): string {
-  return `${url} is not the address of an admin page.`;
-}
-
-/** Returns the snapshot in a text; null if it is none. */
-function parseSnapshot(text: string): Snapshot | null {
-  const value = parseJson(text);
-  return isSnapshot(value) ? value : null;
-}
-
-/** True for a document with the members of a snapshot: its writer is the same program. */
-function isSnapshot(value: unknown): value is Snapshot {
-  return isObject(value) && ["seconds", "providers", "routes", "running", "finished", "keys"]
-    .every((name) => Array.isArray(value[name]));
 }

@@ -27,8 +27,12 @@ const MAX_FINISHED = 20;
 /** Number of seconds over which rates are added up. */
 const MAX_RATE_SECONDS = 60;
 
-/** Returns the view of a new snapshot, which has only what is new in the stream since the earlier one. */
-export function nextView(earlier: TopView | null, snapshot: Snapshot): TopView {
+/**
+ * Returns the view of a new snapshot, which has only what is new in the stream since the earlier one.
+ * The first snapshot after a lost connection has everything again.
+ */
+export function nextView(latest: TopView | null, snapshot: Snapshot): TopView {
+  const earlier = latest?.isLive ? latest : null;
   const { seconds, finished, atMs } = snapshot;
   const oldest = Math.floor(atMs / 1000) - MAX_RATE_SECONDS;
   return {
@@ -39,7 +43,7 @@ export function nextView(earlier: TopView | null, snapshot: Snapshot): TopView {
   };
 }
 
-/** Returns the lines of a snapshot, cut to the screen. Names are without control characters. */
+/** Returns the lines of a snapshot, cut to the screen and without control characters. */
 export function renderTop(view: TopView, screen: TopScreen): readonly string[] {
   const { snapshot } = view;
   const lines = [
@@ -55,7 +59,7 @@ export function renderTop(view: TopView, screen: TopScreen): readonly string[] {
   ];
   const shown = screen.rows === null ? lines : lines.slice(0, screen.rows);
   return shown.map(({ text, style }) => {
-    const cut = [...text].slice(0, screen.columns).join("").trimEnd();
+    const cut = [...visible(text)].slice(0, screen.columns).join("").trimEnd();
     return screen.isColoured && style !== null ? `\x1b[${style}m${cut}\x1b[0m` : cut;
   });
 }
@@ -87,7 +91,7 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
   return [
     {
       text: `Switchyard ${version}  ${state}  up ${durationText(uptimeMs)}  ` +
-        `generation ${generation}  ${visible(gatewayUrl)}`,
+        `generation ${generation}  ${gatewayUrl}`,
       style: isLive ? BOLD_CODE : RED_CODE,
     },
     plain(
@@ -112,11 +116,11 @@ function storeLine({ store, atMs }: Snapshot): Line {
   const size = `${entries} entries`;
   if (isUp) {
     const ping = pingMs === null ? "" : `, answers in ${durationText(pingMs)}`;
-    return plain(`State: ${visible(engine)}${ping}, ${size}`);
+    return plain(`State: ${engine}${ping}, ${size}`);
   }
   const away = durationText(awaySinceMs === null ? null : atMs - awaySinceMs);
   return {
-    text: `State: ${visible(engine)}, away for ${away}, ${pendingWrites} writes wait`,
+    text: `State: ${engine}, away for ${away}, ${pendingWrites} writes wait`,
     style: RED_CODE,
   };
 }
@@ -131,9 +135,9 @@ function problemLines({ refusedReload, warnings }: Snapshot): readonly Line[] {
         style: RED_CODE,
       },
     ],
-    ...refused.map((text) => ({ text: `  ${visible(text)}`, style: RED_CODE })),
+    ...refused.map((text) => ({ text: `  ${text}`, style: RED_CODE })),
     ...warnings.length === 0 ? [] : [{ text: "", style: null }],
-    ...warnings.map((text) => ({ text: `Warning: ${visible(text)}`, style: YELLOW_CODE })),
+    ...warnings.map((text) => ({ text: `Warning: ${text}`, style: YELLOW_CODE })),
   ];
 }
 

@@ -1,9 +1,11 @@
 import type { FinishedCall, Snapshot } from "../../src/admin/snapshot.ts";
+import { showAlways, showOnce } from "../../src/cli/top_screen.ts";
 import { nextView, renderTop } from "../../src/cli/top_text.ts";
 import { durationText, figure, visible } from "../../src/cli/top_words.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { configFile, ran, testTerminal, whileServing } from "./test_terminal.ts";
 import { run } from "../../src/cli/run.ts";
+import { newRealWorld } from "../../src/world/real_world.ts";
 
 const NO_USE = { calls: 0, input: 0, output: 0, cached: 0, nanoUsd: 0, estimated: 0 };
 const AT_MS = Date.parse("2026-11-22T18:00:00Z");
@@ -184,6 +186,140 @@ Deno.test("top says that the connection is lost, and that no call is running", (
   const text = renderTop(lost, WIDE).join("\n");
   assertMatch(text, /connection lost, draining/);
   assertMatch(text, /\nNo call is running\.\n/);
+});
+
+Deno.test("top counts the calls of a connection that is back once, though its first snapshot has them again", () => {
+  const first = nextView(null, SNAPSHOT);
+  const back = nextView({ ...first, isLive: false }, SNAPSHOT);
+  assertEquals([back.seconds, back.finished], [SNAPSHOT.seconds, SNAPSHOT.finished]);
+});
+
+Deno.test("top escapes control characters in the words of a hostile server, such as its version", () => {
+  const evil = { ...SNAPSHOT, version: "1\x1b]0;evil\x07\x9b2J\n" };
+  const lines = renderTop(nextView(null, evil), WIDE);
+  assertMatch(lines[0] ?? "", /^Switchyard 1\\u\{1b\}\]0;evil\\u\{7\}\\u\{9b\}2J\\u\{a\} /);
+});
+
+/** Runs a task with the URL of a server that answers every request with the given function. */
+async function whileHostile(
+  respond: (request: Request) => Response,
+  task: (url: string) => Promise<void>,
+): Promise<void> {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, respond);
+  try {
+    await task(`http://127.0.0.1:${server.addr.port}`);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+/** Returns an endless body of one letter after the first text. */
+function endless(first: string): ReadableStream<Uint8Array> {
+  const piece = new Uint8Array(1 << 20).fill("a".charCodeAt(0));
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(first)),
+    pull: (controller) => controller.enqueue(piece),
+  });
+}
+
+Deno.test("top refuses a server whose answer is no snapshot, incomplete or without an end, and restores the screen", async () => {
+  const lists = { seconds: [], providers: [], routes: [], running: [], finished: [], keys: [] };
+  const incomplete = JSON.stringify(lists);
+  const odd = JSON.stringify({ ...SNAPSHOT, providers: [null] });
+  const bodies: readonly (() => ReadableStream<Uint8Array> | string)[] = [
+    () => `data: ${incomplete}\n\n`,
+    () => `data: ${odd}\n\n`,
+    () => "data: [1]\n\n",
+    () => endless("data: "),
+  ];
+  for (const body of bodies) {
+    await whileHostile(() => new Response(body()), async (url) => {
+      const terminal = { ...testTerminal(), size: () => ({ columns: 60, rows: 9 }) };
+      assertEquals(await run(["top", "--url", url], terminal), 1);
+      assertMatch(terminal.written.err, /is not the address of an admin page\.\n$/);
+      assert(terminal.written.out.endsWith("\x1b[?25h\x1b[?1049l"));
+    });
+  }
+  for (const body of [() => incomplete, () => odd, () => "[1]", () => endless("{")]) {
+    await whileHostile(() => new Response(body()), async (url) => {
+      const { code, err, out } = await ran(["top", "--url", url]);
+      assertEquals([code, out], [1, ""]);
+      assertMatch(err, /is not the address of an admin page\.\n$/);
+    });
+  }
+});
+
+Deno.test("top says that the connection is lost when a stream ends after a snapshot or sends a record without an end", async () => {
+  const whole = `data: ${JSON.stringify(SNAPSHOT)}\n\n`;
+  for (const body of [() => whole, () => endless(`${whole}data: `)]) {
+    await whileHostile(() => new Response(body()), async (url) => {
+      const terminal = { ...testTerminal(), size: () => ({ columns: 60, rows: 9 }) };
+      const running = run(["top", "--url", url], terminal);
+      await terminal.said(/live[^]*connection lost/);
+      terminal.end();
+      assertEquals(await running, 0);
+    });
+  }
+});
+
+/** Returns a world with real requests whose timers run when the test says so. */
+function worldWithTimers() {
+  const real = newRealWorld();
+  const timers = new Set<() => void>();
+  return {
+    send: real.send,
+    after(_ms: number, task: () => void) {
+      timers.add(task);
+      return () => timers.delete(task);
+    },
+    runTimers: () => timers.forEach((task) => task()),
+    [Symbol.dispose]: () => real.close(),
+  };
+}
+
+Deno.test("top says that the connection is lost when a server falls silent, and connects again", async () => {
+  using world = worldWithTimers();
+  const first = new TextEncoder().encode(`data: ${JSON.stringify(SNAPSHOT)}\n\n`);
+  const silent = () =>
+    new Response(new ReadableStream({ start: (controller) => controller.enqueue(first) }));
+  await whileHostile(silent, async (url) => {
+    const terminal = { ...testTerminal(), size: () => ({ columns: 60, rows: 9 }) };
+    const running = showAlways({ ok: true, url, headers: {} }, world, terminal);
+    await terminal.said(/live/);
+    world.runTimers();
+    await terminal.said(/live[^]*connection lost/);
+    world.runTimers();
+    await terminal.said(/live[^]*connection lost[^]*live/);
+    terminal.end();
+    assertEquals(await running, 0);
+  });
+});
+
+Deno.test("top ends where stdout is no terminal and the server does not complete its answer", async () => {
+  using world = worldWithTimers();
+  const started = Promise.withResolvers<void>();
+  const silent = () =>
+    new Response(new ReadableStream({ pull: () => started.resolve() }, { highWaterMark: 0 }));
+  await whileHostile(silent, async (url) => {
+    const terminal = testTerminal();
+    const running = showOnce({ ok: true, url, headers: {} }, world, terminal);
+    await started.promise;
+    world.runTimers();
+    assertEquals([await running, terminal.written.out], [1, ""]);
+    assertMatch(terminal.written.err, /^(Nothing answers at|http:)/);
+  });
+});
+
+Deno.test("top follows no redirect, so that the password reaches one server only", async () => {
+  const reached: string[] = [];
+  await whileHostile((request) => {
+    reached.push(new URL(request.url).pathname);
+    return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+  }, async (url) => {
+    const { code, err } = await ran(["top", "--url", url], { SWITCHYARD_ADMIN_PASSWORD: "a" });
+    assertEquals([code, reached], [1, ["/snapshot"]]);
+    assertMatch(err, /answers with status 302; is it the address of an admin page\?\n$/);
+  });
 });
 
 Deno.test("top writes durations and figures with their units", () => {
