@@ -13,7 +13,7 @@ import { LEAVING_CONFIG, type Moment, MOMENTS } from "./moments.ts";
 export interface Leave {
   readonly column: Column;
   readonly moment: string;
-  /** What the upstream saw of the call. */
+  /** What the upstream saw: no request, the cancellation, or that it had answered. */
   readonly upstream: string;
   readonly status: number;
   /** Outcome of each attempt in `tries`, without the provider; empty without an attempt. */
