@@ -1,4 +1,5 @@
 import { isObject, type JsonValue, parseJson } from "../../src/core/json/json.ts";
+import { at, list, numberAt, sseRecords, textAt } from "./records.ts";
 
 /** The meaning of an answer in any API: what must be the same for the client and the upstream. */
 export interface Answer {
@@ -24,8 +25,8 @@ export function readAnswer(format: Format, type: string, body: string): Answer {
   const records = type.startsWith("text/event-stream")
     ? sseRecords(body)
     : format === "local"
-    ? body.split("\n").filter((line) => line !== "").map(parse)
-    : [parse(body)];
+    ? body.split("\n").filter((line) => line !== "").map((line) => parseJson(line))
+    : [parseJson(body)];
   const isStream = type.startsWith("text/event-stream");
   switch (format) {
     case "chat":
@@ -37,42 +38,6 @@ export function readAnswer(format: Format, type: string, body: string): Answer {
     case "local":
       return readLocal(records);
   }
-}
-
-/** Returns the member of a JSON value at a path of names and positions; undefined without it. */
-export function at(value: JsonValue | undefined, ...path: readonly (string | number)[]) {
-  let found = value;
-  for (const step of path) {
-    if (typeof step === "number") found = Array.isArray(found) ? found.at(step) : undefined;
-    else found = isObject(found) ? found[step] : undefined;
-  }
-  return found;
-}
-
-/** Returns the elements of a JSON array; none for any other value. */
-export function list(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns the JSON values of the records of an event stream, without its end marker. */
-export function sseRecords(body: string): readonly (JsonValue | undefined)[] {
-  return body.split("\n\n").flatMap((block) => {
-    const data = block.split("\n").filter((line) => line.startsWith("data:"))
-      .map((line) => line.slice(5).replace(/^ /, "")).join("\n");
-    return data === "" || data === "[DONE]" ? [] : [parse(data)];
-  });
-}
-
-function parse(text: string): JsonValue | undefined {
-  return parseJson(text);
-}
-
-function textAt(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
-function numberAt(value: JsonValue | undefined): number | null {
-  return typeof value === "number" ? value : null;
 }
 
 function callText(name: JsonValue | undefined, args: JsonValue | undefined): string {

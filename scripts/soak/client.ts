@@ -1,5 +1,6 @@
 import { type JsonObject, parseJson } from "../../src/core/json/json.ts";
-import { type Answer, at, type Format, readAnswer } from "./answers.ts";
+import { type Answer, type Format, readAnswer } from "./answers.ts";
+import { at } from "./records.ts";
 import { KEYS } from "./config.ts";
 import { markOf, type RecordingUpstream, type Said } from "./upstream.ts";
 

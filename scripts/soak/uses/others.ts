@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { at, list } from "../answers.ts";
+import { at, list } from "../records.ts";
 import { demand, type SoakClient, textIn } from "../client.ts";
 import { question } from "./inference.ts";
 import { sameJson } from "./state.ts";

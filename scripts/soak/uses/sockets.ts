@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { at, readResponsesStream } from "../answers.ts";
+import { readResponsesStream } from "../answers.ts";
+import { at } from "../records.ts";
 import { checkMeaning, demand, type SoakClient } from "../client.ts";
 import { TYPES } from "../config.ts";
 import { question, textRequest } from "./inference.ts";

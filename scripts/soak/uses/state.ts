@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { at, list, readAnswer } from "../answers.ts";
+import { readAnswer } from "../answers.ts";
+import { at, list } from "../records.ts";
 import { checkAnswer, demand, type SoakClient, textIn } from "../client.ts";
 import { TYPES } from "../config.ts";
 import { question } from "./inference.ts";

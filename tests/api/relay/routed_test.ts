@@ -39,7 +39,7 @@ Deno.test("a route matches the request type of a relayed endpoint, which is its 
 });
 
 /** The first target and the fallback serve every relayed endpoint of the configuration. */
-const FALLING_BACK = CONFIG.replace(/\n    - \{name: forced,.*/, "");
+const FALLING_BACK = CONFIG.replace(/\n {4}- \{name: forced,.*/, "");
 
 Deno.test("a failed attempt is retried and then falls back", async () => {
   const calls = relayedGateway(({ url }) =>

@@ -38,7 +38,7 @@ export async function runLeaves(): Promise<readonly Leave[]> {
   return runs.flat();
 }
 
-/** Runs one call whose client leaves, in a gateway of its own, and checks that nothing is sent again. */
+/** Runs one call whose client leaves, in a new gateway, and checks that nothing is sent again. */
 async function runLeave(column: Column, moment: Moment): Promise<Leave> {
   const upstream = newHeldUpstream(column, moment);
   const clock = scriptedWorld({ fetch: upstream.fetch });

@@ -4,7 +4,8 @@ import {
   type JsonValue,
   parseJson,
 } from "../../../src/core/json/json.ts";
-import { at, readAnswer, sseRecords } from "../../../scripts/soak/answers.ts";
+import { readAnswer } from "../../../scripts/soak/answers.ts";
+import { at, sseRecords } from "../../../scripts/soak/records.ts";
 import { assert } from "../../support/assert.ts";
 import type { Column } from "./columns.ts";
 
