@@ -36,8 +36,13 @@ breaks in the same way. If only the first one breaks and the call is sent again,
 Nothing is sent again once content has been delivered. A call for which the provider stores something, such as a native
 response, is sent again only if the provider certainly did not begin it.
 
-Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page, and by
-\`tests/e2e/fault_sockets_test.ts\`, in which the breaks happen on real sockets.
+The last section is about clients that disconnect, or close their WebSocket, while the upstream is at work or the call waits in the
+gateway. Each provider has one slot there (\`max_concurrent: 1\`). The call ends at once: its connection to the upstream is cancelled,
+the slot is free, and nothing is sent again. Status 499 is only in the log; with 200 the response had begun.
+
+Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page, by
+\`tests/e2e/fault_sockets_test.ts\`, in which the breaks happen on real sockets, and by \`tests/e2e/client_leaves_test.ts\` and
+\`tests/e2e/client_leaves_stream_test.ts\`, in which the clients do.
 
 <!-- fault matrix: \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes it -->`;
 
@@ -66,12 +71,6 @@ function shownCell({ column, broken, seen, isRetried, fallsBack, tried, end, cau
   };
 }
 
-const LEAVES_HEAD = `## The client leaves
-
-Here the client disconnects, or closes its WebSocket, while the upstream is at work or the call waits in the gateway. The call
-ends at once: the upstream's connection is cancelled, the slot of the provider is free, and nothing is sent again. Each provider
-has one slot (\`max_concurrent: 1\`). Status 499 is written to the log alone; with 200, the response had begun.`;
-
 function leavesText(leaves: readonly Leave[]): string {
   const header = ["moment", "calls", "upstream", "sent again", "`status`", "`tries`", "`end`"];
   const rows = rowsOf(leaves.map(({ column, moment, upstream, status, tried, end }) => ({
@@ -86,10 +85,7 @@ function leavesText(leaves: readonly Leave[]): string {
       `\`${end}\``,
     ],
   })));
-  return `${LEAVES_HEAD}\n\n${tableText(header, rows)}
-
-Shown by \`tests/e2e/fault_matrix_test.ts\`, and on real sockets by \`tests/e2e/client_leaves_test.ts\` and
-\`tests/e2e/client_leaves_stream_test.ts\`.`;
+  return `## The client leaves\n\n${tableText(header, rows)}`;
 }
 
 /** Names the breaks of a row; statuses share their word. */
