@@ -30,6 +30,7 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/e2e/required_state_test.ts",
   "tests/e2e/sqlite_process_test.ts",
   "tests/e2e/workers_test.ts",
+  "tests/e2e/workers_start_test.ts",
   "tests/e2e/workers_state_test.ts",
   "tests/e2e/workers_slots_test.ts",
 ];

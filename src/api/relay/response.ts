@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { success } from "../../core/result.ts";
+import { fault, success } from "../../core/result.ts";
 import type { Outcome } from "../../core/stream.ts";
 import type { FixedResponseHandler, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { providerError } from "../../wires/openai/errors.ts";
@@ -10,14 +10,16 @@ import type { RoutedEndpoint } from "./table.ts";
 import { subtitledSeconds } from "./subtitles.ts";
 import { relayedUnits, relayedUsage } from "./usage.ts";
 
-const EVENT_STREAM = "text/event-stream";
+const EVENT_STREAM = "text/event-stream", HTML = "text/html";
 
 /** Largest record of a stream: a whole image in base64. */
 const MAX_RECORD_BYTES = 32 * 1024 * 1024;
 
 /**
  * Returns the handler of a relayed response, which its content type chooses: an event stream is checked
- * for its end, JSON is parsed, and any other content is passed on if the endpoint has such responses.
+ * for its end, JSON is parsed, and any other content is passed on if the endpoint has such responses. No
+ * endpoint has pages: bytes called `text/html` are a fault. Texts are not, because whisper.cpp calls its
+ * transcriptions so.
  */
 export function relayedHandler(
   endpoint: RoutedEndpoint,
@@ -39,6 +41,7 @@ export function relayedHandler(
         return wholeHandler(endpoint, request);
       }
       if (endpoint.answer === "text") return textHandler(endpoint, request);
+      if (contentType === HTML) return PAGE_HANDLER;
       return { kind: "bytes", outcome: outcomeOf(endpoint, request, {}) };
     },
   };
@@ -60,6 +63,12 @@ function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeH
     },
   };
 }
+
+/** Reads a page that a proxy or a sign-in sends with status 200 in place of the bytes. */
+const PAGE_HANDLER: WholeHandler = {
+  kind: "whole",
+  read: () => fault("invalid_upstream_response", "The provider's answer is an HTML page."),
+};
 
 /** Returns the bytes of a text, such as subtitles, which may be empty. */
 function textHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {

@@ -235,6 +235,14 @@ Deno.test("a deletion that the provider confirms without a body is the deletion 
   assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
 });
 
+Deno.test("the content of a stored file may be an HTML page, which is delivered as it is", async () => {
+  const headers = { "content-type": "text/html" };
+  const calls = nativeGateway(ONCE, () => ({ headers, body: "<!doctype html>" }));
+  const got = await calls.get("/files/f/content", naming("second"));
+  assertEquals([got.status, got.text], [200, "<!doctype html>"]);
+  assertEquals(got.headers.get("content-type"), "text/html");
+});
+
 Deno.test("a part of a file's content is the response to a requested range alone", async () => {
   const part: Record<string, string> = {
     "content-type": "application/jsonl",

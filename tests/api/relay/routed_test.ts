@@ -38,6 +38,9 @@ Deno.test("a route matches the request type of a relayed endpoint, which is its 
   assertEquals([await speech.text(), speech.headers.get("content-type")], ["bytes", "audio/wav"]);
 });
 
+/** The first target and the fallback serve every relayed endpoint of the configuration. */
+const FALLING_BACK = CONFIG.replace(/\n {4}- \{name: forced,.*/, "");
+
 Deno.test("a failed attempt is retried and then falls back", async () => {
   const calls = relayedGateway(({ url }) =>
     url.startsWith("http://able") ? new Response("{}", { status: 503 }) : { results: [] }
@@ -172,6 +175,43 @@ Deno.test("an error under status 200, and an answer that is no JSON, are faults"
     assertEquals(response.status, 502, body);
     await response.body?.cancel();
   }
+});
+
+const PAGE = "<!doctype html><title>Sign in</title>";
+
+Deno.test("an HTML page with status 200 in place of bytes or JSON is a failed attempt that is retried and falls back", async () => {
+  for (const path of ["/v1/audio/speech", "/v1/moderations"]) {
+    for (const type of ["text/html", "Text/HTML; charset=utf-8"]) {
+      const calls = relayedGateway(
+        ({ url }) =>
+          url.startsWith("http://able")
+            ? new Response(PAGE, { headers: { "content-type": type } })
+            : new Response("{}", { headers: { "content-type": "application/json" } }),
+        FALLING_BACK,
+      );
+      const called = calls.app(post(path, { model: "m", input: "x", voice: "v" }));
+      for (let wait = 0; wait < 3; wait++) await calls.world.advance(10_000);
+      const response = await called;
+      assertEquals([response.status, await response.text()], [200, "{}"], `${path} ${type}`);
+      const { attempts } = await calls.reported(1);
+      assertEquals(attempts.map(({ provider, outcome }) => `${provider}:${outcome}`), [
+        "able:invalid_upstream_response",
+        "able:invalid_upstream_response",
+        "able:invalid_upstream_response",
+        "spare:success",
+      ]);
+    }
+  }
+});
+
+Deno.test("a transcription called text/html is delivered, because whisper.cpp calls its texts so", async () => {
+  const calls = relayedGateway(() =>
+    new Response("Hello.", { headers: { "content-type": "text/html; charset=utf-8" } })
+  );
+  const form = new FormData();
+  form.set("model", "able/m");
+  const response = await calls.app(post("/v1/audio/transcriptions", form));
+  assertEquals([response.status, await response.text()], [200, "Hello."]);
 });
 
 Deno.test("a key uses the relayed endpoints that it may use, by the name of the capability", async () => {

@@ -1,3 +1,4 @@
+import { accessFields } from "../../../src/observe/access_log.ts";
 import { assertEquals } from "../../support/assert.ts";
 import type { Break } from "./break.ts";
 import { BREAKS } from "./breaks.ts";
@@ -13,6 +14,8 @@ export interface Cell {
   readonly isRetried: boolean;
   readonly fallsBack: boolean;
   readonly end: string;
+  /** Cause of the failed connection in the access line; null without one. */
+  readonly cause: string | null;
   /** Outcome of each attempt in `tries`, without the provider. */
   readonly tried: string;
 }
@@ -81,6 +84,7 @@ async function runCell(
     isRetried: report.attempts.some(({ number }) => number > 1),
     fallsBack: report.fallbacks > 0,
     end: outcome.end,
+    cause: accessFields(report).upstream_cause,
     tried: [...new Set(report.attempts.map((attempt) => attempt.outcome))].join(", "),
   };
 }

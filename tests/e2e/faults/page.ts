@@ -1,16 +1,19 @@
 import { tableText } from "../../../scripts/tools/reference/markdown.ts";
 import { PHASES } from "./break.ts";
 import type { Cell } from "./cells.ts";
-import { COLUMNS, TYPES } from "./columns.ts";
+import { type Column, COLUMNS, TYPES } from "./columns.ts";
+import type { Leave } from "./leaving.ts";
 
-/** Returns the page `docs/reference/faults.md` of the cells that a run has shown. */
-export function faultsPage(cells: readonly Cell[]): string {
+/** Returns the page `docs/reference/faults.md` of what a run has shown. */
+export function faultsPage(cells: readonly Cell[], leaves: readonly Leave[]): string {
   const sections = PHASES.map((phase) =>
     sectionText(phase, cells.filter(({ broken }) => broken.phase === phase))
   );
   return `${HEAD}
 
 ${sections.join("\n\n")}
+
+${leavesText(leaves)}
 
 ${END}
 `;
@@ -26,42 +29,63 @@ breaks in the same way. If only the first one breaks and the call is sent again,
 - Client: status and \`code\` of the error, or its \`type\` if it has no code, as in the Messages API; or what comes in a
   response that has begun. The upstream's error has the type \`api_error\` and no code.
 - Sent again: \`retry\` is a second attempt at the same target, \`fallback\` an attempt at the next one.
-- \`tries\` and \`end\`: what the [access line](log-fields.md) says. \`tries\` has the outcome behind the provider of each attempt.
+- \`tries\`, \`end\` and \`upstream_cause\`: what the [access line](log-fields.md) says. \`tries\` has the outcome behind the provider of
+  each attempt; \`upstream_cause\` is absent unless a connection failed.
 - Calls: those to which the row applies. "all" means each client API and provider type, "streams" includes WebSockets.
 
 Nothing is sent again once content has been delivered. A call for which the provider stores something, such as a native
 response, is sent again only if the provider certainly did not begin it.
 
-Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page, and by
-\`tests/e2e/fault_sockets_test.ts\`, in which the breaks happen on real sockets.
+The last section is about clients that disconnect, or close their WebSocket, while the upstream is at work or the call waits in the
+gateway. Each provider has one slot there (\`max_concurrent: 1\`). The call ends at once: its connection to the upstream is cancelled,
+the slot is free, and nothing is sent again. Status 499 is only in the log; with 200 the response had begun.
+
+Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page, by
+\`tests/e2e/fault_sockets_test.ts\`, in which the breaks happen on real sockets, and by \`tests/e2e/client_leaves_test.ts\` and
+\`tests/e2e/client_leaves_stream_test.ts\`, in which the clients do.
 
 <!-- fault matrix: \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes it -->`;
 
 const END = "<!-- end of fault matrix -->";
 
-/** A row of the page: breaks and calls with the same outcome. */
-interface Row {
-  readonly breaks: readonly string[];
-  readonly cells: readonly Cell[];
+/** What happened in one kind of call: the first cell of its row, and those behind the calls. */
+interface Shown {
+  readonly column: Column;
+  readonly name: string;
+  readonly texts: readonly string[];
 }
 
 function sectionText(phase: string, cells: readonly Cell[]): string {
-  const rows = rowsOf(cells).map(({ breaks, cells }) => {
-    const [first] = cells;
-    if (first === undefined) return [];
-    const again = [first.isRetried ? "retry" : "", first.fallsBack ? "fallback" : ""];
-    return [
-      breaksText(breaks),
-      callsText(cells),
-      first.seen,
-      again.filter((one) => one !== "").join(", ") || "no",
-      `\`${first.tried}\``,
-      `\`${first.end}\``,
-    ];
-  });
   const title = phase[0]?.toUpperCase() + phase.slice(1);
-  const header = ["break", "calls", "client", "sent again", "`tries`", "`end`"];
-  return `## ${title}\n\n${tableText(header, rows)}`;
+  const header = ["break", "calls", "client", "sent again", "`tries`", "`end`, `upstream_cause`"];
+  return `## ${title}\n\n${tableText(header, rowsOf(cells.map(shownCell)))}`;
+}
+
+function shownCell({ column, broken, seen, isRetried, fallsBack, tried, end, cause }: Cell): Shown {
+  const again = [isRetried ? "retry" : "", fallsBack ? "fallback" : ""].filter((one) => one !== "");
+  const ended = cause === null ? `\`${end}\`` : `\`${end}\`, \`${cause}\``;
+  return {
+    column,
+    name: broken.name,
+    texts: [seen, again.join(", ") || "no", `\`${tried}\``, ended],
+  };
+}
+
+function leavesText(leaves: readonly Leave[]): string {
+  const header = ["moment", "calls", "upstream", "sent again", "`status`", "`tries`", "`end`"];
+  const rows = rowsOf(leaves.map(({ column, moment, upstream, status, tried, end }) => ({
+    column,
+    name: moment,
+    // The run has checked that nothing is sent again.
+    texts: [
+      upstream,
+      "no",
+      `\`${status}\``,
+      tried === "" ? "absent" : `\`${tried}\``,
+      `\`${end}\``,
+    ],
+  })));
+  return `## The client leaves\n\n${tableText(header, rows)}`;
 }
 
 /** Names the breaks of a row; statuses share their word. */
@@ -72,38 +96,29 @@ function breaksText(breaks: readonly string[]): string {
   return [...numbers === "" ? [] : [`status ${numbers}`], ...others].join("; ");
 }
 
-/** Joins the cells of a break with the same outcome, then the breaks with the same rows. */
-function rowsOf(cells: readonly Cell[]): readonly Row[] {
-  const names = [...new Set(cells.map(({ broken }) => broken.name))];
-  const single = names.flatMap((name) => {
-    const groups = Map.groupBy(cells.filter(({ broken }) => broken.name === name), outcomeKey);
-    return [...groups.values()].map((group): Row => ({ breaks: [name], cells: group }));
-  });
-  const joined = Map.groupBy(single, ({ cells }) => {
-    const [first] = cells;
-    return JSON.stringify([
-      first === undefined ? "" : outcomeKey(first),
-      cells.map(({ column }) => [column.call, column.type]),
-    ]);
-  });
-  return [...joined.values()].flatMap((rows) => {
-    const [first] = rows;
-    return first === undefined
-      ? []
-      : [{ breaks: rows.flatMap(({ breaks }) => breaks), cells: first.cells }];
-  });
-}
-
-function outcomeKey({ seen, isRetried, fallsBack, end, tried }: Cell): string {
-  return JSON.stringify([seen, isRetried, fallsBack, end, tried]);
+/** Joins the kinds of call with the same outcome of a break, then the breaks with the same rows. */
+function rowsOf(all: readonly Shown[]): readonly (readonly string[])[] {
+  const single = [...Map.groupBy(all, ({ name }) => name)].flatMap(([name, shown]) =>
+    [...Map.groupBy(shown, ({ texts }) => JSON.stringify(texts)).values()].map((group) => ({
+      name,
+      texts: group[0]?.texts ?? [],
+      calls: callsText(group.map(({ column }) => column)),
+    }))
+  );
+  const joined = Map.groupBy(single, ({ texts, calls }) => JSON.stringify([texts, calls]));
+  return [...joined.values()].map((rows) => [
+    breaksText(rows.map(({ name }) => name)),
+    rows[0]?.calls ?? "",
+    ...rows[0]?.texts ?? [],
+  ]);
 }
 
 const DELIVERIES = [["streams", ["stream", "WebSocket"]], ["JSON", ["JSON"]]] as const;
 
 /** Names the calls of a row as briefly as it is exact. */
-function callsText(cells: readonly Cell[]): string {
+function callsText(columns: readonly Column[]): string {
   const named: string[] = [];
-  let rest = cells.map(({ column }) => column);
+  let rest = columns;
   if (rest.length === COLUMNS.length) return "all";
   for (const [name, deliveries] of DELIVERIES) {
     const isOne = ({ delivery }: { readonly delivery: string }) =>
