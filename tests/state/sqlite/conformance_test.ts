@@ -13,13 +13,28 @@ import { testResponses } from "../conformance/responses.ts";
 import { startInline } from "./inline_thread.ts";
 import { newTestFile } from "./store.ts";
 
+/** Folder in memory of Linux. */
+const MEMORY_FOLDER = "/dev/shm";
+
+// The database makes the same calls there, and no test waits for the disk at every commit. What a
+// crash leaves on a disk is tested elsewhere.
+const IN_MEMORY = isFolder(MEMORY_FOLDER) ? { dir: MEMORY_FOLDER } : {};
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
 function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
   return {
     name,
     clock: "scripted",
     numRuns: 10,
     async open(retention) {
-      const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-" });
+      const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-", ...IN_MEMORY });
       const file = newTestFile(folder, codec);
       let store = await file.open({ start: startInline }, retention);
       return {
