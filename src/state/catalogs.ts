@@ -8,11 +8,15 @@ export interface Catalog {
 /** Cache of fetched model lists. Concurrent requests for a list share one fetch. */
 export interface Catalogs {
   /**
-   * Returns the list of a key, fetched if it is older than `ttl` milliseconds; null if the fetch
-   * fails. A failure is cached for a while, so that a provider that is down is not called with
-   * every request.
+   * Returns the list of a provider, fetched if it is older than `ttl` milliseconds, or was fetched with other
+   * `settings`; null if the fetch fails. A failure is cached for a while, so that a provider that
+   * is down is not called with every request.
    */
-  get(key: string, ttl: number, fetch: () => Promise<Catalog | null>): Promise<Catalog | null>;
+  get(
+    provider: { readonly id: string; readonly settings: string },
+    ttl: number,
+    fetch: () => Promise<Catalog | null>,
+  ): Promise<Catalog | null>;
 }
 
 /** Time before a failed fetch is retried. */
@@ -25,30 +29,37 @@ const FAILURE_TTL_MS = 30_000;
 const MAX_CATALOGS = 1_000;
 
 interface Entry {
+  readonly settings: string;
   readonly until: number;
   readonly catalog: Promise<Catalog | null>;
 }
 
-/** Returns an empty cache. `now` returns milliseconds that never go back. */
+/** Returns an empty cache with one list of each provider. `now` returns milliseconds that never go back. */
 export function newCatalogs(now: () => number): Catalogs {
   const entries = new Map<string, Entry>();
 
-  function keep(key: string, entry: Entry) {
-    entries.delete(key);
+  function store(id: string, entry: Entry) {
+    entries.delete(id);
     const [oldest] = entries.size >= MAX_CATALOGS ? entries.keys() : [];
     if (oldest !== undefined) entries.delete(oldest);
-    entries.set(key, entry);
+    entries.set(id, entry);
   }
 
   return {
-    async get(key, ttl, fetch) {
-      const known = entries.get(key);
-      if (known !== undefined && now() < known.until) return await known.catalog;
+    async get({ id, settings }, ttl, fetch) {
+      const known = entries.get(id);
+      const isKnown = known?.settings === settings && now() < known.until;
+      if (known !== undefined && isKnown) return await known.catalog;
       // Concurrent requests wait for this fetch.
       const flight = fetch();
-      keep(key, { until: Infinity, catalog: flight });
+      const fetching = { settings, until: Infinity, catalog: flight };
+      store(id, fetching);
       const catalog = await flight;
-      keep(key, { until: now() + (catalog === null ? FAILURE_TTL_MS : ttl), catalog: flight });
+      // A list that was fetched with newer settings in the meantime stays.
+      if (entries.get(id) === fetching) {
+        const until = now() + (catalog === null ? FAILURE_TTL_MS : ttl);
+        store(id, { settings, until, catalog: flight });
+      }
       return catalog;
     },
   };

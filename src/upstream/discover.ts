@@ -19,21 +19,22 @@ const FETCH_TIMEOUT_MS = 15_000;
 /** Largest body of a model list. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
-/** Returns the models of a provider by its `models.mode`. If the fetch fails, returns the last known list. */
+/** Returns the models of a provider by its `models.mode`. If the fetch fails, returns those known without a request. */
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
-  const { mode, static: listed, fetch } = provider.settings.models;
+  const { mode, static: models, fetch } = provider.settings.models;
   const { state } = call;
-  if (mode === "static") return { models: [...new Set(listed)], created: state.since };
+  if (mode === "static") return { models: [...new Set(models)], created: state.since };
   if (mode === "fetch") {
     const accounts = provider.accounts.map(({ digest }) => digest);
-    const key = JSON.stringify([provider.id, accounts, provider.settings.headers]);
-    const fetched = await state.catalogs.get(key, fetch.ttl, () => fetchCatalog(call, provider));
+    const settings = JSON.stringify([accounts, provider.settings.headers]);
+    const listed = { id: provider.id, settings };
+    const fetched = await state.catalogs.get(listed, fetch.ttl, () => fetchCatalog(call, provider));
     if (fetched !== null) return fetched;
   }
   const { default_model } = provider.settings;
-  const models = new Set(provider.wire.catalog.known(provider));
-  if (default_model !== undefined) models.add(default_model);
-  return { models: [...models], created: state.since };
+  const known = new Set(provider.wire.catalog.known(provider));
+  if (default_model !== undefined) known.add(default_model);
+  return { models: [...known], created: state.since };
 }
 
 /** The dependencies of a fetch. Calls share one fetch, so cancellation of a call does not end it. */
