@@ -10,7 +10,6 @@ import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
-import { startInline } from "./inline_thread.ts";
 import { newTestFile } from "./store.ts";
 
 /** Folder in memory of Linux. */
@@ -36,13 +35,13 @@ function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
     async open(retention) {
       const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-", ...IN_MEMORY });
       const file = newTestFile(folder, codec);
-      let store = await file.open({ start: startInline }, retention);
+      let store = await file.open({}, retention);
       return {
         store,
         advance: (ms) => file.world.advance(ms),
         async reopen() {
           await store.close();
-          store = await file.open({ start: startInline }, retention);
+          store = await file.open({}, retention);
           return store;
         },
         async close() {
