@@ -17,6 +17,7 @@ import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler } from "../translated_handler.ts";
+import type { Identity } from "./relay_edits.ts";
 import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
@@ -113,13 +114,14 @@ function newResponseHandler(
   promises: UpstreamRequest["promises"],
 ): WholeHandler | StreamHandler {
   const { wire, provider: { settings } } = target;
-  const labels: Labels = {
+  const newLabels = (): Labels => ({
     id: newId("chatcmpl-", call.world),
     created: call.world.unix(),
     model: target.model,
     legacyFunctions: hasFunctions(request),
-  };
+  });
   if (wire.name !== "compat") {
+    const labels = newLabels();
     return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
       newEncoder: () => newChatEncoder({ ...labels, includeUsage: request.includeUsage }),
       encodeWhole(events) {
@@ -128,7 +130,7 @@ function newResponseHandler(
       },
     });
   }
-  const reader = relayed(call, request, labels, settings.extract_reasoning_tags);
+  const reader = relayed(call, request, newLabels, settings.extract_reasoning_tags);
   return isBound(request, target) ? requireStoredId(reader) : reader;
 }
 
@@ -160,19 +162,23 @@ function hasFunctions({ document }: ChatRequest): boolean {
 function relayed(
   { world: idSource }: Call,
   { stream, includeUsage }: ChatRequest,
-  { id, created, model }: Labels,
+  newLabels: () => Labels,
   extractsReasoning: boolean,
 ): WholeHandler | StreamHandler {
   if (!stream) {
-    const identity = { id, object: "chat.completion", created, model } as const;
+    const newIdentity = () => identityOf(newLabels(), "chat.completion");
     return {
       kind: "whole",
-      read: (response) => relayResponse(response, identity, extractsReasoning, idSource),
+      read: (response) => relayResponse(response, newIdentity, extractsReasoning, idSource),
     };
   }
-  const identity = { id, object: "chat.completion.chunk", created, model } as const;
+  const identity = identityOf(newLabels(), "chat.completion.chunk");
   return {
     kind: "stream",
     translation: newRelay({ identity, includeUsage, extractsReasoning, idSource }),
   };
+}
+
+function identityOf({ id, created, model }: Labels, object: Identity["object"]): Identity {
+  return { id, object, created, model };
 }

@@ -42,8 +42,12 @@ export function identityOf(value: JsonObject, fallback: Identity): Identity {
   };
 }
 
-/** Returns the identity members that a response lacks. */
-export function missingMembers(value: JsonObject, identity: Identity): Entry[] {
+/** Returns the identity members that a response lacks. `newIdentity` is called only if it lacks one. */
+export function missingMembers(value: JsonObject, newIdentity: () => Identity): Entry[] {
+  const isWhole = isText(value.id) && isText(value.object) && isText(value.model) &&
+    typeof value.created === "number";
+  if (isWhole) return [];
+  const identity = newIdentity();
   const missing: Entry[] = [];
   if (!isText(value.id)) missing.push(["id", JSON.stringify(identity.id)]);
   if (!isText(value.object)) missing.push(["object", JSON.stringify(identity.object)]);

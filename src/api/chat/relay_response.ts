@@ -26,7 +26,7 @@ import {
  */
 export function relayResponse(
   answer: Pick<UpstreamResponse, "body">,
-  identity: Identity,
+  newIdentity: () => Identity,
   extractsReasoning: boolean,
   idSource: Pick<IdSource, "uuid">,
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
@@ -42,7 +42,7 @@ export function relayResponse(
   const usage = isObject(value.usage) ? value.usage : null;
   const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;
-  const changes: Change[] = missingMembers(value, identity);
+  const changes: Change[] = missingMembers(value, newIdentity);
   // Searched only if it must change: the search reads all of the text before it.
   const span = usage === null || !lacksTotal(usage) ? null : findValue(text, ["usage"]);
   if (usage !== null && span !== null) {

@@ -247,7 +247,7 @@ function answered(...messages: readonly JsonObject[]): [sent: string, text: stri
   const sent = JSON.stringify({ ...IDENTITY, object: "chat.completion", choices });
   const identity = { ...IDENTITY, object: "chat.completion" } as const;
   const { response } = valueOf(
-    relayResponse({ body: utf8Bytes(sent) }, identity, false, scriptedWorld()),
+    relayResponse({ body: utf8Bytes(sent) }, () => identity, false, scriptedWorld()),
   );
   return [sent, utf8Text(response.body) ?? ""];
 }
