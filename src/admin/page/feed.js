@@ -42,7 +42,7 @@ export function withSnapshot(feed, snapshot, isFirst) {
   const before = isFirst ? NO_FEED : feed;
   const oldest = Math.floor(snapshot.atMs / 1000) - MAX_SECONDS;
   return {
-    snapshot,
+    snapshot: before.snapshot === null ? snapshot : shared(before.snapshot, snapshot),
     seconds: [...before.seconds, ...snapshot.seconds].filter(({ second }) => second >= oldest)
       .slice(-MAX_SECONDS),
     finished: [...snapshot.finished, ...before.finished].slice(0, MAX_FINISHED),
@@ -50,6 +50,31 @@ export function withSnapshot(feed, snapshot, isFirst) {
     lostSinceMs: null,
     reason: null,
   };
+}
+
+/**
+ * Returns the next value with all parts that equal those before as the same objects, so that the page
+ * finds what changed by comparing references. Entries of a list are compared by their place.
+ * @template T
+ * @param {any} before
+ * @param {T} next
+ * @returns {T}
+ */
+export function shared(before, next) {
+  if (before === next || typeof before !== "object" || typeof next !== "object") return next;
+  if (before === null || next === null || Array.isArray(before) !== Array.isArray(next)) {
+    return next;
+  }
+  /** @type {any} */
+  const parts = Array.isArray(next) ? [] : {};
+  const names = Object.keys(next);
+  let isSame = names.length === Object.keys(before).length;
+  for (const name of names) {
+    const part = shared(before[name], /** @type {any} */ (next)[name]);
+    isSame &&= part === before[name];
+    parts[name] = part;
+  }
+  return isSame ? before : parts;
 }
 
 /**

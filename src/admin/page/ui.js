@@ -1,5 +1,5 @@
 // @ts-check
-import { h } from "preact";
+import { Component, h } from "preact";
 import htm from "htm";
 import { cut, visible } from "./visible.js";
 
@@ -26,6 +26,39 @@ function shown(child) {
  * @type {(strings: TemplateStringsArray, ...values: any[]) => any}
  */
 export const view = /** @type {any} */ (htm).bind(element);
+
+/**
+ * Returns a component that is drawn again only when one of its properties has another value. The feed
+ * stores what did not change as the same object, so an unchanged row costs one comparison.
+ * @template {object} Props
+ * @param {(props: Props) => any} draw A component without hooks.
+ * @returns {(props: Props) => any}
+ */
+export function kept(draw) {
+  /** @extends {Component<Props>} */
+  class Kept extends Component {
+    /** @param {Readonly<Props>} next */
+    shouldComponentUpdate(next) {
+      return !hasSameValues(this.props, next);
+    }
+
+    render() {
+      return draw(/** @type {Props} */ (this.props));
+    }
+  }
+  return /** @type {any} */ (Kept);
+}
+
+/**
+ * True if two components have the same properties.
+ * @param {Record<string, any>} one
+ * @param {Record<string, any>} other
+ */
+function hasSameValues(one, other) {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length &&
+    names.every((name) => one[name] === other[name]);
+}
 
 /**
  * Returns a section with its heading.
