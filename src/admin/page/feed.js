@@ -65,16 +65,15 @@ export function shared(before, next) {
   if (before === null || next === null || Array.isArray(before) !== Array.isArray(next)) {
     return next;
   }
-  /** @type {any} */
-  const parts = Array.isArray(next) ? [] : {};
-  const names = Object.keys(next);
-  let isSame = names.length === Object.keys(before).length;
-  for (const name of names) {
-    const part = shared(before[name], /** @type {any} */ (next)[name]);
-    isSame &&= part === before[name];
-    parts[name] = part;
+  if (Array.isArray(next)) {
+    const parts = next.map((part, at) => shared(before[at], part));
+    const isSame = parts.length === before.length && parts.every((part, at) => part === before[at]);
+    return isSame ? before : /** @type {any} */ (parts);
   }
-  return isSame ? before : parts;
+  const parts = Object.entries(next).map(([name, part]) => [name, shared(before[name], part)]);
+  const isSame = parts.length === Object.keys(before).length &&
+    parts.every(([name, part]) => part === before[name]);
+  return isSame ? before : Object.fromEntries(parts);
 }
 
 /**

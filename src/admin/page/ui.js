@@ -115,19 +115,19 @@ export function EmptyRow({ columns, children }) {
   `;
 }
 
-/**
- * Returns a bar for a share from 0 to 1. The number is beside it, so that the bar itself is silent.
- * @param {{ share: number, tone?: string }} props
- */
-export function Bar({ share, tone = "" }) {
-  const width = Math.round(Math.min(Math.max(share, 0), 1) * 100);
-  return view`
+/** Returns a bar for a share from 0 to 1. The number is beside it, so that the bar itself is silent. */
+export const Bar = kept(
+  /** @param {{ share: number, tone?: string }} props */
+  ({ share, tone = "" }) => {
+    const width = Math.round(Math.min(Math.max(share, 0), 1) * 100);
+    return view`
     <svg class="bar ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
       <rect class="track" width="100" height="6" />
       <rect class="fill" width="${width}" height="6" />
     </svg>
   `;
-}
+  },
+);
 
 /**
  * Returns a word with a colour that repeats its meaning.
@@ -139,17 +139,17 @@ export function Badge({ tone, children }) {
   `;
 }
 
-/**
- * Returns a name that a client or the file chose, cut to fit.
- * @param {{ text: string | null | undefined }} props
- */
-export function Name({ text }) {
-  if (text === null || text === undefined || text === "") {
-    return view`
+/** Returns a name that a client or the file chose, cut to fit. */
+export const Name = kept(
+  /** @param {{ text: string | null | undefined }} props */
+  ({ text }) => {
+    if (text === null || text === undefined || text === "") {
+      return view`
       <span class="none">–</span>
     `;
-  }
-  return view`
+    }
+    return view`
     <span class="name" title="${visible(text)}">${cut(text)}</span>
   `;
-}
+  },
+);
