@@ -1,9 +1,9 @@
 // @ts-check
 /// <reference lib="dom" />
-import { useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import { clock, counted, dollars, duration, whole } from "./format.js";
 import { Timeline } from "./timeline.js";
-import { Badge, EmptyRow, Name, Section, Table, view } from "./ui.js";
+import { Badge, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { Feed } from "./feed.js" */
 /** @import { FinishedCall, RunningCall, Snapshot } from "../snapshot.ts" */
 
@@ -29,29 +29,35 @@ const FINISHED = [
   "#Cost",
 ];
 
+/** Row of a running call, drawn again when its data changed. */
+const RunningRow = kept(runningRow);
+/** Row of a finished call, whose data never changes. */
+const FinishedRow = kept(finishedRow);
+
 /**
  * Returns the calls in flight and the last finished ones, with the timeline of the selected one.
- * @param {{ feed: Feed, snapshot: Snapshot }} props
+ * @param {{ feed: Feed, snapshot: Snapshot, isInUse: boolean }} props
  */
-export function Calls({ feed, snapshot: { running, runningCount, finishedCount } }) {
+export function Calls({ feed, snapshot: { running, runningCount, finishedCount }, isInUse }) {
   const [held, setHeld] = useState(/** @type {FinishedCall[] | null} */ (null));
   const [selected, setSelected] = useState(/** @type {FinishedCall | null} */ (null));
   const opener = useRef(/** @type {HTMLElement | null} */ (null));
-  const list = useRef(/** @type {HTMLElement | null} */ (null));
   const steady = useRef(feed.finished);
   // A row that leaves the list would take the focus or the selected text with it.
-  const isInUse = hasPerson(list.current);
   if (!isInUse) steady.current = feed.finished;
   const finished = held ?? steady.current;
 
-  /**
-   * @param {FinishedCall} call
-   * @param {Event} event
-   */
-  function select(call, event) {
-    opener.current = /** @type {HTMLElement} */ (event.currentTarget);
-    setSelected(isSame(call, selected) ? null : call);
-  }
+  const select = useCallback(
+    /**
+     * @param {FinishedCall} call
+     * @param {Event} event
+     */
+    (call, event) => {
+      opener.current = /** @type {HTMLElement} */ (event.currentTarget);
+      setSelected((before) => isSame(call, before) ? null : call);
+    },
+    [],
+  );
 
   function close() {
     setSelected(null);
@@ -74,7 +80,7 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
       <button type="button" aria-pressed=${held !== null} onClick=${() =>
     setHeld(held === null ? finished : null)}>Hold the list</button>
     </div>
-    <div ref=${list}><${Table} caption="Finished calls" columns=${FINISHED}>
+    <div id="finished"><${Table} caption="Finished calls" columns=${FINISHED}>
       ${
     finished.map((call) =>
       view`<${FinishedRow} key=${`${call.number} ${call.endedAtMs}`} call=${call} isSelected=${
@@ -104,10 +110,12 @@ function isSame(call, other) {
 }
 
 /**
- * True if a row of the list has the focus, or text of the list is selected.
- * @param {HTMLElement | null} list
+ * True if a finished call has the focus, or text of the list is selected. The browser answers this
+ * from a layout of the page: it is read before a snapshot is drawn, which would make another one
+ * necessary.
  */
-function hasPerson(list) {
+export function isListInUse() {
+  const list = document.getElementById("finished");
   if (list === null) return false;
   if (document.activeElement?.closest("tr") && list.contains(document.activeElement)) return true;
   const selection = getSelection();
@@ -125,7 +133,7 @@ function runningText(count, shown) {
 }
 
 /** @param {{ call: RunningCall }} props */
-function RunningRow({ call }) {
+function runningRow({ call }) {
   return view`<tr>
     <td><${Name} text=${call.path} /></td>
     <td><${Name} text=${call.client} /></td>
@@ -139,7 +147,7 @@ function RunningRow({ call }) {
 }
 
 /** @param {{ call: FinishedCall, isSelected: boolean, onSelect: (call: FinishedCall, event: Event) => void }} props */
-function FinishedRow({ call, isSelected, onSelect }) {
+function finishedRow({ call, isSelected, onSelect }) {
   const { access } = call;
   return view`<tr class=${isSelected ? "selected" : ""}>
     <th scope="row"><button type="button" class="link" aria-expanded=${isSelected} aria-label="Timeline of call ${call.number}, ended at ${

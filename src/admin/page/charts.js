@@ -44,23 +44,36 @@ function ChartView({ chart, times, values, seconds, isDark }) {
   const plot = useRef(/** @type {uPlot | null} */ (null));
   /** Index of the second under the pointer. */
   const [pointed, setPointed] = useState(/** @type {number | null} */ (null));
+  /** What a chart out of sight draws once it is seen. */
+  const latest = useRef(/** @type {uPlot.AlignedData} */ ([times, ...values]));
+  const isSeen = useRef(true);
+  latest.current = /** @type {uPlot.AlignedData} */ ([times, ...values]);
 
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const drawn = new Plot(optionsOf(chart, element, setPointed), [times, ...values], element);
+    const drawn = new Plot(optionsOf(chart, element, setPointed), latest.current, element);
     plot.current = drawn;
     const watch = new ResizeObserver(() => {
       drawn.setSize({ width: element.clientWidth, height: element.clientHeight });
     });
     watch.observe(element);
+    const sight = new IntersectionObserver((changes) => {
+      const wasSeen = isSeen.current;
+      isSeen.current = changes.at(-1)?.isIntersecting ?? true;
+      if (isSeen.current && !wasSeen) drawn.setData(latest.current);
+    });
+    sight.observe(element);
     return () => {
       watch.disconnect();
+      sight.disconnect();
       drawn.destroy();
     };
   }, [isDark]);
 
-  useEffect(() => plot.current?.setData([times, ...values]), [values]);
+  useEffect(() => {
+    if (isSeen.current) plot.current?.setData(latest.current);
+  }, [times]);
 
   const at = pointed ?? times.length - 1;
   const numbers = chart.lines.map((name, line) =>

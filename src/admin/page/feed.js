@@ -42,7 +42,7 @@ export function withSnapshot(feed, snapshot, isFirst) {
   const before = isFirst ? NO_FEED : feed;
   const oldest = Math.floor(snapshot.atMs / 1000) - MAX_SECONDS;
   return {
-    snapshot,
+    snapshot: before.snapshot === null ? snapshot : shared(before.snapshot, snapshot),
     seconds: [...before.seconds, ...snapshot.seconds].filter(({ second }) => second >= oldest)
       .slice(-MAX_SECONDS),
     finished: [...snapshot.finished, ...before.finished].slice(0, MAX_FINISHED),
@@ -50,6 +50,30 @@ export function withSnapshot(feed, snapshot, isFirst) {
     lostSinceMs: null,
     reason: null,
   };
+}
+
+/**
+ * Returns the next value with all parts that equal those before as the same objects, so that the page
+ * finds what changed by comparing references. Entries of a list are compared by their place.
+ * @template T
+ * @param {any} before
+ * @param {T} next
+ * @returns {T}
+ */
+export function shared(before, next) {
+  if (before === next || typeof before !== "object" || typeof next !== "object") return next;
+  if (before === null || next === null || Array.isArray(before) !== Array.isArray(next)) {
+    return next;
+  }
+  if (Array.isArray(next)) {
+    const parts = next.map((part, at) => shared(before[at], part));
+    const isSame = parts.length === before.length && parts.every((part, at) => part === before[at]);
+    return isSame ? before : /** @type {any} */ (parts);
+  }
+  const parts = Object.entries(next).map(([name, part]) => [name, shared(before[name], part)]);
+  const isSame = parts.length === Object.keys(before).length &&
+    parts.every(([name, part]) => part === before[name]);
+  return isSame ? before : Object.fromEntries(parts);
 }
 
 /**

@@ -1,33 +1,35 @@
 // @ts-check
 import { dollars, percent, short, whole } from "./format.js";
-import { Badge, Bar, EmptyRow, Name, Section, Table, view } from "./ui.js";
+import { Badge, Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { BudgetView, KeyView, TokenBudgetView } from "../snapshot.ts" */
 
 const COLUMNS = ["Key", "Requests per minute", "Tokens per minute", "Running", "Budgets", "Today"];
 /** Share of a limit from which on its bar warns. */
 const NEAR_LIMIT_RATIO = 0.8;
 
-/**
- * Returns the client keys by name with what they use and may use.
- * @param {{ keys: readonly KeyView[], requiresKey: boolean }} props
- */
-export function Keys({ keys, requiresKey }) {
-  return view`<${Section} id="keys" title="Client keys" note="Rates of the last minute.">
+/** Row of a client key, drawn again when its data changed. */
+const KeyRow = kept(rowOf);
+
+/** Returns the client keys by name with what they use and may use. */
+export const Keys = kept(
+  /** @param {{ keys: readonly KeyView[], requiresKey: boolean }} props */
+  ({ keys, requiresKey }) =>
+    view`<${Section} id="keys" title="Client keys" note="Rates of the last minute.">
     <${Table} caption="Client keys and their limits" columns=${COLUMNS}>
       ${keys.map((key) => view`<${KeyRow} key=${key.name} entry=${key} />`)}
       ${
-    keys.length === 0 && view`<${EmptyRow} columns=${COLUMNS.length}>${
-      requiresKey
-        ? "The gateway requires a client key, but the configuration names none."
-        : "The gateway requires no client key: every program that reaches it may call it. Keys are added under security.api_key.keys."
-    }<//>`
-  }
+      keys.length === 0 && view`<${EmptyRow} columns=${COLUMNS.length}>${
+        requiresKey
+          ? "The gateway requires a client key, but the configuration names none."
+          : "The gateway requires no client key: every program that reaches it may call it. Keys are added under security.api_key.keys."
+      }<//>`
+    }
     <//>
-  <//>`;
-}
+  <//>`,
+);
 
 /** @param {{ entry: KeyView }} props */
-function KeyRow({ entry }) {
+function rowOf({ entry }) {
   const { today } = entry;
   return view`<tr>
     <th scope="row"><${Name} text=${entry.name} />${

@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
 import { render } from "preact";
-import { Calls } from "./calls.js";
+import { Calls, isListInUse } from "./calls.js";
 import { Charts } from "./charts.js";
 import { follow, NO_FEED } from "./feed.js";
 import { Empty, Head, Problems } from "./head.js";
@@ -25,9 +25,9 @@ const VIEWS = [
 
 /**
  * Returns the page.
- * @param {{ feed: Feed }} props
+ * @param {{ feed: Feed, isInUse: boolean }} props
  */
-function Page({ feed }) {
+function Page({ feed, isInUse }) {
   const { snapshot } = feed;
   if (snapshot === null) {
     return view`
@@ -58,7 +58,7 @@ function Page({ feed }) {
       <${Charts} feed="${feed}" atMs="${snapshot.atMs}" />
       <${Providers} providers="${snapshot.providers}" />
       <${Routes} routes="${snapshot.routes}" />
-      <${Calls} feed="${feed}" snapshot="${snapshot}" />
+      <${Calls} feed="${feed}" snapshot="${snapshot}" isInUse="${isInUse}" />
       <${Keys} keys="${snapshot.keys}" requiresKey="${snapshot.requiresKey}" />
       <${State} store="${snapshot.store}" atMs="${snapshot.atMs}" />
       <${TryIt} snapshot="${snapshot}" />
@@ -74,7 +74,7 @@ function draw() {
   if (!document.hidden) {
     render(
       view`
-        <${Page} feed="${feed}" />
+        <${Page} feed="${feed}" isInUse="${isListInUse()}" />
       `,
       root,
     );

@@ -1,6 +1,6 @@
 // @ts-check
 import { counted, duration, timeLeft, whole } from "./format.js";
-import { Badge, Bar, EmptyRow, Name, Section, Table, view } from "./ui.js";
+import { Badge, Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { ProviderView } from "../snapshot.ts" */
 
 const COLUMNS = [
@@ -14,16 +14,11 @@ const COLUMNS = [
   "Keys",
 ];
 
-/**
- * Returns the providers with what became of their attempts.
- * @param {{ providers: readonly ProviderView[] }} props
- */
-export function Providers({ providers }) {
-  return view`<${Section} id="providers" title="Providers" note="Attempts of the last 15 minutes.">
-    <${Table} caption="Providers and their attempts" columns=${COLUMNS}>
-      ${
-    providers.map((one) =>
-      view`<tr key=${one.id}>
+/** Row of a provider, drawn again when its data changed. */
+const ProviderRow = kept(
+  /** @param {{ one: ProviderView }} props */
+  ({ one }) =>
+    view`<tr>
         <th scope="row"><${Name} text=${one.id} /> <span class="note">${one.type}</span></th>
         <td><${Breaker} provider=${one} /></td>
         <td class="number">${whole(one.attempts)}</td>
@@ -32,16 +27,23 @@ export function Providers({ providers }) {
         <td class="number">${duration(one.p95Ms)}</td>
         <td><${Running} provider=${one} /></td>
         <td><${PoolKeys} keys=${one.keys} /></td>
-      </tr>`
-    )
-  }
+      </tr>`,
+);
+
+/** Returns the providers with what became of their attempts. */
+export const Providers = kept(
+  /** @param {{ providers: readonly ProviderView[] }} props */
+  ({ providers }) =>
+    view`<${Section} id="providers" title="Providers" note="Attempts of the last 15 minutes.">
+    <${Table} caption="Providers and their attempts" columns=${COLUMNS}>
+      ${providers.map((one) => view`<${ProviderRow} key=${one.id} one=${one} />`)}
       ${
-    providers.length === 0 &&
-    view`<${EmptyRow} columns=${COLUMNS.length}>No provider is configured. Add one under providers in the configuration.<//>`
-  }
+      providers.length === 0 &&
+      view`<${EmptyRow} columns=${COLUMNS.length}>No provider is configured. Add one under providers in the configuration.<//>`
+    }
     <//>
-  <//>`;
-}
+  <//>`,
+);
 
 /** @param {{ provider: ProviderView }} props */
 function Breaker({ provider: { breaker, opensInMs } }) {

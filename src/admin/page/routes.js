@@ -1,30 +1,32 @@
 // @ts-check
 import { percent, whole } from "./format.js";
 import { Explain } from "./explain.js";
-import { Bar, EmptyRow, Name, Section, Table, view } from "./ui.js";
+import { Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { RouteView, TargetView } from "../snapshot.ts" */
 
 const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls"];
 
-/**
- * Returns the routes in the order of the file, and the form that explains them.
- * @param {{ routes: readonly RouteView[] }} props
- */
-export function Routes({ routes }) {
-  return view`<${Section} id="routes" title="Routes" note="The first route that matches serves a call. Calls of the last 15 minutes.">
+/** Rows of a route, drawn again when its data changed. */
+const RouteRows = kept(rowsOf);
+
+/** Returns the routes in the order of the file, and the form that explains them. */
+export const Routes = kept(
+  /** @param {{ routes: readonly RouteView[] }} props */
+  ({ routes }) =>
+    view`<${Section} id="routes" title="Routes" note="The first route that matches serves a call. Calls of the last 15 minutes.">
     <${Table} caption="Routes and their targets" columns=${COLUMNS}>
       ${routes.map((route) => view`<${RouteRows} key=${route.name} route=${route} />`)}
       ${
-    routes.length === 0 &&
-    view`<${EmptyRow} columns=${COLUMNS.length}>No route is configured. Add one under routing.routes in the configuration.<//>`
-  }
+      routes.length === 0 &&
+      view`<${EmptyRow} columns=${COLUMNS.length}>No route is configured. Add one under routing.routes in the configuration.<//>`
+    }
     <//>
     <${Explain} />
-  <//>`;
-}
+  <//>`,
+);
 
 /** @param {{ route: RouteView }} props */
-function RouteRows({ route: { name, match, strategy, targets, fallbacks } }) {
+function rowsOf({ route: { name, match, strategy, targets, fallbacks } }) {
   const rows = [
     ...targets.map((target) => ({ target, isFallback: false })),
     ...fallbacks.map((target) => ({ target, isFallback: true })),

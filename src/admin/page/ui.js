@@ -1,5 +1,5 @@
 // @ts-check
-import { h } from "preact";
+import { Component, h } from "preact";
 import htm from "htm";
 import { cut, visible } from "./visible.js";
 
@@ -26,6 +26,39 @@ function shown(child) {
  * @type {(strings: TemplateStringsArray, ...values: any[]) => any}
  */
 export const view = /** @type {any} */ (htm).bind(element);
+
+/**
+ * Returns a component that is drawn again only when one of its properties has another value. The feed
+ * stores what did not change as the same object, so an unchanged row costs one comparison.
+ * @template {object} Props
+ * @param {(props: Props) => any} draw A component without hooks.
+ * @returns {(props: Props) => any}
+ */
+export function kept(draw) {
+  /** @extends {Component<Props>} */
+  class Kept extends Component {
+    /** @param {Readonly<Props>} next */
+    shouldComponentUpdate(next) {
+      return !hasSameValues(this.props, next);
+    }
+
+    render() {
+      return draw(/** @type {Props} */ (this.props));
+    }
+  }
+  return /** @type {any} */ (Kept);
+}
+
+/**
+ * True if two components have the same properties.
+ * @param {Record<string, any>} one
+ * @param {Record<string, any>} other
+ */
+function hasSameValues(one, other) {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length &&
+    names.every((name) => one[name] === other[name]);
+}
 
 /**
  * Returns a section with its heading.
@@ -82,19 +115,19 @@ export function EmptyRow({ columns, children }) {
   `;
 }
 
-/**
- * Returns a bar for a share from 0 to 1. The number is beside it, so that the bar itself is silent.
- * @param {{ share: number, tone?: string }} props
- */
-export function Bar({ share, tone = "" }) {
-  const width = Math.round(Math.min(Math.max(share, 0), 1) * 100);
-  return view`
+/** Returns a bar for a share from 0 to 1. The number is beside it, so that the bar itself is silent. */
+export const Bar = kept(
+  /** @param {{ share: number, tone?: string }} props */
+  ({ share, tone = "" }) => {
+    const width = Math.round(Math.min(Math.max(share, 0), 1) * 100);
+    return view`
     <svg class="bar ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
       <rect class="track" width="100" height="6" />
       <rect class="fill" width="${width}" height="6" />
     </svg>
   `;
-}
+  },
+);
 
 /**
  * Returns a word with a colour that repeats its meaning.
@@ -106,17 +139,17 @@ export function Badge({ tone, children }) {
   `;
 }
 
-/**
- * Returns a name that a client or the file chose, cut to fit.
- * @param {{ text: string | null | undefined }} props
- */
-export function Name({ text }) {
-  if (text === null || text === undefined || text === "") {
-    return view`
+/** Returns a name that a client or the file chose, cut to fit. */
+export const Name = kept(
+  /** @param {{ text: string | null | undefined }} props */
+  ({ text }) => {
+    if (text === null || text === undefined || text === "") {
+      return view`
       <span class="none">–</span>
     `;
-  }
-  return view`
+    }
+    return view`
     <span class="name" title="${visible(text)}">${cut(text)}</span>
   `;
-}
+  },
+);

@@ -1,7 +1,8 @@
-import { MAX_SECONDS, NO_FEED, withSnapshot } from "../../../src/admin/page/feed.js";
+import fc from "fast-check";
+import { MAX_SECONDS, NO_FEED, shared, withSnapshot } from "../../../src/admin/page/feed.js";
 import { alignSeconds, CHARTS, minutesOf } from "../../../src/admin/page/series.js";
-import { AT_MS, busySeconds, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { AT_MS, BUSY, busySeconds, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 
 Deno.test("the page stores 900 seconds and the newest 100 finished calls, however long it is open", () => {
   let feed = withSnapshot(NO_FEED, { ...EMPTY, seconds: busySeconds(AT_MS) }, true);
@@ -53,4 +54,24 @@ Deno.test("seconds without calls are gaps of the charts, and their minutes add u
     [1.2 * 60],
     [4],
   ]);
+});
+
+Deno.test("a snapshot has all parts that did not change as the same objects as the one before it", () => {
+  const before = withSnapshot(NO_FEED, BUSY, true);
+  const equal = withSnapshot(before, structuredClone(BUSY), false);
+  assert(equal.snapshot === before.snapshot);
+  const [provider] = BUSY.providers;
+  const changed = structuredClone({ ...BUSY, providers: [provider, EMPTY.providers[0]] });
+  const { snapshot } = withSnapshot(before, { ...BUSY, ...changed } as typeof BUSY, false);
+  assert(snapshot?.routes === BUSY.routes && snapshot.providers[0] === provider);
+  assertEquals(snapshot.providers.length, 2);
+});
+
+Deno.test("the page stores what a snapshot says, whatever was equal in the one before it", () => {
+  const json = fc.jsonValue({ maxDepth: 4 });
+  fc.assert(fc.property(json, json, (before, next) => {
+    const parsed = JSON.parse(JSON.stringify(next));
+    assertEquals(shared(before, parsed), JSON.parse(JSON.stringify(next)));
+    assert(Object.is(shared(next, structuredClone(next)), next) || Object.is(next, -0));
+  }));
 });
