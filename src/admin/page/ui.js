@@ -37,11 +37,15 @@ export const view = /** @type {any} */ (htm).bind(element);
 export function kept(draw) {
   /** @extends {Component<Props>} */
   class Kept extends Component {
-    /** @param {Readonly<Props>} next */
+    /**
+     * @override
+     * @param {Readonly<Props>} next
+     */
     shouldComponentUpdate(next) {
       return !hasSameValues(this.props, next);
     }
 
+    /** @override */
     render() {
       return draw(/** @type {Props} */ (this.props));
     }
