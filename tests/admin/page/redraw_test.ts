@@ -19,6 +19,18 @@ const WATCH = `(() => {
     }
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 })()`;
+/** Collects the texts that are written again, each of which passes the check for hidden characters. */
+const WATCH_TEXTS = `(() => {
+  globalThis.written = new Set();
+  const replace = String.prototype.replace;
+  String.prototype.replace = function (...how) {
+    globalThis.written.add(String(this));
+    return replace.apply(this, how);
+  };
+})()`;
+const WRITTEN = "[...globalThis.written]";
+/** Numbers of rows of the scripted gateway: attempts of its providers, calls of two targets, a key's calls. */
+const ROW_NUMBERS = ["5,210", "640", "1,733", "402", "78", "18,204"];
 const CHANGED = "[...globalThis.changed].sort()";
 const MARK_ROWS = `document.querySelectorAll("tbody tr").forEach((row) => row.marked = true)`;
 const UNMARKED = `[...document.querySelectorAll("tbody tr")].filter((row) => !row.marked).length`;
@@ -39,12 +51,16 @@ browserTest(
     const shown = await browser.open(admin.url);
     await shown.until(IS_DRAWN);
     await shown.value(WATCH);
+    await shown.value(WATCH_TEXTS);
     await shown.value(MARK_ROWS);
     admin.send(QUIET);
     await shown.until(`document.querySelector("header").innerText.includes("1 h 0 min")`);
     const changed = await shown.value<string[]>(CHANGED);
     assertEquals(changed.filter((place) => place !== "charts"), ["Up for"]);
     assertEquals(await shown.value(UNMARKED), 0);
+    const written = await shown.value<string[]>(WRITTEN);
+    assert(written.includes("1 h 0 min"));
+    assertEquals(ROW_NUMBERS.filter((number) => written.includes(number)), []);
     assertNoErrors(shown);
   },
 );
@@ -60,6 +76,7 @@ browserTest(
     const shown = await browser.open(admin.url);
     await shown.until(IS_DRAWN);
     await shown.value(WATCH);
+    await shown.value(WATCH_TEXTS);
     await shown.value(MARK_ROWS);
     admin.send({
       ...QUIET,
@@ -79,9 +96,23 @@ browserTest(
       `routes ${route.name}`,
     ]);
     assertEquals(await shown.value(UNMARKED), 0);
+    const written = await shown.value<string[]>(WRITTEN);
+    assert(written.includes("5,211"));
+    const others = ["640", "1,733"];
+    assertEquals(others.filter((number) => written.includes(number)), []);
     assertNoErrors(shown);
   },
 );
+
+browserTest("a changed bar is drawn once, not in steps", async (browser) => {
+  await using admin = serveScripted(BUSY);
+  const shown = await browser.open(admin.url, { reducedMotion: false });
+  await shown.until(IS_DRAWN);
+  const durations = await shown.value<string[]>(
+    `[...new Set([...document.querySelectorAll(".bar .fill")].map((bar) => getComputedStyle(bar).transitionDuration))]`,
+  );
+  assertEquals(durations, ["0s"]);
+});
 
 browserTest(
   "a chart out of sight is drawn when it is seen again",
