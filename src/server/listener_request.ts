@@ -2,7 +2,7 @@
 export interface ListenerRequest {
   /** Calls `task` when the client disconnects, and also after a complete response. */
   onCancel(task: () => void): void;
-  /** Header fields in the order in which they arrived; names are in lower case. */
+  /** Names and values of the header fields, in the order in which they arrived. */
   readonly headerList: unknown;
 }
 

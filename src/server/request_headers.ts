@@ -19,14 +19,16 @@ function isFieldList(list: unknown): list is FieldList {
 
 function isField(field: unknown): boolean {
   return Array.isArray(field) && field.length === 2 && typeof field[0] === "string" &&
-    field[0] === field[0].toLowerCase() && typeof field[1] === "string";
+    typeof field[1] === "string";
 }
 
 class FieldTable implements RequestHeaders {
   readonly #values = new Map<string, string>();
 
   constructor(list: FieldList) {
-    for (const [name, value] of list) {
+    for (const [written, value] of list) {
+      // Newer runtimes do not convert names to lower case.
+      const name = written.toLowerCase();
       const earlier = this.#values.get(name);
       this.#values.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
     }

@@ -39,7 +39,9 @@ const value = fc.stringMatching(/^[!-~](?:[ -~]{0,12}[!-~])?$/);
 Deno.test("the fields of a request from the listener are those of the runtime, in any case, repeated ones too", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(token, value), { maxLength: 12 }), async (fields) => {
-      const names = [...fields.map(([name]) => name), "host", "x-absent", "HOST"];
+      const sent = fields.map(([name]) => name);
+      const lower = sent.map((name) => name.toLowerCase());
+      const names = [...sent, ...lower, "host", "x-absent", "HOST"];
       const { own, has } = await seen(fields, names);
       for (const [name, ours, runtime] of own) assertEquals([name, ours], [name, runtime]);
       assertEquals(has, own.map(([, ours]) => ours !== null));
