@@ -81,7 +81,7 @@ export function newAdmin(options: AdminOptions): Admin {
       }
       case "/usage": {
         const { status, type, text } = await readUsage(searchParams, gateway);
-        return { status, type, body: `${text}${type === JSON_TYPE ? "\n" : ""}` };
+        return { status, type, body: text.endsWith("\n") ? text : `${text}\n` };
       }
     }
     const file = files.get(pathname);

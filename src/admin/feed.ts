@@ -74,6 +74,7 @@ export function newFeed(
   }
 
   function sink(report: Readonly<CallReport>) {
+    if (isOperational(report)) return;
     running.delete(report.id);
     const endedAtMs = world.wall();
     const minute = Math.floor(endedAtMs / 60_000);
@@ -84,7 +85,7 @@ export function newFeed(
     const outputTokens = usage?.output ?? 0;
     seconds.add(Math.floor(endedAtMs / 1000), {
       isFailure: failure !== null && endOf(report) !== "client_gone",
-      firstTokenMs: failure === null ? ms.firstToken ?? ms.firstByte : null,
+      firstTokenMs: failure === null && isServed(report) ? ms.firstToken ?? ms.firstByte : null,
       inputTokens,
       outputTokens,
       usd: report.cost ?? 0,
@@ -104,6 +105,7 @@ export function newFeed(
 
   return {
     began(report) {
+      if (isOperational(report)) return;
       report.trace = newTrace();
       running.set(report.id, report);
     },
@@ -131,6 +133,19 @@ export function newFeed(
     key: (name) => keys.read(secondNow(), name),
     close: () => cancel(),
   };
+}
+
+/**
+ * True for health probes and scrapes of metrics. They are no calls of a client, and every few seconds
+ * one of them would take a place among the last finished calls.
+ */
+function isOperational({ endpoint: { api, path } }: Readonly<CallReport>): boolean {
+  return api === null && path !== "";
+}
+
+/** True if a route or provider served the call: a list of models has no first token. */
+function isServed({ route, provider }: Readonly<CallReport>): boolean {
+  return (route ?? provider) !== null;
 }
 
 /** Returns the milliseconds until the next second of the clock begins. */

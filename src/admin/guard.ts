@@ -53,7 +53,7 @@ export function newAdminGuard(
     const authority = authorityIn(url);
     const host = headers.get("host") ?? authority;
     if (!isHostAllowed(host) || !isHostAllowed(authority)) return FOREIGN_HOST;
-    if (isForeign(headers, host)) return FOREIGN_ORIGIN;
+    if (isForeign(request, host)) return FOREIGN_ORIGIN;
     if (digest !== null && !isPasswordRight(headers.get("authorization"), digest)) return CHALLENGE;
     if (method !== "GET" && method !== "HEAD") return WRONG_METHOD;
     return url.length > MAX_URL_CHARS ? TOO_LONG : null;
@@ -85,9 +85,10 @@ const TOO_LONG: Refused = { status: 414, text: "The URL is too long.", headers: 
 
 /**
  * True if a page of another origin has made the request. Browsers that send `Sec-Fetch-Site` do so on
- * requests without `Origin` as well; a link from another page may open the page itself.
+ * requests without `Origin` as well; a link from another page may open the page itself, but not the
+ * stream of snapshots, whose places other pages could take.
  */
-function isForeign(headers: Headers, host: string): boolean {
+function isForeign({ headers, url }: GuardedRequest, host: string): boolean {
   const written = headers.get("origin");
   if (written !== null) {
     const origin = parseOrigin(written);
@@ -100,7 +101,7 @@ function isForeign(headers: Headers, host: string): boolean {
   const site = headers.get("sec-fetch-site");
   if (site === null || site === "same-origin" || site === "none") return false;
   return headers.get("sec-fetch-mode") !== "navigate" ||
-    headers.get("sec-fetch-dest") !== "document";
+    headers.get("sec-fetch-dest") !== "document" || new URL(url).pathname !== "/";
 }
 
 function isPasswordRight(authorization: string | null, digest: Uint8Array): boolean {

@@ -46,7 +46,7 @@ export interface SecondView {
   readonly calls: number;
   /** Calls that failed; clients that disconnected are not counted. */
   readonly failures: number;
-  /** Milliseconds to the first token of streams, or to the whole response; null without a successful call. */
+  /** Milliseconds to the first token of streams, or to the whole response; null without a call that was routed and succeeded. */
   readonly firstTokenP50Ms: number | null;
   readonly firstTokenP95Ms: number | null;
   readonly inputTokens: number;

@@ -140,7 +140,7 @@ export async function openGateway(
       host,
       role?.port ?? port,
       newIdleLimits(idle_timeout),
-      { reusePort: role !== null },
+      { reusePort: role !== null, warn: log.warn },
     )
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);

@@ -3,6 +3,7 @@ import { openSockets } from "../sockets/sockets.ts";
 import type { World } from "../core/world.ts";
 import { type Connections, newConnections } from "../server/connections/connections.ts";
 import type { Peer } from "../server/peer.ts";
+import { serveLasting } from "./lasting_server.ts";
 import { setNoDelay } from "../server/connections/nodelay.ts";
 import type { IdleLimits } from "../server/connections/idle_rules.ts";
 
@@ -32,6 +33,8 @@ export interface ListenOptions {
   readonly settings?: ListenSettings;
   /** True if several processes listen on the port: the system distributes the connections. */
   readonly reusePort?: boolean;
+  /** Receives a warning, such as a listening socket that was lost. */
+  readonly warn?: (message: string) => void;
 }
 
 const SERVER_SETTINGS: ListenSettings = { host: "--host", port: "--port" };
@@ -45,12 +48,17 @@ export function listen(
   hostname: string,
   port: number,
   limits: IdleLimits | null = null,
-  { settings = SERVER_SETTINGS, reusePort = false }: ListenOptions = {},
+  { settings = SERVER_SETTINGS, reusePort = false, warn = () => {} }: ListenOptions = {},
 ): Listening {
   let connections: Connections | null = null;
   try {
-    const server = Deno.serve(
-      { hostname, port, reusePort, onListen() {} },
+    const server = serveLasting(
+      {
+        hostname,
+        port,
+        reusePort,
+        onReopened: () => warn(lostText(server.addr)),
+      },
       (request, info) =>
         handler(request, connections === null ? info : connections.enter(request, info)),
     );
@@ -74,6 +82,11 @@ export function listen(
     const isTaken = error instanceof Deno.errors.AddrInUse;
     return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, settings) };
   }
+}
+
+function lostText({ hostname, port }: Deno.NetAddr): string {
+  return `the listener at ${plainUrl(hostname, port)} had no descriptor for a connection and was ` +
+    "closed for a moment: raise the limit of open files (LimitNOFILE, ulimit -n)";
 }
 
 /** A port that no process listens on, or the reason why there is none. */

@@ -9,7 +9,7 @@ import { REQUEST_FORMS } from "./request_forms.ts";
 /** Serves the admin page of a gateway at `admin.host` and `admin.port`, on its own listener. */
 export async function openAdmin(
   source: SnapshotSource,
-  log: Pick<Log, "error">,
+  log: Pick<Log, "error" | "warn">,
 ): Promise<Listening> {
   const { admin: { host, port }, server } = source.gateway.generation.config;
   // Loaded only now, because most gateways do not serve the page.
@@ -23,7 +23,7 @@ export async function openAdmin(
   });
   const limits = newIdleLimits(server.idle_timeout);
   const settings = { host: "admin.host", port: "admin.port" };
-  const listening = listen(admin.handle, host, port, limits, { settings });
+  const listening = listen(admin.handle, host, port, limits, { settings, warn: log.warn });
   if (!listening.ok) {
     return { ...listening, isTaken: false, trouble: `Admin page: ${listening.trouble}` };
   }

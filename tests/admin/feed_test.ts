@@ -1,5 +1,6 @@
 import { newFeed } from "../../src/admin/feed.ts";
-import { fault } from "../../src/core/result.ts";
+import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
+import { fault, refuse } from "../../src/core/result.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Attempt, type CallReport, newReport } from "../../src/observe/report.ts";
 import { configOf } from "../config/parse.ts";
@@ -61,6 +62,28 @@ Deno.test("a second counts calls, failures, tokens, cost and times; clients that
   assertEquals(feed.secondsFrom(first + 1), [], "a reader gets a second once");
   feed.close();
   assertEquals(world.waiting, 0);
+});
+
+Deno.test("health probes and scrapes of metrics are no calls; unknown paths are", async () => {
+  const { world, feed, call } = newTestFeed();
+  const none = { route: null, provider: null, model: null };
+  const endpoint = { ...UNKNOWN_ENDPOINT, path: "/health" };
+  call({ ...none, endpoint });
+  feed.began({ ...newReport("scrape", "GET", "/metrics", 0), endpoint });
+  assertEquals([feed.finishedCount, feed.runningCount], [0, 0]);
+  call({ ...none, failure: refuse("unknown_url", "No such path.").failure });
+  assertEquals(feed.finishedCount, 1);
+  await world.advance(1_000);
+  assertEquals(feed.secondsFrom(0).map(({ calls, failures }) => [calls, failures]), [[1, 1]]);
+});
+
+Deno.test("the time to the first token is that of calls that a route or provider served", async () => {
+  const { world, feed, call } = newTestFeed();
+  call({}, 100);
+  for (let lists = 0; lists < 5; lists++) call({ route: null, provider: null, model: null }, 1);
+  await world.advance(1_000);
+  const [second] = feed.secondsFrom(0);
+  assertEquals([second?.calls, second?.firstTokenP50Ms], [6, 104.5]);
 });
 
 Deno.test("seconds are stored for 15 minutes, and those without calls are absent", async () => {

@@ -74,7 +74,7 @@ Deno.test("a page of another origin gets nothing from the admin listener", () =>
   }
 });
 
-Deno.test("a page of another site cannot load a file of the admin listener, but may link to it", () => {
+Deno.test("a page of another site cannot load a file of the admin listener or take a place of its streams, but may link to the page", () => {
   for (const site of ["cross-site", "same-site"]) {
     const script = {
       "sec-fetch-site": site,
@@ -94,6 +94,8 @@ Deno.test("a page of another site cannot load a file of the admin listener, but 
       "sec-fetch-dest": "document",
     };
     assertEquals(verdict({ headers: { ...HOST, ...link } }), null, site);
+    const stream = "http://127.0.0.1:8081/events?1";
+    assertEquals(verdict({ url: stream, headers: { ...HOST, ...link } }), 403, site);
   }
   assertEquals(verdict({ headers: { ...HOST, "sec-fetch-site": "same-origin" } }), null);
   assertEquals(verdict({ headers: { ...HOST, "sec-fetch-site": "none" } }), null);

@@ -167,6 +167,10 @@ Deno.test("top escapes every character that a terminal would act on, with and wi
     assertEquals([...plain.replaceAll("\n", "").matchAll(/\p{Cc}/gu)], []);
   }
   assertEquals(visible("a\u2028b\u0000\u{e0001}ü😀"), "a\\u{2028}b\\u{0}\\u{e0001}ü😀");
+  assertEquals(
+    visible("g\u034fp\u3164\u2800\u2764\ufe0f"),
+    "g\\u{34f}p\\u{3164}\\u{2800}\u2764\ufe0f",
+  );
 });
 
 Deno.test("top adds what is new in the stream to what it has, within the last minute", () => {

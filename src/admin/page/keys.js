@@ -38,7 +38,7 @@ function rowOf({ entry }) {
     <td><${Use} used=${entry.requestsPerMinute} limit=${entry.maxRequestsPerMinute} /></td>
     <td><${Use} used=${entry.tokensPerMinute} limit=${entry.maxTokensPerMinute} /></td>
     <td><${Use} used=${entry.running} limit=${entry.maxConcurrent} /></td>
-    <td>${
+    <td class="roomy">${
     entry.budgets.length + entry.tokenBudgets.length === 0
       ? view`<span class="none">no budget</span>`
       : view`<ul class="plain">${
@@ -51,7 +51,7 @@ function rowOf({ entry }) {
         )
       }</ul>`
   }</td>
-    <td class="note">${whole(today.calls)} calls, ${short(today.input)} in, ${
+    <td class="note roomy">${whole(today.calls)} calls, ${short(today.input)} in, ${
     short(today.output)
   } out, ${dollars(today.nanoUsd / 1e9)}</td>
   </tr>`;

@@ -22,7 +22,7 @@ const ProviderRow = kept(
         <th scope="row"><${Name} text=${one.id} /> <span class="note">${one.type}</span></th>
         <td><${Breaker} provider=${one} /></td>
         <td class="number">${whole(one.attempts)}</td>
-        <td><${Outcomes} outcomes=${one.outcomes} attempts=${one.attempts} /></td>
+        <td class="roomy"><${Outcomes} outcomes=${one.outcomes} attempts=${one.attempts} /></td>
         <td class="number">${duration(one.p50Ms)}</td>
         <td class="number">${duration(one.p95Ms)}</td>
         <td><${Running} provider=${one} /></td>

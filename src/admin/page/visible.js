@@ -4,13 +4,12 @@
 const MAX_NAME_CHARS = 120;
 
 /**
- * Control characters, those that change the direction of the text around them, and those without
- * width: a name of a client must not rearrange what the page says about it, nor look like another
- * name. Joiners are part of words and emoji.
+ * Control characters, those that change the direction of the text around them, and those that are
+ * drawn as nothing or a blank: a name of a client must not rearrange what the page says about it, nor
+ * look like another name. Joiners and the two presentations of emoji are part of words and emoji.
  */
 const HIDDEN =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+  /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv;
 
 /**
  * Returns the text with hidden characters written as their code, such as `\u202e`.

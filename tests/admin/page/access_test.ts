@@ -5,6 +5,9 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
 
+/** Height of two values with a bar and a line of text each, of which one may take a second line. */
+const MAX_ROW_PIXELS = 140;
+
 const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
 
 const TROUBLED: Snapshot = {
@@ -62,6 +65,21 @@ browserTest(
     ).map((one) => one.outerHTML.slice(0, 80))`,
     );
     assertEquals(outside, []);
+  },
+);
+
+browserTest(
+  "a row of the admin page is not higher than its lines on a screen of 360 pixels",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url, { width: 360, height: 740 });
+    await shown.until(IS_DRAWN);
+    for (const section of ["providers", "keys"]) {
+      const heights = await shown.value<number[]>(
+        `[...document.querySelectorAll("#${section} tbody tr")].map((row) => row.offsetHeight)`,
+      );
+      assert(Math.max(...heights) < MAX_ROW_PIXELS, `${section}: ${heights.join(", ")}`);
+    }
   },
 );
 

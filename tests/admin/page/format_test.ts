@@ -55,6 +55,16 @@ Deno.test("characters without width are written as their code, but joiners of wo
   assertEquals(visible("👩\u200d💻 می\u200cخواهم"), "👩\u200d💻 می\u200cخواهم");
 });
 
+Deno.test("characters that are drawn as nothing or a blank are written as their code", () => {
+  const drawn = visible("g\u034fp\u115ft\u3164-\uffa0 \u2800\u17b4\u180b\u{e0100}\u{1d173}");
+  const code = "g\\u034fp\\u115ft\\u3164-\\uffa0 \\u2800\\u17b4\\u180b\\ue0100\\u1d173";
+  assertEquals(drawn, code);
+  assertEquals(
+    visible("I \u2764\ufe0f \u0628\u0650 e\u0301"),
+    "I \u2764\ufe0f \u0628\u0650 e\u0301",
+  );
+});
+
 Deno.test("a name is not cut within a character", () => {
   assertEquals(cut(`${"x".repeat(119)}😀 and more`), `${"x".repeat(119)}…`);
   assertEquals(cut("short 😀"), "short 😀");

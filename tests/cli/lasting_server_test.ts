@@ -1,0 +1,53 @@
+import { connectRaw } from "../server/raw_connection.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+
+/** Descriptors of the program: some for itself, the rest for connections. */
+const MAX_DESCRIPTORS = 100;
+
+/** More connections than may wait to be accepted. */
+const MAX_WAITING = 2_000;
+
+const GET = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+Deno.test("a listener whose process has no descriptor left for a connection serves the connections that it has, and new ones once others are closed", async () => {
+  const program = new URL("../support/listening_program.ts", import.meta.url).pathname;
+  const process = new Deno.Command("sh", {
+    args: ["-c", `ulimit -n ${MAX_DESCRIPTORS}; exec "$0" run -A "$1"`, Deno.execPath(), program],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const lines = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: url = "" } = await lines.read();
+  const half: AsyncDisposable[] = [];
+  {
+    await using early = await connectRaw(url.trim());
+    await early.send(GET);
+    await early.receiveUntil("answer");
+    while (half.length < MAX_WAITING && await opensHalf(url.trim(), half));
+    assert(half.length < MAX_WAITING, "no connection was refused");
+    await early.send(GET);
+    assertMatch(await early.receiveUntil("answer"), /^HTTP\/1\.1 200 /);
+  }
+  await Promise.all(half.map((connection) => connection[Symbol.asyncDispose]()));
+  const { value: warning = "" } = await lines.read();
+  assertMatch(warning, /had no descriptor for a connection .*raise the limit of open files/);
+  {
+    await using late = await connectRaw(url.trim());
+    await late.send(GET);
+    assertMatch(await late.receiveUntil("answer"), /^HTTP\/1\.1 200 /);
+  }
+  await process.stdin.close();
+  while (!(await lines.read()).done);
+  assertEquals((await process.status).code, 0);
+});
+
+/** Opens a connection with a part of a request head. False once the listener is closed. */
+async function opensHalf(url: string, opened: AsyncDisposable[]): Promise<boolean> {
+  try {
+    const connection = await connectRaw(url);
+    opened.push(connection);
+    return await connection.send("GET / HTTP/1.1\r\nx: ");
+  } catch {
+    return false;
+  }
+}
