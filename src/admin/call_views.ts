@@ -1,8 +1,8 @@
-import { type Failure, isRefusal } from "../core/failure.ts";
+import { type Failure, isRefusal, isServerFailure } from "../core/failure.ts";
 import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
-import type { CallReport } from "../observe/report.ts";
+import type { Attempt, CallReport } from "../observe/report.ts";
 import { boundedText, MAX_LISTED } from "./bounded_text.ts";
 import type { FinishedCall, RunningCall } from "./snapshot.ts";
 
@@ -51,12 +51,13 @@ export function finishedView(
     endedAtMs,
     access: accessView(report),
     failure: failure === null ? null : boundedText(failureText(failure)),
+    isPromiseBroken: failure?.kind === "promise_broken",
     targets: (trace?.targets ?? []).slice(0, MAX_LISTED).map((target) => ({
       ...target,
       model: bounded(target.model),
       skipped: bounded(target.skipped),
     })),
-    attempts: report.attempts.slice(-MAX_LISTED).map((attempt) => ({
+    attempts: attemptsOf(report).slice(-MAX_LISTED).map((attempt) => ({
       provider: attempt.provider,
       model: boundedText(attempt.model),
       key: attempt.key,
@@ -74,11 +75,27 @@ export function finishedView(
 }
 
 /**
+ * Returns the attempts of a finished call. The report has an attempt whose stream began as a success:
+ * if the provider broke that stream afterwards, the attempt has that outcome, and ends with the call.
+ */
+export function attemptsOf(report: Readonly<CallReport>): readonly Readonly<Attempt>[] {
+  const { attempts, brokeOff, failure, ms } = report;
+  const last = attempts.at(-1);
+  if (!brokeOff || failure === null || last?.outcome !== "success") return attempts;
+  if (failure.kind !== "promise_broken" && !isServerFailure(failure)) return attempts;
+  return [...attempts.slice(0, -1), {
+    ...last,
+    outcome: failure.kind,
+    ended: ms.total ?? last.ended,
+  }];
+}
+
+/**
  * Returns what a failure means. Messages of refusals may quote a value of the request, so the
  * description of their kind replaces them, with the path of the field.
  */
 function failureText(failure: Failure): string {
-  if (!isRefusal(failure)) return failure.message;
+  if (!isRefusal(failure)) return `${failure.kind}: ${failure.message}`;
   const { kind, param } = failure;
   const cause = REFUSAL_DOCS[kind].cause.replaceAll("`", "");
   return `${param === null ? kind : `${kind} at ${param}`}: ${cause}`;

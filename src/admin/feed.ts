@@ -2,7 +2,7 @@ import type { Generation } from "../call/generation.ts";
 import type { World } from "../core/world.ts";
 import { type CallReport, endOf, type Sink } from "../observe/report.ts";
 import { newTrace } from "../observe/trace.ts";
-import { finishedView, isStreaming } from "./call_views.ts";
+import { attemptsOf, finishedView, isStreaming } from "./call_views.ts";
 import { type KeyRate, type KeyRates, newKeyRates } from "./key_rates.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
 import { newRouteWindow } from "./route_window.ts";
@@ -90,7 +90,7 @@ export function newFeed(
       outputTokens,
       usd: report.cost ?? 0,
     });
-    for (const { provider, outcome, began, ended } of report.attempts) {
+    for (const { provider, outcome, began, ended } of attemptsOf(report)) {
       providers.add(minute, provider, outcome, ended - began);
     }
     if (failure === null) routes.add(minute, generation(), report);

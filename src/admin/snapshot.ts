@@ -152,8 +152,10 @@ export interface FinishedCall {
   readonly endedAtMs: number;
   /** Fields of the access line. */
   readonly access: Readonly<Record<string, unknown>>;
-  /** Meaning of the failure, without values of the request and content of the upstream; null if the call succeeded. */
+  /** Kind and meaning of the failure, without values of the request and content of the upstream; null if the call succeeded. */
   readonly failure: string | null;
+  /** True if the response broke a promise of the request that the gateway checked: see `verified`. */
+  readonly isPromiseBroken: boolean;
   /** Targets in the order of the route, with the reason why one was passed over; empty if not routed. */
   readonly targets: readonly PassedTarget[];
   readonly attempts: readonly AttemptView[];

@@ -113,14 +113,15 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
 function storeLine({ store, atMs }: Snapshot): Line {
   const { engine, isUp, awaySinceMs, pingMs, pendingWrites } = store;
   const entries = store.objects.reduce((sum, one) => sum + one.entries, 0);
-  const size = `${entries} entries`;
+  const size = entries === 1 ? "1 entry" : `${entries} entries`;
   if (isUp) {
     const ping = pingMs === null ? "" : `, answers in ${durationText(pingMs)}`;
     return plain(`State: ${engine}${ping}, ${size}`);
   }
   const away = durationText(awaySinceMs === null ? null : atMs - awaySinceMs);
   return {
-    text: `State: ${engine}, away for ${away}, ${pendingWrites} writes wait`,
+    text: `State: ${engine}, away for ${away}, ` +
+      (pendingWrites === 1 ? "1 write waits" : `${pendingWrites} writes wait`),
     style: RED_CODE,
   };
 }

@@ -212,3 +212,37 @@ Deno.test("the rates of a client key are those of its last minute", async () => 
   await world.advance(1_000);
   assertEquals(feed.key("ada"), { requests: 1, tokens: 12 });
 });
+
+Deno.test("a day at a changing rate leaves the last 15 minutes and the last hundred calls", () => {
+  let wallMs = Date.UTC(2026, 10, 22);
+  // Seconds are counted when they are read, so that the clock needs no step for each of them.
+  const feed = newFeed({ wall: () => wallMs, after: () => () => {} }, () => GENERATION);
+  const minutes = 24 * 60;
+  let sent = 0;
+  for (let minute = 0; minute < minutes; minute++) {
+    // From none at night to 40 a minute at noon.
+    const rate = Math.round(20 - 20 * Math.cos((2 * Math.PI * minute) / minutes));
+    for (let at = 0; at < rate; at++) {
+      const report = newReport(`call-${++sent}`, "POST", "/v1/chat/completions", 0);
+      const client = `key-${at % 3}`;
+      const attempts = [attempt("success", 50)];
+      Object.assign(report, { route: "main", provider: "up", model: "m", client, attempts });
+      feed.began(report);
+      feed.sink(report);
+      wallMs += 1000;
+    }
+    wallMs += (60 - rate) * 1000;
+    const seconds = feed.secondsFrom(0);
+    assert(seconds.length <= 900, `${seconds.length}`);
+    assert(seconds.every(({ second }) => second >= wallMs / 1000 - 900));
+    const counted = seconds.reduce((sum, { calls }) => sum + calls, 0);
+    assert(feed.provider("up").attempts <= counted);
+    assertEquals(feed.finishedSince(0).length, Math.min(100, sent));
+    assertEquals([feed.finishedCount, feed.runningCount], [sent, 0]);
+  }
+  wallMs += 900_000;
+  assertEquals(feed.secondsFrom(0), []);
+  assertEquals([feed.provider("up").attempts, feed.route("main").size], [0, 0]);
+  assertEquals(feed.key("key-0"), { requests: 0, tokens: 0 });
+  feed.close();
+});

@@ -23,6 +23,7 @@ const FINISHED: FinishedCall = {
     model: "gpt",
   },
   failure: null,
+  isPromiseBroken: false,
   targets: [],
   attempts: [],
   verified: [],

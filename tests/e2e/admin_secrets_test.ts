@@ -1,4 +1,5 @@
 import { clientApis } from "../../src/api/registry.ts";
+import { nextView, renderTop } from "../../src/cli/top_text.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testAdmin } from "../support/admin.ts";
 import { answers } from "../support/chat_call.ts";
@@ -85,6 +86,15 @@ async function callAll(fetch: Fetch, model: string): Promise<number> {
   await wrong.text();
   const last = await get("/snapshot", { headers: { authorization } });
   assertNoSecret(await last.text(), "the snapshot after a wrong client key");
+  const { body } = await get("/events", { headers: { authorization } });
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: event = "" } = await reader?.read() ?? {};
+  await reader?.cancel();
+  assert(event.startsWith("data: {"), "the stream begins with a snapshot");
+  assertNoSecret(event, "the stream of snapshots");
+  const view = nextView(null, JSON.parse(event.slice("data: ".length)));
+  const lines = renderTop(view, { columns: 10_000, rows: null, isColoured: false });
+  assertNoSecret(lines.join("\n"), "the lines of top");
   const usage = await get("/usage?format=csv", { headers: { authorization } });
   assertNoSecret(await usage.text(), "the usage");
   return feed.finishedCount;

@@ -78,6 +78,7 @@ export function finishedCall(number: number, change: Partial<FinishedCall> = {})
       end: "complete",
     },
     failure: null,
+    isPromiseBroken: false,
     targets: [{
       provider: "openai",
       model: "gpt-4o-mini",
@@ -270,7 +271,7 @@ export const BUSY: Snapshot = {
         tokens_in: undefined,
         tokens_out: undefined,
       },
-      failure: "The circuit breaker of provider claude is open; try again in 17 seconds.",
+      failure: "circuit_open: The circuit breaker of provider claude is open; try again in 17 seconds.",
       attempts: [],
       usd: null,
       firstByteMs: null,

@@ -22,10 +22,12 @@ export function State({ store, atMs }) {
         view` for ${duration(atMs - awaySinceMs)}, since ${clock(awaySinceMs)}`
       }`
   }</dd></div>
-      ${pingMs !== null && view`<div><dt>Answers in</dt><dd>${duration(pingMs)}</dd></div>`}
+      ${isUp && pingMs !== null && view`<div><dt>Answers in</dt><dd>${duration(pingMs)}</dd></div>`}
       <div><dt>Waiting to be written</dt><dd>${counted(pendingWrites, "write")}</dd></div>
     </dl>
-    <${Table} caption="Stored objects" columns=${COLUMNS}>
+    <${Table} caption=${
+    isUp ? "Stored objects" : "Stored objects when the store last answered"
+  } columns=${COLUMNS}>
       ${
     objects.map(({ name, entries, bytes }) =>
       view`<tr key=${name}><th scope="row">${name}</th><td class="number">${

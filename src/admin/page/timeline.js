@@ -32,7 +32,10 @@ export function Timeline({ call, onClose }) {
     ["Cache", textIn(access, "cache")],
     ["Tokens", tokensText(access)],
     ["Cost", dollars(call.usd)],
-    ["Verified", call.verified.length > 0 && call.verified.join(", ")],
+    [
+      call.isPromiseBroken ? "Checked, and broken" : "Verified",
+      call.verified.length > 0 && call.verified.join(", "),
+    ],
     ["Lossy fields", call.lossy.length > 0 && call.lossy.join(", ")],
   ];
   return view`<section class="panel timeline" id="timeline" aria-labelledby="timeline-title">

@@ -16,12 +16,17 @@ const TROUBLED: Snapshot = {
   refusedReload: { atMs: BUSY.atMs, lines: ["server.prot: is not a known key (line 2, column 3)"] },
 };
 
-/** Opens all that a person can open, and returns what axe finds wrong. */
+/** Opens a timeline and the table of a chart, and returns what axe finds wrong. */
 async function violations(shown: TestPage): Promise<string[]> {
   await shown.until(IS_DRAWN);
   await shown.page.click('[aria-label^="Timeline of call 7582"]');
   await shown.page.click(".chart summary");
   await shown.until(`document.querySelectorAll("#timeline, .chart table").length === 2`);
+  return await violationsOf(shown);
+}
+
+/** Returns what axe finds wrong with the page as it is. */
+async function violationsOf(shown: TestPage): Promise<string[]> {
   await shown.page.evaluate(axe.source);
   return await shown.value<string[]>(`axe.run(document, { resultTypes: ["violations"] }).then(
     ({ violations }) => violations.flatMap(({ id, nodes }) =>
@@ -37,6 +42,89 @@ for (const scheme of ["light", "dark"] as const) {
     assertEquals(back, scheme === "light" ? "rgb(246, 247, 249)" : "rgb(18, 22, 28)");
     assertNoErrors(shown);
   });
+}
+
+const ANSWERS = {
+  served: () =>
+    new Response('data: {"choices":[{"delta":{"content":"Hello."}}]}\n\ndata: [DONE]\n\n', {
+      headers: { "content-type": "text/event-stream", ...EXPOSED },
+    }),
+  refused: () =>
+    Response.json({ error: { message: "The model does not exist.", code: "model_not_found" } }, {
+      status: 404,
+      headers: EXPOSED,
+    }),
+};
+
+const EXPOSED = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "*",
+  "x-gateway-provider": "compat",
+};
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const isServed of [true, false]) {
+    browserTest(
+      `axe finds no violation in an explanation of a request that is ${
+        isServed ? "served" : "refused"
+      } in ${scheme} colours`,
+      async (browser) => {
+        const lines = ["Request: /v1/chat/completions", "Route main: the last line"];
+        await using admin = serveScripted(BUSY, { explain: { lines, isServed } });
+        const shown = await browser.open(admin.url, { scheme });
+        await shown.until(IS_DRAWN);
+        await shown.page.type("#explain [name=model]", "gpt-4o");
+        await shown.page.click("#explain button");
+        await shown.until(`document.querySelector("#explain").innerText.includes("the last line")`);
+        assertEquals(await violationsOf(shown), []);
+        assertNoErrors(shown);
+      },
+    );
+  }
+
+  for (const kind of ["served", "refused"] as const) {
+    browserTest(
+      `axe finds no violation in the response of Try it to a ${kind} call in ${scheme} colours`,
+      async (browser) => {
+        await using gateway = Deno.serve(
+          { hostname: "127.0.0.1", port: 0, onListen() {} },
+          ({ method }) =>
+            method === "OPTIONS"
+              ? new Response(null, {
+                headers: { ...EXPOSED, "access-control-allow-headers": "*" },
+              })
+              : ANSWERS[kind](),
+        );
+        const gatewayUrl = `http://127.0.0.1:${gateway.addr.port}`;
+        await using admin = serveScripted({ ...BUSY, gatewayUrl, requiresKey: false });
+        const shown = await browser.open(admin.url, { scheme });
+        await shown.until(IS_DRAWN);
+        await shown.page.click("#try button[type=submit]");
+        await shown.until(
+          `/Complete|Failed/.test(document.querySelector("#try .answer [role=status]")?.innerText ?? "")`,
+        );
+        assertMatch(
+          await shown.text("#try .answer"),
+          kind === "served" ? /status 200[^]*Complete/ : /status 404[^]*Failed/,
+        );
+        assertEquals(await violationsOf(shown), []);
+      },
+    );
+  }
+
+  browserTest(
+    `axe finds no violation in the page of a lost connection in ${scheme} colours`,
+    async (browser) => {
+      const admin = serveScripted(TROUBLED);
+      const shown = await browser.open(admin.url, { scheme });
+      await shown.until(IS_DRAWN);
+      await admin.close();
+      await shown.until(
+        `document.querySelector("[role=status]").innerText.includes("connection lost")`,
+      );
+      assertEquals(await violations(shown), []);
+    },
+  );
 }
 
 browserTest(

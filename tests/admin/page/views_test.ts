@@ -69,6 +69,27 @@ browserTest(
 );
 
 browserTest(
+  "the timeline of a call whose promise was broken says so, and calls nothing verified",
+  async (browser) => {
+    const failure = "promise_broken: The response is no object of the schema.";
+    const verified = ["response_format.json_schema.strict"];
+    const [call] = BUSY.finished;
+    if (call === undefined) throw new Error("the snapshot has no finished call");
+    const broken = { ...call, failure, isPromiseBroken: true, verified };
+    await using admin = serveScripted({ ...BUSY, finished: [broken] });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    const text = await shown.text("#timeline");
+    assertMatch(text, /promise_broken: The response is no object of the schema\./);
+    assertMatch(text, /Checked, and broken\s+response_format\.json_schema\.strict/);
+    assertEquals(text.includes("Verified"), false);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "the timeline of a finished call shows its route, targets, attempts and losses",
   async (browser) => {
     await using admin = serveScripted(BUSY);
