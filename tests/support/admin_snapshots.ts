@@ -271,7 +271,8 @@ export const BUSY: Snapshot = {
         tokens_in: undefined,
         tokens_out: undefined,
       },
-      failure: "circuit_open: The circuit breaker of provider claude is open; try again in 17 seconds.",
+      failure:
+        "circuit_open: The circuit breaker of provider claude is open; try again in 17 seconds.",
       attempts: [],
       usd: null,
       firstByteMs: null,
