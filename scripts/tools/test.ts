@@ -55,8 +55,8 @@ export function parseArguments(args: readonly string[]): TestArguments | null {
 }
 
 /**
- * Returns the arguments of `deno test`: test files run in parallel, one for each processor. From 2.9
- * on leaks are reported only with an option.
+ * Returns the arguments of `deno test`: test files run in parallel. From 2.9 on leaks are reported only
+ * with an option.
  */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -133,6 +133,9 @@ function mayBeSummary(line: string): boolean {
   );
 }
 
+/** Test files that run at a time beyond one for each processor: many wait for stores and processes. */
+const SPARE_JOBS_COUNT = 1;
+
 async function run(): Promise<number> {
   const wanted = parseArguments(Deno.args);
   if (wanted === null) {
@@ -145,6 +148,8 @@ async function run(): Promise<number> {
     env: {
       ...(Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" }),
       ...(binary === null ? {} : { SWITCHYARD_BIN: binary }),
+      DENO_JOBS: Deno.env.get("DENO_JOBS") ??
+        String(navigator.hardwareConcurrency + SPARE_JOBS_COUNT),
     },
     stdout: "piped",
     stderr: "piped",
