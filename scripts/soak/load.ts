@@ -1,4 +1,5 @@
 import { newSoakClient } from "./client.ts";
+import { type Gate, newGate } from "./gate.ts";
 import type { RecordingUpstream } from "./upstream.ts";
 import { BREAKING_USES } from "./uses/breaking.ts";
 import { INFERENCE_USES, ROUTED_USES } from "./uses/inference.ts";
@@ -32,7 +33,7 @@ const MAX_PROBLEMS = 50;
 /** Number of uses that run at the same time. */
 const WORKER_COUNT = 8;
 
-/** The clock of a load. */
+/** What a load runs, and how fast. */
 export interface LoadOptions {
   readonly url: string;
   readonly upstream: RecordingUpstream;
@@ -42,6 +43,8 @@ export interface LoadOptions {
   readonly from: number;
   /** Prints a problem when it is found. */
   readonly print?: (problem: string) => void;
+  /** Each use enters it before it begins; without one, uses are never held back. */
+  readonly gate?: Gate;
   /** True as long as further uses begin. */
   mayBegin(): boolean;
 }
@@ -51,7 +54,7 @@ export interface LoadOptions {
  * connections of all clients are closed at the end.
  */
 export async function runLoad(
-  { url, upstream, uses, rate, from, print, mayBegin }: LoadOptions,
+  { url, upstream, uses, rate, from, print, gate = newGate(), mayBegin }: LoadOptions,
 ): Promise<
   LoadResult
 > {
@@ -70,6 +73,7 @@ export async function runLoad(
       if (use === undefined) return;
       const turn = Math.floor(number / uses.length) + number % uses.length;
       const client = newSoakClient({ number: from + number, turn }, url, http, upstream);
+      await gate.enter();
       try {
         await use.run(client);
       } catch (error) {
@@ -78,6 +82,7 @@ export async function runLoad(
         print?.(`${new Date().toISOString()} ${problems.at(-1)}`);
       } finally {
         client.said();
+        gate.leave();
       }
       counts.set(use.name, (counts.get(use.name) ?? 0) + 1);
     }

@@ -1,4 +1,5 @@
 import { BROKEN_CONFIG, configText } from "./config.ts";
+import { newGate } from "./gate.ts";
 import { type GatewayProcess, type Holdings, startGateway } from "./gateway_process.ts";
 import { type LoadResult, runLoad, USES } from "./load.ts";
 import type { MemorySample } from "./memory.ts";
@@ -79,6 +80,7 @@ async function measure(
   const code: MemorySample[] = [];
   const resident: MemorySample[] = [];
   const done = Promise.withResolvers<void>();
+  const gate = newGate();
   let reloads = 0;
   let broken = 0;
 
@@ -90,7 +92,7 @@ async function measure(
       await gateway.reload(
         isBroken ? BROKEN_CONFIG : configText(systems.upstream.url, reloads + 1),
       );
-      const { liveBytes, codeBytes, residentBytes } = await gateway.holdings();
+      const { liveBytes, codeBytes, residentBytes } = await gate.whileEmpty(gateway.holdings);
       const hours = (performance.now() - began) / 3_600_000;
       samples.push({ hours, bytes: liveBytes });
       code.push({ hours, bytes: codeBytes });
@@ -103,6 +105,7 @@ async function measure(
     ...load(systems),
     rate,
     print,
+    gate,
     from: USES.length,
     mayBegin: () => !isOver(),
   });
