@@ -33,7 +33,7 @@ export function newChunkedFraming(): BodyFraming {
     if (digits < end && !isExactExtension(decodeLatin1(bytes.subarray(digits, end)))) {
       isExact = false;
     }
-    return parseSize(bytes.subarray(start, digits));
+    return parseSize(bytes, start, digits);
   }
 
   function line(bytes: Uint8Array, start: number, end: number) {
@@ -107,11 +107,11 @@ function endOfDigits(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /** Returns the value of hexadecimal digits; throws if there are none or the chunk is too large. */
-function parseSize(digits: Uint8Array): number {
-  if (digits.length === 0) throw new Error("a chunk of the response has no size");
+function parseSize(bytes: Uint8Array, start: number, end: number): number {
+  if (start === end) throw new Error("a chunk of the response has no size");
   let size = 0;
-  for (const digit of digits) {
-    size = size * 16 + parseDigit(digit);
+  for (let at = start; at < end; at++) {
+    size = size * 16 + parseDigit(bytes[at] ?? 0);
     if (size > MAX_CHUNK_BYTES) throw new Error("a chunk of the response is too large");
   }
   return size;

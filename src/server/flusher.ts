@@ -1,7 +1,9 @@
 /** Runs tasks together after a short delay, with one timer. */
 export interface Flusher {
-  /** Runs the task when the timer fires. Returns a function that removes it. */
-  soon(task: () => void): () => void;
+  /** Runs the task once when the timer fires. */
+  soon(task: () => void): void;
+  /** Removes the task if it has not run yet. */
+  cancel(task: () => void): void;
 }
 
 /** Delay between the first task and the timer, in milliseconds. */
@@ -25,11 +27,11 @@ export function newFlusher(): Flusher {
     soon(task) {
       tasks.add(task);
       timer ??= setTimeout(run, FLUSH_DELAY_MS);
-      return () => {
-        if (!tasks.delete(task) || tasks.size > 0) return;
-        clearTimeout(timer);
-        timer = undefined;
-      };
+    },
+    cancel(task) {
+      if (!tasks.delete(task) || tasks.size > 0) return;
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

@@ -42,7 +42,6 @@ export function streamBody(
   let gathered = "";
   let lastWrite = 0;
   let isWaiting = false;
-  let cancelFlush = () => {};
   let resume = () => {};
   let cancelKeepAlive = () => {};
 
@@ -62,6 +61,12 @@ export function streamBody(
 
   async function pump(controller: ReadableStreamDefaultController<Uint8Array>) {
     let isWhole = false;
+
+    function flush() {
+      isWaiting = false;
+      write(controller);
+    }
+
     if (keepAlive !== undefined) awaitSilence(controller, keepAlive, keepAlive.silenceMs);
     try {
       for await (const group of records) {
@@ -75,10 +80,7 @@ export function streamBody(
           if ((controller.desiredSize ?? 1) <= 0) await waitForRoom(controller);
         } else if (!isWaiting) {
           isWaiting = true;
-          cancelFlush = flusher.soon(() => {
-            isWaiting = false;
-            write(controller);
-          });
+          flusher.soon(flush);
         }
         if (cancellation.isClientGone) return;
       }
@@ -91,7 +93,7 @@ export function streamBody(
       // A bug: the client must not take a partial response for a complete one.
       if (!cancellation.isClientGone) controller.error(error);
     } finally {
-      cancelFlush();
+      flusher.cancel(flush);
       cancelKeepAlive();
       onEnd({ isWhole });
     }
