@@ -1,21 +1,44 @@
 import { findEscapedKeys, type KeyedContainer, type KeySpan } from "./key_scan.ts";
-import { endOfString, endOfValue, skipBlanks } from "./scan.ts";
+import { endOfString, endOfValue, isBlank, skipBlanks } from "./scan.ts";
+
+const QUOTE = 34, BACKSLASH = 92;
 
 /**
  * True if a JSON text holds a key that is written with an escape. V8 14 may read such a key as
  * another key: it compares the key before unescaping with a key that it has met in the same place
  * of any earlier text or object, and so takes `"a\n"` for the two characters `a\`. One client could
- * change another client's request. `mendEscapedKeys` corrects the keys of such a text.
+ * change another client's request. `mendEscapedKeys` corrects the keys of such a text. The text must
+ * be valid for `JSON.parse`.
  */
 export function hasEscapedKey(text: string): boolean {
-  let quote = 0;
-  for (let at = text.indexOf("\\"); at >= 0;) {
-    const behind = at + 2;
-    if (quote < behind) quote = text.indexOf('"', behind);
-    if (quote < 0) return false;
-    at = text.indexOf("\\", behind);
-    // The last escape of a string: the next quote ends it.
-    if ((at < 0 || quote < at) && text[skipBlanks(text, quote + 1)] === ":") return true;
+  const first = text.indexOf("\\");
+  // Most texts have fewer colons than escapes: prompts have line breaks, results of tools have quotes.
+  let colon = first < 0 ? -1 : text.indexOf(":", first);
+  for (; colon >= 0; colon = text.indexOf(":", colon + 1)) {
+    let end = colon - 1;
+    while (isBlank(text.charCodeAt(end))) end--;
+    const isKey = text.charCodeAt(end) === QUOTE && !isEscaped(text, end);
+    if (isKey && isEscapedString(text, end)) return true;
+  }
+  return false;
+}
+
+/** True if the quote at this index is a character of a string, and does not begin or end one. */
+function isEscaped(text: string, quote: number): boolean {
+  let before = quote - 1;
+  while (text.charCodeAt(before) === BACKSLASH) before--;
+  return (quote - before) % 2 === 0;
+}
+
+/**
+ * True if an escape is between the quote at `end`, which is not escaped, and the quote before it. False if
+ * the quote at `end` begins a string: there are no escapes between strings.
+ */
+function isEscapedString(text: string, end: number): boolean {
+  for (let at = end - 1; at >= 0; at--) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) return true;
+    if (code === QUOTE) return isEscaped(text, at);
   }
   return false;
 }

@@ -7,7 +7,8 @@ export function skipBlanks(text: string, at: number): number {
   return at;
 }
 
-function isBlank(code: number): boolean {
+/** True if a character code is JSON white space. */
+export function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 

@@ -53,6 +53,37 @@ Deno.test("only an escape in a key counts as an escaped key", () => {
   }
 });
 
+Deno.test("an escaped key is found in any text, and only there", () => {
+  const piece = fc.constantFrom("\n", '"', "\\", ":", " ", "a", ",", "{", "\\\\", '":', '"}');
+  const string = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      string,
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.array(fc.tuple(string, tie("value")), { maxLength: 4 }).map(Object.fromEntries),
+    ),
+  })).value;
+  const blank = fc.constantFrom("", " ", "\n\t", "  ");
+  fc.assert(fc.property(value, blank, (made, blanks) => {
+    let isEscaped = false;
+    JSON.stringify(made, (key, item) => {
+      isEscaped ||= JSON.stringify(key).includes("\\");
+      return item;
+    });
+    const written = write(made, blanks);
+    assertEquals(hasEscapedKey(written), isEscaped, written);
+  }));
+});
+
+/** The JSON text of strings, arrays and objects with these blanks around each token. */
+function write(value: unknown, blanks: string): string {
+  if (typeof value === "string") return blanks + JSON.stringify(value) + blanks;
+  if (Array.isArray(value)) return `[${value.map((item) => write(item, blanks)).join(",")}]`;
+  const members = Object.entries(value ?? {});
+  return `{${members.map(([key, item]) => write(key, blanks) + ":" + write(item, blanks))}}`;
+}
+
 Deno.test("values beside an escaped key are parsed as usual", () => {
   const text = ' {"\\u0061" : [ ] ,\t"b":{ },"__proto__":[{"c":null}, true,false ,-1.50e1, "x\\n"' +
     '],"a":{"":0}, "10":1 } ';
