@@ -21,7 +21,7 @@ function streamOf(world: ScriptedWorld, alive: KeepAlive | null = keepAlive ?? n
     {
       world,
       cancellation,
-      flusher: { soon: (task) => world.after(1, task) },
+      flusher: { soon: (task) => void world.after(1, task), cancel() {} },
       onEnd() {},
     },
   );

@@ -41,7 +41,7 @@ function callOf() {
   });
   const facts = { ...endpointAt("/v1/chat/completions"), errors: plainErrors };
   const call = newCall(gateway, new Request("http://localhost/"), "/v1/chat/completions", facts);
-  const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
+  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} } };
   return { call, rim, captured };
 }
 

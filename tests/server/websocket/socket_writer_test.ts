@@ -21,7 +21,7 @@ function fakeSocket() {
     writer: newSocketWriter(
       socket,
       world,
-      { soon: (task) => world.after(1, task) },
+      { soon: (task) => void world.after(1, task), cancel() {} },
       () => floods++,
     ),
     floods: () => floods,

@@ -30,7 +30,7 @@ function turnsOver(room: number) {
     sendNow: (text: string) => void sent.push(text),
   };
   const idle: string[] = [];
-  const rim = { ended: gateway.ended, flusher: { soon: () => () => {} } };
+  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} } };
   const turns = newTurns(writer, rim, () => void idle.push("idle"));
   return {
     world,
