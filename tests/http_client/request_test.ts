@@ -141,7 +141,8 @@ Deno.test("a header that would span more than one line is refused", () => {
 Deno.test("a request in a reused buffer has no bytes of an earlier request", () => {
   const url = "http://a.test/v1";
   const target = parseDestination(url);
-  for (const body of ["x".repeat(3_000), "y", "", "z".repeat(5_000), "é".repeat(100)]) {
+  const bodies = ["x".repeat(3_000), "y", "", "z".repeat(5_000), "é".repeat(100)];
+  for (const body of [...bodies, "w".repeat(32 * 1024), "v".repeat(9_000), "u".repeat(33 * 1024)]) {
     const parts = requestParts(target, { ...NONE, method: "POST", body });
     const text = new TextDecoder().decode(Uint8Array.from(parts.flatMap((part) => [...part])));
     assertEquals(text.split("\r\n\r\n")[1], body);
