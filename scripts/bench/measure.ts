@@ -11,6 +11,11 @@ export interface Measurement {
   readonly timesUs: readonly number[];
   /** Processor time per response in microseconds; null where the system does not report it. */
   readonly cpuUs: number | null;
+  /**
+   * Processor time by the time of all rounds: 1 if the core of the system was never idle, less if the load or
+   * the upstream was the limit. Null where the system does not report processor time.
+   */
+  readonly busyShare: number | null;
 }
 
 /** The number and length of the rounds of a scenario. */
@@ -43,6 +48,7 @@ export async function newSystemRun(
   let rates: number[] = [];
   let times: number[] = [];
   let cpu: number | null = 0;
+  let tookMs = 0;
 
   async function load(client: HttpClient, end: number): Promise<void> {
     for (let at = 0; performance.now() < end; at++) {
@@ -65,9 +71,10 @@ export async function newSystemRun(
       const began = performance.now();
       const end = began + seconds * 1000;
       await Promise.all(clients.all.map((client) => load(client, end)));
-      const took = (performance.now() - began) / 1000;
+      const roundMs = performance.now() - began;
       const cpuAfter = system.cpuMs();
-      rates.push((times.length - answered) * scenario.unitsPerResponse / took);
+      tookMs += roundMs;
+      rates.push((times.length - answered) * scenario.unitsPerResponse / (roundMs / 1000));
       cpu = cpu === null || cpuBefore === null || cpuAfter === null
         ? null
         : cpu + cpuAfter - cpuBefore;
@@ -76,11 +83,13 @@ export async function newSystemRun(
       rates = [];
       times = [];
       cpu = 0;
+      tookMs = 0;
     },
     result: () => ({
       rates,
       timesUs: times.toSorted((a, b) => a - b),
       cpuUs: cpu === null ? null : cpu * 1000 / times.length,
+      busyShare: cpu === null ? null : cpu / tookMs,
     }),
   };
 }

@@ -15,7 +15,7 @@ export interface ScenarioResult {
 
 const MIB = 1024 * 1024;
 
-const COLUMN_WIDTHS = [18, 15, 9, 9, 9, 9, 7, 10] as const;
+const COLUMN_WIDTHS = [18, 15, 9, 9, 9, 9, 7, 7, 10] as const;
 
 /** The heading of the table. */
 export const HEADING = tableRow([
@@ -25,6 +25,7 @@ export const HEADING = tableRow([
   "p50 µs",
   "p99 µs",
   "CPU µs",
+  "core",
   "ratio",
   "above µs",
 ], "target");
@@ -71,12 +72,13 @@ function systemLabel(system: SystemName): string {
   return system === "one" ? "gateway" : system;
 }
 
-function measurementCells({ rates, timesUs, cpuUs }: Measurement): string[] {
+function measurementCells({ rates, timesUs, cpuUs, busyShare }: Measurement): string[] {
   return [
     median(rates).toFixed(0),
     quantile(timesUs, 0.5).toFixed(0),
     quantile(timesUs, 0.99).toFixed(0),
     cpuUs === null ? "-" : cpuUs.toFixed(0),
+    busyShare === null ? "-" : `${(busyShare * 100).toFixed(0)} %`,
   ];
 }
 

@@ -43,8 +43,8 @@ export function peerTable(results: readonly ScenarioResult[], facts: RunFacts): 
   const lines = [
     factsText(facts),
     "",
-    "| row | system | rate/s | rate / floor | p50 ms | p99 ms | CPU µs |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+    "| row | system | rate/s | rate / floor | p50 ms | p99 ms | CPU µs | core |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ...compared.flatMap(rowsOf),
     "",
     ...reasons.size === 0 ? [] : [
@@ -83,20 +83,21 @@ function rowsOf({ scenario, base, measured, peers }: ScenarioResult): string[] {
   ];
   return rows.map(([name, measurement]) => {
     const figures = measurement === null
-      ? Array.from({ length: 5 }, () => "–")
+      ? Array.from({ length: 6 }, () => "–")
       : figuresOf(base, measurement);
     return `| ${[`\`${scenario.name}\``, escapeCell(name), ...figures].join(" | ")} |`;
   });
 }
 
 function figuresOf(base: Measurement, measurement: Measurement): string[] {
-  const { rates, timesUs, cpuUs } = measurement;
+  const { rates, timesUs, cpuUs, busyShare } = measurement;
   return [
     median(rates).toFixed(0),
     rateRatio(base, measurement).toFixed(2),
     (quantile(timesUs, 0.5) / 1000).toFixed(2),
     (quantile(timesUs, 0.99) / 1000).toFixed(2),
     cpuUs === null ? "–" : cpuUs.toFixed(0),
+    busyShare === null ? "–" : `${(busyShare * 100).toFixed(0)} %`,
   ];
 }
 

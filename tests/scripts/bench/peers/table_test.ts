@@ -5,7 +5,8 @@ import { type Scenario, scenarios } from "../../../../scripts/bench/scenarios.ts
 import { assert, assertEquals } from "../../../support/assert.ts";
 
 function measurement(rate: number, cpuUs: number | null): Measurement {
-  return { rates: [rate], timesUs: [1000, 2500], cpuUs };
+  const busyShare = cpuUs === null ? null : cpuUs / 160;
+  return { rates: [rate], timesUs: [1000, 2500], cpuUs, busyShare };
 }
 
 function scenario(name: string): Scenario {
@@ -37,12 +38,12 @@ const TABLE = `Measured on 22 November 2026: a processor, 2 cores, linux, \
 load averages before the run 0.10, 0.25, 1.00; medians of 5 rounds of 1 s.
 Deno 2.7.11, Switchyard 0.1.0, rival, nginx 1.22.1.
 
-| row | system | rate/s | rate / floor | p50 ms | p99 ms | CPU µs |
-| --- | --- | --- | --- | --- | --- | --- |
-| \`translate\` | floor | 1000 | 1.00 | 2.50 | 2.50 | 80 |
-| \`translate\` | Switchyard | 500 | 0.50 | 2.50 | 2.50 | 120 |
-| \`translate\` | rival | 250 | 0.25 | 2.50 | 2.50 | – |
-| \`translate\` | nginx | – | – | – | – | – |
+| row | system | rate/s | rate / floor | p50 ms | p99 ms | CPU µs | core |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| \`translate\` | floor | 1000 | 1.00 | 2.50 | 2.50 | 80 | 50 % |
+| \`translate\` | Switchyard | 500 | 0.50 | 2.50 | 2.50 | 120 | 75 % |
+| \`translate\` | rival | 250 | 0.25 | 2.50 | 2.50 | – | – |
+| \`translate\` | nginx | – | – | – | – | – | – |
 
 – means no figure:
 
