@@ -28,13 +28,13 @@ const PLAIN_WORD = /^[A-Za-z][A-Za-z_-]{0,37}\d{0,2}$/;
  */
 export function newNames(root: unknown): Names {
   const providers = isObject(root) && isObject(root.providers) ? root.providers : {};
-  const referenced = referencedProviders(root);
   const knownKeys = newKnownKeys();
-  const empty = providerSchema.parse({});
+  // Most files have no problem, and so no name to show: the checks are prepared for the first name.
+  let isValidId: ((id: string) => boolean) | null = null;
 
   function isProviderName(id: string): boolean {
-    return referenced.has(id) || completeProvider(id, empty) !== null ||
-      PLAIN_WORD.test(id) && isObject(providers[id]);
+    isValidId ??= newIdCheck(root);
+    return isValidId(id) || PLAIN_WORD.test(id) && isObject(providers[id]);
   }
 
   function isName(key: string, place: Path, value: unknown): boolean {
@@ -72,6 +72,13 @@ function shortened(name: string): string {
 function inside(value: unknown, step: string | number): unknown {
   if (typeof step === "number") return Array.isArray(value) ? value[step] : undefined;
   return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}
+
+/** Returns a check that is true for the ID of a provider that a route names, or that needs no settings. */
+function newIdCheck(root: unknown): (id: string) => boolean {
+  const referenced = referencedProviders(root);
+  const empty = providerSchema.parse({});
+  return (id) => referenced.has(id) || completeProvider(id, empty) !== null;
 }
 
 function referencedProviders(root: unknown): ReadonlySet<string> {

@@ -1,4 +1,5 @@
 import { REQUEST_TYPES } from "../core/endpoint.ts";
+import { listOf } from "../core/list_of.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseNumber } from "./fields.ts";
 import { nearest, type Path, type Problem } from "./problems.ts";
@@ -125,8 +126,6 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
   });
 }
 
-const TYPES = new Intl.ListFormat("en-GB", { type: "conjunction" });
-
 /** Returns a warning for each match on a header of the gateway with an impossible value. */
 function syntheticWarnings(
   { match }: RouteConfig,
@@ -142,7 +141,7 @@ function syntheticWarnings(
 
 function neverMet(name: string, value: string, ids: readonly string[]): string | null {
   if (name === "x-gateway-request-type" && !REQUEST_TYPES.includes(value)) {
-    return `never matches; the request types are ${TYPES.format(REQUEST_TYPES)}`;
+    return `never matches; the request types are ${listOf(REQUEST_TYPES, "conjunction")}`;
   }
   return name === "x-gateway-provider" && !ids.includes(value)
     ? "never matches, because no provider has this ID"

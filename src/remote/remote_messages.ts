@@ -1,4 +1,5 @@
 import { isRequestType, REQUEST_TYPES, ROUTED_PATHS } from "../core/endpoint.ts";
+import { listOf } from "../core/list_of.ts";
 import { isObject, isTooDeep, type JsonObject, parseExact } from "../core/json/json.ts";
 import { VERSION } from "../core/build.ts";
 import type { Generation, RouteTarget } from "../call/generation.ts";
@@ -38,8 +39,6 @@ export interface SandboxResponse {
   readonly error: string | null;
 }
 
-const TYPES = new Intl.ListFormat("en-GB", { type: "disjunction" });
-
 /** Maximum length of a command ID. */
 const MAX_ID_CHARS = 256;
 const encoder = new TextEncoder();
@@ -57,7 +56,7 @@ export function parseMessage(text: string): RemoteMessage {
 
 function parseCommand(id: string, { target, request_type, request }: JsonObject): RemoteMessage {
   if (!isRequestType(request_type)) {
-    return wrong(id, `request_type must be ${TYPES.format(REQUEST_TYPES)}.`);
+    return wrong(id, `request_type must be ${listOf(REQUEST_TYPES, "disjunction")}.`);
   }
   const path = ROUTED_PATHS[request_type];
   // A request that is nested deeper could not be encoded as JSON again.
