@@ -9,12 +9,20 @@ const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)$/;
 
 /**
  * Returns the file's value with each member converted to the type of its key, as `coerceMembers` does. A value
- * that is valid as written has nothing to convert. Measured: the JSON Schema, which only the conversion needs,
- * is a tenth of the start of the gateway.
+ * that is valid as written has nothing to convert, unless a number has more digits than a double. Measured: the
+ * JSON Schema, which only the conversion needs, is a tenth of the start of the gateway.
  */
 export function coerce(value: unknown, mark: Mark): unknown {
-  if (!isObject(value) || configSchema.safeParse(value).success) return value;
-  return coerceMembers(value, mark);
+  if (!isObject(value)) return value;
+  const isExact = !hasInexactInteger(value) && configSchema.safeParse(value).success;
+  return isExact ? value : coerceMembers(value, mark);
+}
+
+/** True if a value holds an integer whose digits a double may not have kept. */
+function hasInexactInteger(value: unknown): boolean {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(hasInexactInteger);
 }
 
 /**

@@ -1,4 +1,10 @@
-import { assertEquals } from "../support/assert.ts";
+import { parseDocument } from "yaml";
+import { coerceMembers } from "../../src/config/coerce.ts";
+import { schemaBelow, typedJsonSchema } from "../../src/config/json_schema.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { parseTree } from "../../src/config/yaml_tree.ts";
+import { isObject, type JsonObject } from "../../src/core/json/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, routingOver, withProvider, withSection } from "./parse.ts";
 
 /** More digits than a number holds. */
@@ -156,3 +162,45 @@ Deno.test("nothing in the place of a value, of a list that needs items or of a f
     ],
   );
 });
+
+Deno.test("a file that is valid as written means the same after its members are converted", () => {
+  const values = ["", "5", "1.5", "1.0", "true", "text", "30s", "{}", "[]", "[5]", "[a]", "{k: 1}"];
+  let valid = 0;
+  for (const path of pathsOf(typedJsonSchema())) {
+    for (const text of values) {
+      const document = parseDocument(
+        path.reduceRight((inner, step) => `{${step}: ${inner}}`, text),
+      );
+      const { value, mark } = parseTree(document.contents, {});
+      assert(isObject(value));
+      const written = { ...VALID, ...value };
+      const asWritten = configSchema.safeParse(written);
+      if (!asWritten.success) continue;
+      valid++;
+      const converted = configSchema.safeParse({ ...VALID, ...coerceMembers(value, mark) });
+      assertEquals(converted.data, asWritten.data, `${path.join(".")}: ${text}`);
+    }
+  }
+  assert(valid > 200, String(valid));
+});
+
+/** The sections that a valid file must have. */
+const VALID = {
+  providers: { openai: {} },
+  routing: { routes: [{ name: "all", targets: [{ provider: "openai" }] }] },
+};
+
+/** The paths of all keys that are in no list; any key of a mapping without fixed keys is `k`. */
+function pathsOf(
+  schema: JsonObject,
+  above: readonly string[] = [],
+): readonly (readonly string[])[] {
+  const { properties, additionalProperties } = schema;
+  const keys = isObject(properties) ? Object.keys(properties) : [];
+  if (isObject(additionalProperties)) keys.push("k");
+  return keys.flatMap((key) => {
+    const below = schemaBelow(schema, key);
+    const path = [...above, key];
+    return [path, ...isObject(below) ? pathsOf(below, path) : []];
+  });
+}
