@@ -55,8 +55,8 @@ export function parseArguments(args: readonly string[]): TestArguments | null {
 }
 
 /**
- * Returns the arguments of `deno test`: test files run in parallel. From 2.9 on leaks are reported only
- * with an option.
+ * Returns the arguments of `deno test`: test files run in parallel, and types are not checked, which `deno task ok`
+ * does for the whole repository. From 2.9 on leaks are reported only with an option.
  */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -64,6 +64,7 @@ export function testArguments(version: string, given: readonly string[]): string
   return [
     "test",
     "-A",
+    "--no-check",
     "--parallel",
     "--trace-leaks",
     ...(asksForSanitizers ? ["--sanitize-ops", "--sanitize-resources"] : []),
