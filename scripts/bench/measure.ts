@@ -1,5 +1,6 @@
 import { encodePost, type HttpClient, newHttpClient, type TimedResponse } from "./http_client.ts";
 import type { ServerProcess } from "./processes.ts";
+import { expectedRecords } from "./payloads.ts";
 import type { Scenario, ScenarioRequest } from "./scenarios.ts";
 import { findBodyError } from "./verify.ts";
 
@@ -34,16 +35,21 @@ export interface SystemRun {
   result(): Measurement;
 }
 
-/** Returns the error in the body of a response; null if there is none. */
-export type BodyCheck = (body: string) => string | null;
+/**
+ * Returns the error in the body of a response; null if there is none. `records` is the number of text
+ * records of a stream; null for a whole response.
+ */
+export type BodyCheck = (body: string, records: number | null) => string | null;
 
 /** Validates the first response of a system to the requests of a scenario. */
 export async function newSystemRun(
   scenario: Scenario,
   system: ServerProcess,
   request: ScenarioRequest,
-  findError: BodyCheck = findBodyError,
+  check: BodyCheck = findBodyError,
 ): Promise<SystemRun> {
+  const records = expectedRecords(scenario.request.body);
+  const findError = (body: string) => check(body, records);
   const turns = await checkFirstTurns(scenario, system.port, request, findError);
   let rates: number[] = [];
   let times: number[] = [];
@@ -124,7 +130,7 @@ async function checkFirstTurns(
   scenario: Scenario,
   port: number,
   { path, body, headers, nextTurn }: ScenarioRequest,
-  findError: BodyCheck,
+  findError: (body: string) => string | null,
 ): Promise<{ readonly opening: Turn; readonly following: Turn }> {
   using client = await newHttpClient(port);
   const request = encodePost(path, body, headers);
@@ -151,7 +157,7 @@ function responseId(body: string): string {
 function findResponseError(
   { status }: TimedResponse,
   body: string,
-  findError: BodyCheck,
+  findError: (body: string) => string | null,
 ): string | null {
   return status === 200 ? findError(body) : `status ${status}: ${body}`;
 }

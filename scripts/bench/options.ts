@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { RunLength } from "./measure.ts";
 import { parsePeers, type TextReader } from "./peers/options.ts";
-import type { Peer } from "./peers/peer.ts";
+import { findPeerTask, type Peer } from "./peers/peer.ts";
 import { scenarios } from "./scenarios.ts";
 
 /** Measurements that are not scenarios. */
@@ -53,6 +53,10 @@ export function parseOptions(args: readonly string[], readText: TextReader): Ben
   const peers = parsePeers(values, readText);
   if (typeof peers === "string") return peers;
   if (write && peers.length === 0) return "--write needs at least one --peer";
+  const rows = scenarios.filter(({ name }) => only.length === 0 || only.includes(name));
+  if (write && rows.every((row) => findPeerTask(row) === null)) {
+    return "--write needs a row that has peers, such as --only small";
+  }
   return { seconds, rounds, only, profileFolder: values.profile ?? null, peers, write };
 }
 

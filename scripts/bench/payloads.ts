@@ -85,6 +85,22 @@ export function parseBehaviour(body: Uint8Array): string {
   return findModel(body.subarray(0, 64)) ?? findModel(body) ?? "";
 }
 
+/**
+ * Returns the number of text records that the upstream streams to a request; null if it sends a whole
+ * response.
+ */
+export function expectedRecords(request: Uint8Array): number | null {
+  switch (parseBehaviour(request)) {
+    case "json":
+      return null;
+    case "sse-short":
+    case "sse-slow":
+      return SHORT_STREAM_RECORDS;
+    default:
+      return STREAM_RECORDS;
+  }
+}
+
 function findModel(body: Uint8Array): string | null {
   return /"model":\s?"([^"]*)"/.exec(new TextDecoder().decode(body))?.[1] ?? null;
 }

@@ -96,12 +96,12 @@ export function newServerProcesses(
     const began = performance.now();
     const hasEnded = () => performance.now() - began > START_MS && !hasRunningChild(child.pid);
     await waitForListener(path, port, { listenTimeoutMs, hasEnded });
-    return { port, cpuMs: () => sumOf(processTree(child.pid).map(readCpuMs)) };
+    return { port, cpuMs: () => sumOf(processTree(child.pid).map(readFamilyCpuMs)) };
   }
 
   async function end() {
     // A gateway ends before the store that it uses.
-    for (const child of children.toReversed()) {
+    for (const child of children.splice(0).toReversed()) {
       const timer = setTimeout(() => killTree(child.pid), MAX_END_MS);
       await child.stdin.close();
       await child.status;
@@ -113,17 +113,30 @@ export function newServerProcesses(
 }
 
 /**
- * The shell ends the program with its own input, so that the program cannot outlive the benchmark: its
- * whole process group, because a command may start further processes. An interrupt ends only the
- * benchmark, which closes the input.
+ * The shell ends the program when its own input ends or a terminal or `timeout` ends all processes, so that
+ * the program cannot outlive the benchmark: its process group and its children with groups of their own,
+ * because a command may start further processes. An interrupt ends only the benchmark, which closes the
+ * input. What still runs after a while is killed.
  */
-const RUN_UNTIL_STDIN_ENDS = "trap '' INT; " +
-  'if [ "$BENCH_LOG" != /dev/null ]; then exec 2>>"$BENCH_LOG"; fi; ' +
-  "if command -v setsid >/dev/null; then group=- start=setsid; fi; " +
-  '$start "$0" "$@" </dev/null >>"$BENCH_LOG" & server=$!; read -r _; ' +
-  "kill -- $group$server 2>/dev/null || kill $server; wait $server; kill -9 -- $group$server 2>/dev/null";
+const RUN_UNTIL_STDIN_ENDS = `
+trap '' INT
+trap : HUP QUIT TERM
+tree() ( for one in $(cat /proc/$1/task/*/children 2>/dev/null); do tree "$one"; echo "$one"; done )
+if [ "$BENCH_LOG" != /dev/null ]; then exec 2>>"$BENCH_LOG"; fi
+if command -v setsid >/dev/null; then group=- start=setsid; fi
+$start "$0" "$@" </dev/null >>"$BENCH_LOG" &
+server=$!
+read -r _
+all="$group$server $(tree $server)"
+kill -- $all 2>/dev/null
+{ sleep 3; kill -s KILL -- $all; } >/dev/null 2>&1 &
+watch=$!
+wait $server 2>/dev/null
+for one in $all; do kill -s KILL -- $one 2>/dev/null; done
+kill $watch
+`;
 
-/** The time after which a program that ignores the request to end is killed. */
+/** The time after which a program that ignores the request to end is killed with its shell. */
 const MAX_END_MS = 10_000;
 
 /** Kills a process with its children. */
@@ -193,8 +206,13 @@ async function readPort(child: Deno.ChildProcess): Promise<number> {
 function processTree(pid: number): readonly number[] {
   if (Deno.build.os !== "linux") return [pid];
   try {
-    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`).trim();
-    return [pid, ...children.split(" ").filter((id) => id !== "").map(Number).flatMap(processTree)];
+    // A child belongs to the thread that started it.
+    const children = [...Deno.readDirSync(`/proc/${pid}/task`)].flatMap(({ name }) =>
+      Deno.readTextFileSync(`/proc/${pid}/task/${name}/children`).split(" ").filter((id) =>
+        id !== ""
+      )
+    );
+    return [pid, ...children.map(Number).flatMap(processTree)];
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
     throw error;
@@ -217,6 +235,21 @@ function readCpuMs(pid: number): number | null {
   if (Deno.build.os !== "linux") return null;
   const fields = processFields(pid);
   return (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS;
+}
+
+/**
+ * Returns the processor time of a process and of its children that have ended, in milliseconds: 0 if it has
+ * ended itself.
+ */
+function readFamilyCpuMs(pid: number): number | null {
+  if (Deno.build.os !== "linux") return null;
+  try {
+    const ticks = processFields(pid).slice(11, 15).map(Number);
+    return ticks.reduce((sum, one) => sum + one, 0) * CPU_TICK_MS;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    throw error;
+  }
 }
 
 /** Moves this process to the second core. Returns false without two cores or `taskset`. */

@@ -1,5 +1,5 @@
 import { configText } from "./configs.ts";
-import { chatRequest } from "./payloads.ts";
+import { chatRequest, expectedRecords } from "./payloads.ts";
 import type { ServerProcesses } from "./processes.ts";
 import { findPrograms, type ProgramName, startProgram } from "./programs.ts";
 import { findBodyError } from "./verify.ts";
@@ -76,7 +76,7 @@ async function isDelivered(url: string): Promise<boolean> {
   const body = chatRequest("sse-slow", 1_000);
   const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body });
   const text = await response.text();
-  return response.status === 200 && findBodyError(text) === null;
+  return response.status === 200 && findBodyError(text, expectedRecords(body)) === null;
 }
 
 /** Returns a report line with the memory of the streams above the idle memory. */

@@ -1,31 +1,21 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import {
-  COMPLETE_TEXT,
-  completion,
-  message,
-  SHORT_STREAM_RECORDS,
-  STREAM_RECORDS,
-} from "./payloads.ts";
+import { COMPLETE_TEXT, completion, message, streamText } from "./payloads.ts";
 
 const WHOLE: readonly string[] = [completion, message].map((body) =>
   new TextDecoder().decode(body)
 );
 
-/** Returns the error in a response body; null if it is a complete response or stream. */
-export function findBodyError(body: string): string | null {
-  if (body.startsWith("event:")) return findEventsError(body);
+/**
+ * Returns the error in a response body; null if it is the complete response, or the complete stream with
+ * `records` text records, that the upstream sent.
+ */
+export function findBodyError(body: string, records: number | null): string | null {
+  return records === null ? findWholeError(body) : findStreamError(body, records);
+}
+
+function findWholeError(body: string): string | null {
   if (body.startsWith('{"id":"resp_')) return findResponseError(body);
-  if (!body.startsWith("data:")) {
-    return WHOLE.includes(body) ? null : `the response differs from the upstream's: ${body}`;
-  }
-  const records = body.trimEnd().split("\n\n").map((record) => record.slice("data: ".length));
-  if (records.at(-1) !== "[DONE]") return "the stream does not end with [DONE]";
-  const texts = records.slice(0, -1).map(parseChunkText);
-  if (texts.includes(null)) return "a stream record is not a chunk";
-  const count = texts.filter((text) => text !== null && text !== "").length;
-  return count === STREAM_RECORDS || count === SHORT_STREAM_RECORDS
-    ? null
-    : `the stream has ${count} text records`;
+  return WHOLE.includes(body) ? null : `the response differs from the upstream's: ${body}`;
 }
 
 /** Returns the error in a response of the Responses API; null if it is complete. */
@@ -36,16 +26,33 @@ function findResponseError(body: string): string | null {
   return isComplete ? null : `the response is not complete: ${body}`;
 }
 
-/** Returns the error in the events of a response or message; null if the stream is complete. */
-function findEventsError(body: string): string | null {
+function findStreamError(body: string, count: number): string | null {
   if (body.startsWith("event: message_start\n")) {
-    const count = body.split('"type":"text_delta"').length - 1;
-    if (count !== STREAM_RECORDS) return `the message has ${count} text deltas`;
-    return body.includes("\nevent: message_stop\n") ? null : "the message is not complete";
+    if (!body.includes("\nevent: message_stop\n")) return "the message is not complete";
+    return compareText(body.matchAll(/"type":"text_delta","text":"([^"]*)"/g), count);
   }
-  const count = body.split("event: response.output_text.delta\n").length - 1;
-  if (count !== STREAM_RECORDS) return `the response has ${count} text deltas`;
-  return body.includes("\nevent: response.completed\n") ? null : "the response is not completed";
+  if (body.startsWith("event:")) {
+    if (!body.includes("\nevent: response.completed\n")) return "the response is not completed";
+    return compareText(body.matchAll(/"delta":"([^"]*)"/g), count);
+  }
+  if (!body.startsWith("data:")) return `the response is no stream: ${body.slice(0, 200)}`;
+  const records = body.trimEnd().split("\n\n").map((record) => record.slice("data: ".length));
+  if (records.at(-1) !== "[DONE]") return "the stream does not end with [DONE]";
+  const texts = records.slice(0, -1).map(parseChunkText);
+  if (texts.includes(null)) return "a stream record is not a chunk";
+  return compareText(
+    texts.map((text) => ["", text ?? ""]).filter(([, text]) => text !== ""),
+    count,
+  );
+}
+
+/** Returns the error if the matched texts are not those of the upstream's `count` records. */
+function compareText(matches: Iterable<readonly string[]>, count: number): string | null {
+  const texts = [...matches].map(([, text = ""]) => text);
+  if (texts.length !== count) return `the stream has ${texts.length} text records`;
+  return texts.join("") === streamText(count)
+    ? null
+    : "the text of the stream differs from the upstream's";
 }
 
 /** Returns the text of a stream chunk, empty if it has none; null if the record is not a chunk. */

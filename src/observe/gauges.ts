@@ -174,6 +174,8 @@ function registerStores(
   new Gauge({
     name: "gateway_state_entries",
     help: "Stored objects: responses, conversations, reasoning of tool loops and owners of IDs.",
+    // Workers share one store: each counts the same objects, as of its own last write.
+    aggregator: "max",
     labelNames: ["store"],
     registers,
     collect() {
@@ -183,6 +185,7 @@ function registerStores(
   new Gauge({
     name: "gateway_state_bytes",
     help: "Bytes of the stored objects.",
+    aggregator: "max",
     labelNames: ["store"],
     registers,
     collect() {

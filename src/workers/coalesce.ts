@@ -14,8 +14,10 @@ export function coalesced<Value>(task: () => Promise<Value>): () => Promise<Valu
   }
 
   return () => {
+    // A run that waits for the one before has not begun, even if that one has just ended.
+    if (next !== null) return next;
     if (running === null) return run();
-    return next ??= running.then(ignore, ignore).then(() => {
+    return next = running.then(ignore, ignore).then(() => {
       next = null;
       return run();
     });

@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { registerGauges } from "../../src/observe/gauges.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { metricsText } from "../../src/observe/metric_sum.ts";
@@ -43,6 +44,29 @@ Deno.test("reloads are counted by the parent once, and gauges of two workers are
     ].map((name) => sum.get(name)),
     [1, 1, 2, 2, 2, 1, 1, 0],
   );
+});
+
+Deno.test("the objects of a store that two workers share count once, as of the newest write that one of them made", async () => {
+  const workers = [7, 5].map((entries) => {
+    const registry = new Registry();
+    registerGauges(registry, {
+      config: () => configOf(withSection()),
+      keyLabels: [],
+      breakers: () => [],
+      slots: () => [],
+      restingKeys: () => [],
+      cache: () => ({ entries: 0, bytes: 0 }),
+      stores: () => ({ responses: { entries, bytes: 100 * entries } }),
+      isStateUp: () => true,
+      pendingWrites: () => entries,
+      bodyBytes: () => 0,
+    }, new Map());
+    return registry.getMetricsAsJSON();
+  });
+  const sum = values(await metricsText(await Promise.all(workers)));
+  assertEquals(sum.get('gateway_state_entries{store="responses"}'), 7);
+  assertEquals(sum.get('gateway_state_bytes{store="responses"}'), 700);
+  assertEquals(sum.get("gateway_state_pending_writes"), 12);
 });
 
 Deno.test("metrics of workers are only those of the parent: one process does not have them", async () => {

@@ -19,6 +19,29 @@ Deno.test("requests during a run share one run that begins after it, however man
   assertEquals(runs.length, 2);
 });
 
+Deno.test("a request in any moment between two runs shares the second one, so that they never run at once", async () => {
+  for (let moment = 0; moment < 12; moment++) {
+    let running = 0;
+    let most = 0;
+    let ended = Promise.withResolvers<void>();
+    const request = coalesced(async () => {
+      most = Math.max(most, ++running);
+      await ended.promise;
+      running--;
+    });
+    const requests = [request(), request()];
+    ended.resolve();
+    ended = Promise.withResolvers();
+    for (let turn = 0; turn < moment; turn++) await Promise.resolve();
+    requests.push(request());
+    while (running === 0) await Promise.resolve();
+    for (let turn = 0; turn < 12; turn++) await Promise.resolve();
+    ended.resolve();
+    await Promise.all(requests);
+    assertEquals(most, 1, `after ${moment} turns`);
+  }
+});
+
 Deno.test("a run that fails fails only for its own requests", async () => {
   let runs = 0;
   const request = coalesced(() =>

@@ -47,8 +47,7 @@ export function commandPeer(
       const values = { ...valuesOf(place), config: `${folder}/config` };
       return {
         program: "sh",
-        // The program takes the place of the shell, so that the end of the benchmark ends it.
-        args: ["-c", `exec ${fill(command, values)}`],
+        args: ["-c", fill(command, values)],
         environment: {},
         files: config === null ? {} : { [`${folder}/config`]: fill(config, values) },
       };

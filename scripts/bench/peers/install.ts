@@ -36,7 +36,7 @@ const INSTALLATIONS: Readonly<Record<PackagedPeer, Installation>> = {
       // With newer versions of this library it answers every stream with status 500.
       const overrides = { "@hono/node-server": "1.3.3" };
       await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ overrides }));
-      const options = ["--no-audit", "--no-fund", "--silent"];
+      const options = ["--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=0"];
       await runCommand("npm", ["install", ...options, "--prefix", folder, ...this.packages]);
     },
   },

@@ -37,7 +37,12 @@ export function parsePeers(options: PeerOptions, readText: TextReader): readonly
       peers.push(ADAPTERS[name](name, command ?? installedProgram(name)));
       continue;
     }
-    if (/[|\n]/.test(name)) return `--peer ${name}: a name in the table has no | and no line break`;
+    if (!/^[\p{L}\p{N} ._+/():-]*$/u.test(name)) {
+      return `--peer ${name}: a name in the table has letters, digits, blanks and . _ + - / : ( )`;
+    }
+    if (/^(?:floor|switchyard)$/i.test(name.trim())) {
+      return `--peer ${name}: the table has a row of this name; choose another one`;
+    }
     if (name === "" || command === null || command === "") {
       return `--peer ${text} must be NAME=COMMAND, because no adapter has this name`;
     }

@@ -1,13 +1,17 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { COMPLETE_TEXT, SHORT_STREAM_RECORDS, STREAM_RECORDS, streamText } from "../payloads.ts";
+import { COMPLETE_TEXT, streamText } from "../payloads.ts";
 
 /**
- * Returns the error in the response of a peer; null if it says what the upstream said. A peer may
- * write it in its own form: another order of members, a new ID, further members.
+ * Returns the error in the response of a peer; null if it says what the upstream said, whole or as the
+ * stream with `records` text records. A peer may write it in its own form: another order of members, a
+ * new ID, further members.
  */
-export function findPeerError(body: string): string | null {
+export function findPeerError(body: string, records: number | null): string | null {
+  if (records === null) return findCompletionError(body);
   const isStream = /^(?:data|event|id|:)/.test(body);
-  return isStream ? findStreamError(body) : findCompletionError(body);
+  return isStream
+    ? findStreamError(body, streamText(records))
+    : `the response is no stream: ${body.slice(0, 200)}`;
 }
 
 function findCompletionError(body: string): string | null {
@@ -21,9 +25,7 @@ function findCompletionError(body: string): string | null {
     : "the text differs from the upstream's";
 }
 
-const WHOLE_TEXTS = [STREAM_RECORDS, SHORT_STREAM_RECORDS].map(streamText);
-
-function findStreamError(body: string): string | null {
+function findStreamError(body: string, whole: string): string | null {
   const records = body.split(/^data: ?/m).slice(1).map((text) => text.trimEnd());
   const objects = records.map(parseJson).filter(isObject);
   const isResponse = objects.some(({ type }) => type === "response.completed");
@@ -33,7 +35,7 @@ function findStreamError(body: string): string | null {
     objects.some(({ choices }) => firstOf(choices)?.finish_reason === "stop");
   if (!isStopped) return "no record of the stream has the finish_reason stop";
   const text = objects.map(isResponse ? eventText : chunkText).join("");
-  return WHOLE_TEXTS.includes(text) ? null : "the text of the stream differs from the upstream's";
+  return text === whole ? null : "the text of the stream differs from the upstream's";
 }
 
 function chunkText({ choices }: JsonObject): string {

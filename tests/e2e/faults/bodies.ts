@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../../src/core/connection_error.ts";
+import { type ConnectionCause, ConnectionError } from "../../../src/core/connection_error.ts";
 import type { BrokenRequest, Phase } from "./break.ts";
 import type { Column, ProviderType } from "./columns.ts";
 
@@ -54,10 +54,13 @@ export function placeOf(phase: Phase, pieces: readonly string[], column: Column)
   }
 }
 
+/** End of a body: orderly (`close`), with silence, or with the cause of a connection that broke. */
+export type BodyEnd = "close" | "silence" | ConnectionCause;
+
 /** Returns a body of these pieces that ends in this way. */
 export function bodyOf(
   texts: readonly Uint8Array<ArrayBuffer>[],
-  end: "close" | "reset" | "silence",
+  end: BodyEnd,
   { signal, fallSilent }: BrokenRequest,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const waiting = [...texts];
@@ -70,9 +73,9 @@ export function bodyOf(
       const next = waiting.shift();
       if (next !== undefined) return controller.enqueue(next.slice());
       if (end === "silence") return fallSilent();
-      if (end === "reset") {
+      if (end !== "close") {
         const progress = { mayHaveRun: true, isAnswered: true };
-        return controller.error(new ConnectionError("reset", "broken", progress));
+        return controller.error(new ConnectionError(end, "broken", progress));
       }
       controller.close();
       controller.byobRequest?.respond(0);

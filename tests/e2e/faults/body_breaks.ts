@@ -1,4 +1,12 @@
-import { bodyOf, eventError, hasRecords, piecesOf, placeOf, record } from "./bodies.ts";
+import {
+  type BodyEnd,
+  bodyOf,
+  eventError,
+  hasRecords,
+  piecesOf,
+  placeOf,
+  record,
+} from "./bodies.ts";
 import type { Break, Phase } from "./break.ts";
 import type { Column } from "./columns.ts";
 
@@ -7,12 +15,14 @@ const encoder = new TextEncoder();
 /** What comes at the place of the break. */
 type Breaking = (column: Column, rest: readonly string[]) => {
   readonly texts: readonly (string | Uint8Array<ArrayBuffer>)[];
-  readonly end: "close" | "reset" | "silence";
+  readonly end: BodyEnd;
 };
 
 const BODY_BREAKS: Readonly<Record<string, Breaking>> = {
   "the body ends": () => ({ texts: [], end: "close" }),
   "the connection is reset": () => ({ texts: [], end: "reset" }),
+  "the connection is closed": () => ({ texts: [], end: "closed" }),
+  "a broken chunk or compression": () => ({ texts: [], end: "malformed" }),
   "silence": () => ({ texts: [], end: "silence" }),
 };
 

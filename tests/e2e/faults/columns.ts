@@ -79,6 +79,16 @@ function embedding(type: ProviderType): Column {
   };
 }
 
+const COUNT_TOKENS: Column = {
+  call: "count_tokens",
+  type: "messages",
+  delivery: "JSON",
+  path: "/v1/messages/count_tokens",
+  body: { model: modelOf("messages"), messages: MESSAGES },
+  format: null,
+  isStateful: false,
+};
+
 function relayed(call: string, delivery: Delivery, path: string, body: JsonObject): Column {
   return {
     call,
@@ -96,6 +106,7 @@ export const COLUMNS: readonly Column[] = [
   ...TYPES.flatMap(generating),
   embedding("compat"),
   embedding("local"),
+  COUNT_TOKENS,
   relayed("completions JSON", "JSON", "/v1/completions", { prompt: TEXT }),
   relayed("completions stream", "stream", "/v1/completions", { prompt: TEXT, stream: true }),
   relayed("moderations", "JSON", "/v1/moderations", { input: TEXT }),

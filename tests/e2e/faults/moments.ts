@@ -58,6 +58,8 @@ export const MOMENTS: readonly Moment[] = [
     ...AT_WORK,
     name: "in the delay before a retry",
     waitMs: RETRY_DELAY_MS,
+    // A count has one attempt at each target.
+    fits: ({ call }) => call !== "count_tokens",
     answer: ({ type }) => ({ status: 503, pieces: [errorText(type)], isWhole: true }),
   },
   { ...AT_WORK, name: "before the first content", answer: upTo("before the first content") },

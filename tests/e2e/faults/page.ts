@@ -31,7 +31,11 @@ breaks in the same way. If only the first one breaks and the call is sent again,
 - Sent again: \`retry\` is a second attempt at the same target, \`fallback\` an attempt at the next one.
 - \`tries\`, \`end\` and \`upstream_cause\`: what the [access line](log-fields.md) says. \`tries\` has the outcome behind the provider of
   each attempt; \`upstream_cause\` is absent unless a connection failed.
-- Calls: those to which the row applies. "all" means each client API and provider type, "streams" includes WebSockets.
+- Break: "the body ends" is an orderly end, with the last chunk or all bytes of \`Content-Length\`; without them it is "the
+  connection is closed". Each attempt has a new connection; what happens on a reused one is in
+  [Connections](../guide/providers.md#connections).
+- Calls: those to which the row applies. "all" means each kind of call on this page, "streams" includes WebSockets. A call of
+  \`count_tokens\` has one attempt at each target.
 
 Nothing is sent again once content has been delivered. A call for which the provider stores something, such as a native
 response, is sent again only if the provider certainly did not begin it.

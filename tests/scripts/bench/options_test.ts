@@ -62,7 +62,7 @@ Deno.test("any other peer is a command, with a configuration, a path, headers an
     ...["--peer-header", "rival 2.1=X-Key: a=b", "--peer-model", "rival 2.1=openai/"],
   ];
   const launch = launchOf(...args);
-  assertEquals(launch?.args, ["-c", "exec rival -c /f/config --to=http://127.0.0.1:9"]);
+  assertEquals(launch?.args, ["-c", "rival -c /f/config --to=http://127.0.0.1:9"]);
   assertEquals(launch?.files, { "/f/config": "port 1" });
   const [peer] = accepted(...args).peers;
   assertEquals(peer?.support("chat", "U"), {
@@ -71,6 +71,10 @@ Deno.test("any other peer is a command, with a configuration, a path, headers an
     request: { path: "/x", headers: { "x-key": "a=b" }, modelPrefix: "openai/" },
   });
 });
+
+function namedProblem(name: string): string {
+  return `--peer ${name}: a name in the table has letters, digits, blanks and . _ + - / : ( )`;
+}
 
 Deno.test("options of peers that fit no peer are refused", () => {
   const peer = ["--peer", "rival=rival"];
@@ -81,7 +85,18 @@ Deno.test("options of peers that fit no peer are refused", () => {
         ["--peer", "rival="],
         "--peer rival= must be NAME=COMMAND, because no adapter has this name",
       ],
-      [["--peer", "a|b=c"], "--peer a|b: a name in the table has no | and no line break"],
+      [["--peer", "a|b=c"], namedProblem("a|b")],
+      [["--peer", "a\n=c"], namedProblem("a\n")],
+      [["--peer", "<!-- end -->=c"], namedProblem("<!-- end -->")],
+      [["--peer", "*a*=c"], namedProblem("*a*")],
+      [
+        ["--peer", "Floor=c"],
+        "--peer Floor: the table has a row of this name; choose another one",
+      ],
+      [
+        ["--peer", "Switchyard=c"],
+        "--peer Switchyard: the table has a row of this name; choose another one",
+      ],
       [["--peer", "nginx", "--peer", "nginx=x"], "--peer nginx is given twice"],
       [[...peer, "--peer-path", "rival=v1"], "--peer-path rival=v1 must begin with /"],
       [[...peer, "--peer-header", "rival=x"], "--peer-header rival=x must be rival=HEADER:VALUE"],
@@ -91,6 +106,10 @@ Deno.test("options of peers that fit no peer are refused", () => {
         "--peer-path nginx=/v1 must begin with the name of a --peer that has a COMMAND",
       ],
       [["--write"], "--write needs at least one --peer"],
+      [
+        ["--write", ...peer, "--only", "cancel", "--only", "least"],
+        "--write needs a row that has peers, such as --only small",
+      ],
     ] as const
   ) assertEquals(parsed(...args), problem);
 });

@@ -1,4 +1,8 @@
-import { freePort, newServerProcesses } from "../../../scripts/bench/processes.ts";
+import {
+  freePort,
+  newServerProcesses,
+  type ServerProcesses,
+} from "../../../scripts/bench/processes.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 
 const SETTINGS = { environment: {}, listenTimeoutMs: 60_000 };
@@ -46,6 +50,57 @@ Deno.test("what an installed program has started ends with the benchmark, also i
   if (Deno.build.os !== "linux") return;
   // The system may close the listener a little later than it ends the process.
   while (await isListening(port)) await Promise.resolve();
+});
+
+/** Starts a server by a shell command of a program, ends it, and waits until the port is closed. */
+async function endsBy(
+  command: string,
+  code: string,
+  end: (servers: ServerProcesses, port: number) => PromiseLike<void>,
+): Promise<void> {
+  const port = freePort();
+  const serve = `Deno.serve({ hostname: "127.0.0.1", port: ${port}, onListen() {} }, ` +
+    `() => new Response(String(Deno.ppid))); ${code}`;
+  await using servers = newServerProcesses(false, null);
+  const args = ["-c", command, Deno.execPath(), serve];
+  await servers.startInstalled("sh", args, port, 0, { ...SETTINGS, logPath: "/dev/null" });
+  await end(servers, port);
+  while (await isListening(port)) await Promise.resolve();
+}
+
+Deno.test("a program that ignores the request to end and has left the group of its command ends with the benchmark", async () => {
+  if (Deno.build.os !== "linux") return;
+  const ignore = 'Deno.addSignalListener("SIGTERM", () => {});';
+  const end = (servers: ServerProcesses) => servers[Symbol.asyncDispose]();
+  await endsBy('setsid "$0" eval "$1" & wait', ignore, end);
+});
+
+Deno.test("an installed program ends when a terminal that is closed, or timeout, ends the shell that started it", async () => {
+  if (Deno.build.os !== "linux") return;
+  for (const signal of ["SIGHUP", "SIGTERM"] as const) {
+    await endsBy('exec "$0" eval "$1"', "", async (_servers, port) => {
+      const shell = await (await fetch(`http://127.0.0.1:${port}`)).text();
+      Deno.kill(Number(shell), signal);
+    });
+  }
+});
+
+Deno.test("processor time of a program counts that of its children that have ended", async () => {
+  if (Deno.build.os !== "linux") return;
+  const port = freePort();
+  const burn = "while (performance.now() < 100);";
+  const serve =
+    `Deno.serve({ hostname: "127.0.0.1", port: ${port}, onListen() {} }, () => new Response());`;
+  const sumAfter = async (command: string) => {
+    await using servers = newServerProcesses(false, null);
+    const args = ["-c", command, Deno.execPath(), burn, serve];
+    const settings = { ...SETTINGS, logPath: "/dev/null" };
+    return (await servers.startInstalled("sh", args, port, 0, settings)).cpuMs() ?? 0;
+  };
+  const alone = await sumAfter('exec "$0" eval "$2"');
+  // Each child needs some time to start, however busy the machine is.
+  const children = '"$0" eval "$1"; '.repeat(5);
+  assert(await sumAfter(`${children} exec "$0" eval "$2"`) > alone);
 });
 
 async function isListening(port: number): Promise<boolean> {

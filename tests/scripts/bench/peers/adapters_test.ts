@@ -112,7 +112,7 @@ Deno.test("the placeholders of a command, its configuration and its headers are 
   assertEquals([program, ...args], [
     "sh",
     "-c",
-    "exec rival --config /tmp/peer/config --port 4200 --data /tmp/peer '{other}'",
+    "rival --config /tmp/peer/config --port 4200 --data /tmp/peer '{other}'",
   ]);
   assertEquals(files, {
     "/tmp/peer/config": '{"listen": "127.0.0.1:4200", "to": "http://127.0.0.1:4100/v1"}',

@@ -1,0 +1,61 @@
+import { scenarios, type ScenarioTarget } from "../../../../scripts/bench/scenarios.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+
+const page = await Deno.readTextFile(
+  new URL("../../../../docs/operate/performance.md", import.meta.url),
+);
+
+/** Returns the cells of the table rows whose first cell is the name of a row of the benchmark. */
+function rowsOf(text: string): readonly (readonly string[])[] {
+  return [...text.matchAll(/^\| `([\w-]+)` \| (.+) \|$/gm)]
+    .map(([, name = "", cells = ""]) => [name, ...cells.split(" | ")]);
+}
+
+const targets = rowsOf(page.slice(page.indexOf("## Targets"), page.indexOf("Measured on ")));
+const generated = page.slice(page.indexOf("<!-- table of peers"));
+const columns = /^\| row \| .+$/m.exec(generated)?.[0].slice(2, -2).split(" | ") ?? [];
+const table = rowsOf(generated);
+
+/** Returns the number in a column of the generated table. */
+function figure(row: string, system: string, column: string): number {
+  const cells = table.find(([name, other]) => name === row && other === system);
+  return Number(cells?.[columns.indexOf(column)]);
+}
+
+/** Returns the bounds of what the generated table says about a target, and the number that the scripts demand. */
+function shownOf(row: string, target: ScenarioTarget): readonly [number, number, number] {
+  switch (target.kind) {
+    case "min_rate_ratio": {
+      const ratio = figure(row, "Switchyard", "rate / floor");
+      return [ratio, ratio, target.ratio];
+    }
+    case "max_cpu_ratio": {
+      // The table has whole microseconds.
+      const [own, floor] = ["Switchyard", "floor"].map((name) => figure(row, name, "CPU µs"));
+      const [high = NaN, low = NaN] = [own, floor].map((one) => one ?? NaN);
+      return [(high - 0.5) / (low + 0.5) - 0.01, (high + 0.5) / (low - 0.5) + 0.01, target.ratio];
+    }
+    case "max_p99": {
+      const ms = figure(row, "Switchyard", "p99 ms");
+      return [ms - 0.051, ms + 0.051, target.ms];
+    }
+    case "max_added_latency":
+      return [NaN, NaN, target.us];
+  }
+}
+
+Deno.test("the measured figures of rows with a base are those of the table that the benchmark wrote, and the targets its own", () => {
+  const compared = targets.flatMap(([row = "", , bound = "", measured = ""], at) => {
+    const scenario = scenarios.find(({ name }) => name === row);
+    if (scenario === undefined) return [];
+    const earlier = targets.slice(0, at).filter(([name]) => name === row).length;
+    const target = scenario.targets[earlier];
+    assert(target !== undefined, row);
+    const [low, high, demanded] = shownOf(row, target);
+    assertEquals(parseFloat(bound), demanded, row);
+    const value = parseFloat(measured);
+    assert(low <= value && value <= high, `${row}: ${measured} is not in ${low} to ${high}`);
+    return [row];
+  });
+  assertEquals(compared, ["small", "small", "20k", "200k", "sse", "translate", "first"]);
+});
