@@ -32,8 +32,8 @@ breaks in the same way. If only the first one breaks and the call is sent again,
 - \`tries\`, \`end\` and \`upstream_cause\`: what the [access line](log-fields.md) says. \`tries\` has the outcome behind the provider of
   each attempt; \`upstream_cause\` is absent unless a connection failed.
 - Break: "the body ends" is an orderly end, with the last chunk or all bytes of \`Content-Length\`; without them it is "the
-  connection is closed". Each attempt has a new connection; what happens on a reused one is in
-  [Connections](../guide/providers.md#connections).
+  connection is closed", unless the response has neither chunks nor a length, where the connection is the end. Each attempt has
+  a new connection; what happens on a reused one is in [Connections](../guide/providers.md#connections).
 - Calls: those to which the row applies. "all" means each kind of call on this page, "streams" includes WebSockets. A call of
   \`count_tokens\` has one attempt at each target.
 
