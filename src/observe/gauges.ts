@@ -174,7 +174,7 @@ function registerStores(
   new Gauge({
     name: "gateway_state_entries",
     help: "Stored objects: responses, conversations, reasoning of tool loops and owners of IDs.",
-    // Workers share one store: each counts the same objects, as of its own last write.
+    // Workers share one store: each counts the same objects, as of its last write.
     aggregator: "max",
     labelNames: ["store"],
     registers,
