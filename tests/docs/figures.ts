@@ -89,14 +89,28 @@ const BOUND = new RegExp(
   "gi",
 );
 const LARGE = new RegExp(
-  `${START}(\\d{1,3}(?:,\\d{3})+|\\d+(?:\\.\\d+)?[kKM](?!\\w)|` +
+  `${START}(\\d{1,3}(?:,\\d{3})+|\\d+(?:\\.\\d+)?e\\d+|\\d+(?:\\.\\d+)?[kKM](?!\\w)|` +
     `\\b(?:${WORDS}|an?|\\d+) (?:${POWER}))s?(?![\\w-])`,
   "g",
 );
 /** A ratio: `0.75`, `1 in 10`, `3:1`. Versions have a name before them. */
 const RATIO = /(?<![\w.,:/-]|[A-Z]\w* |[Vv]ersions? |up to )(\d+\.\d+)(?!\.?[\w-])/g;
 const TO_ONE = /(?<![\w.,:])(\d+):1(?![\d:])/g;
-const ONE_IN = new RegExp(`${START}(${NUMBER}) (?:in|out of) (?:every )?(${NUMBER})\\b`, "g");
+const ONE_IN = new RegExp(`${START}(${NUMBER}) (?:in|of|out of) (?:every )?(${NUMBER})\\b`, "g");
+/** A part of something: `a third of`, `a tenth more`, `2/3`. */
+const PARTS: Readonly<Record<string, number>> = {
+  half: 2,
+  third: 3,
+  quarter: 4,
+  fifth: 5,
+  tenth: 10,
+  hundredth: 100,
+};
+const PART = new RegExp(
+  `\\b(?:an?|(${SMALL.join("|")})) (${Object.keys(PARTS).join("|")})s? (?:of|more|less|as)\\b`,
+  "gi",
+);
+const FRACTION = /(?<![\w/.,:-])(\d+)\/(\d+)(?![\w/])/g;
 
 /** Returns the figures of a text without code. One number is listed once. */
 export function figuresIn(prose: string): readonly Figure[] {
@@ -115,6 +129,13 @@ export function figuresIn(prose: string): readonly Figure[] {
   }
   for (const match of prose.matchAll(ONE_IN)) {
     add(match, [numberOf(match[1] ?? ""), numberOf(match[2] ?? "")], "count");
+  }
+  for (const match of prose.matchAll(PART)) {
+    const [, count = "one", part = ""] = match;
+    add(match, [numberOf(count) / (PARTS[part.toLowerCase()] ?? 1)], "factor");
+  }
+  for (const match of prose.matchAll(FRACTION)) {
+    add(match, [Number(match[1]) / Number(match[2])], "factor");
   }
   for (const pattern of [RATE, LARGE, BOUND, RATIO, TO_ONE]) {
     for (const match of prose.matchAll(pattern)) add(match, [numberOf(match[1] ?? "")], "count");

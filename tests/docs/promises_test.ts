@@ -119,6 +119,21 @@ const UNSHOWN_SENTENCES: readonly string[] = [
   "No telescope is lost.",
   "Telescopes are guaranteed to see the moon.",
   "A broken telescope is impossible.",
+  "Its telescope needs 8137/9137 of the light.",
+  "It needs a third of the light.",
+  "Several thousand telescopes see it.",
+  "It doubles the light.",
+  "The telescope has zero overhead.",
+  "Not a single telescope breaks.",
+  "It is the fastest telescope.",
+  "Moons appear in no telescope.",
+  "Its lens is faster than the moon.",
+  "Telescopes arrive without loss.",
+  "A telescope cannot crash.",
+  "Telescopes do not break.",
+  "Its moons are byte for byte the same.",
+  "The telescope survives any winter.",
+  "It is fully compatible with the moon.",
 ];
 
 Deno.test("a sentence of each kind that nothing shows is found in every section of the documentation", () => {

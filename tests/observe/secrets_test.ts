@@ -116,7 +116,12 @@ Deno.test("whatever a client asks, no secret is in a log line, a metric or a spa
 async function assertSilent(one: Asked) {
   const fetch = PROVIDERS[one.provider] ?? (() => Promise.reject(new TypeError("unknown")));
   const gateway = testGateway(CONFIG, scriptedWorld({ fetch }));
-  await (await gateway.app(requestOf(one))).text();
+  const response = await gateway.app(requestOf(one));
+  const answer = await response.text();
+  // A complete response says what the provider said.
+  for (const secret of response.ok ? [] : [SECRETS.key, SECRETS.userinfo]) {
+    assert(!answer.includes(secret), answer);
+  }
   const metrics = await gateway.app(new Request("http://gateway/metrics"));
   assert(gateway.log.length > 0);
   const texts = [await metrics.text(), ...gateway.log, ...toldOf(gateway.reports)];

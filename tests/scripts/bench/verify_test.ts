@@ -26,7 +26,7 @@ const responses = [
 
 const DIFFERS = "the text of the stream differs from the upstream's";
 
-Deno.test("each response of the upstream is right for the request that selects it, and wrong for the others", () => {
+Deno.test("each response of the upstream is right for the request that selects it, and wrong for another one", () => {
   assertEquals(
     findBodyError(textOf([completion]), expectedRecords(chatRequest("json", 1000))),
     null,
