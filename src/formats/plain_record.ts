@@ -2,8 +2,10 @@ import type { StreamRecord } from "../core/reply.ts";
 
 const SPACE = 32, BYTE_ORDER_MARK = "\ufeff";
 
-/** Line ends that may follow the data of a one-line record. */
-const RECORD_ENDS = ["\n\n", "\r\n\r\n", "\n\r\n", "\r\n\n"];
+const LF = 10;
+
+/** Line ends that may follow the data of a one-line record, besides the shortest. */
+const RECORD_ENDS = ["\r\n\r\n", "\n\r\n", "\r\n\n"];
 
 /**
  * Returns an event as one `data` line with this JSON text. A record that already has exactly one
@@ -23,9 +25,12 @@ export function isComment({ data, raw }: StreamRecord): boolean {
 function isPlain({ event, data, raw }: StreamRecord): boolean {
   if (raw === null) return event === null && !data.includes("\n");
   const end = (raw.charCodeAt(5) === SPACE ? 6 : 5) + data.length;
-  // Records of several lines have more characters after `end`.
-  if (raw.startsWith("data:") && raw.length - end <= 4 && RECORD_ENDS.includes(raw.slice(end))) {
-    return true;
+  if (raw.startsWith("data:")) {
+    // Nearly every record ends so: no text is made for it.
+    const isShortest = raw.length === end + 2 && raw.charCodeAt(end) === LF;
+    if (isShortest && raw.charCodeAt(end + 1) === LF) return true;
+    // Records of several lines have more characters after `end`.
+    if (raw.length - end <= 4 && RECORD_ENDS.includes(raw.slice(end))) return true;
   }
   return event === null && countDataLines(raw) === 1;
 }
