@@ -63,6 +63,16 @@ browserTest(
       `[...document.querySelectorAll(".chart table")].map((one) => one.tBodies[0].rows.length)`,
     );
     assertEquals(rows, [15, 15, 15, 15, 15]);
+    const columns = await shown.value<string[]>(
+      `[...document.querySelectorAll(".chart table")].map((one) => one.tHead.innerText.trim().split(/\\t/).slice(1).join(", "))`,
+    );
+    assertEquals(columns, [
+      "finished, failed",
+      "highest p50 of a second, highest p95 of a second",
+      "input, output",
+      "dollars",
+      "most",
+    ]);
     assertMatch(await shown.text(".chart table tbody tr"), /^11:59\s+[\d.]+\/s\s+[\d.]+\/s$/);
     assertNoErrors(shown);
   },
