@@ -246,7 +246,8 @@ export const BUSY: Snapshot = {
       targets: [
         passed("claude", "claude-sonnet-4-5", "its circuit breaker is open"),
         { ...passed("openai", "gpt-4o", null), isChosen: true },
-        { ...passed("office-gpu", "qwen3", null), isFallback: true, isChosen: true },
+        { ...passed("office-gpu", "qwen3", null), isFallback: true },
+        { ...passed("office-gpu", "gemma3", null), isFallback: true },
       ],
       attempts: [
         attempt("openai", "gpt-4o", "main", "upstream_rate_limited", 4, 220),

@@ -6,12 +6,18 @@ import { assertEquals } from "./assert.ts";
 /** Maximum time for anything in the browser: a bound for broken tests, which no passing one reaches. */
 const MAX_WAIT_MS = 30_000;
 
+/**
+ * Time between two evaluations of a condition. The library's polling by mutation misses a text node that is
+ * written in place, the focus and the values of fields; its polling by frame stops in a hidden page.
+ */
+const POLL_INTERVAL_MS = 20;
+
 /** A page of the browser, with all that went wrong in it. */
 export interface TestPage {
   readonly page: Page;
   /** Error messages of the console and the content policy, uncaught errors, and dialogs. */
   readonly errors: string[];
-  /** Resolves once the expression is true in the page. It is evaluated on each change of the page. */
+  /** Resolves once the expression is true in the page, whatever makes it true: nodes, texts, the focus, a scroll. */
   until(expression: string): Promise<void>;
   /** Returns the text of the first element that matches. */
   text(selector: string): Promise<string>;
@@ -169,7 +175,7 @@ async function openPage(
     page,
     errors,
     async until(expression) {
-      await page.waitForFunction(expression, { polling: "mutation" });
+      await page.waitForFunction(expression, { polling: POLL_INTERVAL_MS });
     },
     text: async (selector) => String(await page.$eval(selector, textOf)),
     value: async <T>(expression: string) => await page.evaluate(`(${expression})`) as T,

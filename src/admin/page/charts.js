@@ -88,15 +88,15 @@ function ChartView({ chart, times, values, seconds, isDark }) {
     <div class="plot" ref=${place} role="img" aria-label="${chart.title} ${chart.unit}, line chart of the last 15 minutes. Now: ${
     numbers.join(", ")
   }."></div>
-    <${ChartTable} chart=${chart} seconds=${seconds} />
+    <${ChartTable} chart=${chart} seconds=${seconds} last=${times.at(-1) ?? 0} />
   </figure>`;
 }
 
 /**
  * Returns the table of a chart, which has rows only while it is open.
- * @param {{ chart: Chart, seconds: Feed["seconds"] }} props
+ * @param {{ chart: Chart, seconds: Feed["seconds"], last: number }} props
  */
-function ChartTable({ chart, seconds }) {
+function ChartTable({ chart, seconds, last }) {
   const [isOpen, setOpen] = useState(false);
   return view`<details onToggle=${/** @param {Event} event */ (event) =>
     setOpen(/** @type {HTMLDetailsElement} */ (event.currentTarget).open)}>
@@ -104,11 +104,13 @@ function ChartTable({ chart, seconds }) {
     ${
     isOpen && view`<${Table} caption="${chart.title} by minute" columns=${[
       "Minute",
-      ...chart.lines.map((line) => `#${line}`),
+      ...(chart.columns ?? chart.lines).map((name) => `#${name}`),
     ]}>${
-      minutesOf(seconds).map(([minute, ones]) =>
-        view`<tr key=${minute}><th scope="row">${clock(minute * 60_000).slice(0, 5)}</th>${
-          chart.ofMinute(ones).map((value) =>
+      minutesOf(seconds, last).map((part) =>
+        view`<tr key=${part.minute}><th scope="row">${
+          clock(part.minute * 60_000).slice(0, 5)
+        }</th>${
+          chart.ofMinute(part).map((value) =>
             view`<td class="number">${valueText(chart, value)}</td>`
           )
         }</tr>`

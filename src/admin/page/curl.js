@@ -3,6 +3,9 @@
 
 export const CHAT_PATH = "/v1/chat/completions";
 
+/** Name by which a request leaves the model to the route and its provider. */
+export const NO_MODEL = "auto";
+
 /** Hosts that mean each address of the machine, at which no client can connect. */
 const ANY_HOST = ["0.0.0.0", "[::]"];
 
@@ -27,7 +30,7 @@ export function gatewayUrl(snapshot, { hostname }) {
  */
 export function firstModel({ routes }) {
   const models = routes.flatMap(({ targets }) => targets.map(({ model }) => model));
-  return models.find((model) => model !== null) ?? "auto";
+  return models.find((model) => model !== null) ?? NO_MODEL;
 }
 
 /**

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { useRef } from "preact/hooks";
 import { clock, counted, dateAndClock, duration } from "./format.js";
-import { curlText, firstModel, gatewayUrl } from "./curl.js";
+import { curlText, firstModel, gatewayUrl, NO_MODEL } from "./curl.js";
 import { Badge, Name, view } from "./ui.js";
 /** @import { Feed } from "./feed.js" */
 /** @import { Snapshot } from "../snapshot.ts" */
@@ -102,6 +102,7 @@ export function Empty({ snapshot }) {
     }</code> in the configuration. The gateway loads the changed file, and this page shows it or its problems.</p>
     </section>`;
   }
+  const model = firstModel(snapshot);
   return view`<section class="panel" id="empty" aria-labelledby="empty-title">
     <h2 id="empty-title">No call yet</h2>
     <p>The gateway listens at <${Name} text=${
@@ -112,11 +113,15 @@ export function Empty({ snapshot }) {
       url: gatewayUrl(snapshot, location),
       hasKey: snapshot.requiresKey,
       body: {
-        model: firstModel(snapshot),
+        model,
         messages: [{ role: "user", content: "Say hello." }],
       },
     })
   }</code></pre>
+    ${
+    model === NO_MODEL &&
+    view`<p>No route names a model: <code>${NO_MODEL}</code> leaves it to the provider. If its <code>default_model</code> is not set, put the name of a model there.</p>`
+  }
     ${
     snapshot.requiresKey &&
     view`<p>Put a client key into <code>SWITCHYARD_KEY</code> first. <code>switchyard key new NAME</code> makes one.</p>`

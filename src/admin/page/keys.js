@@ -1,5 +1,5 @@
 // @ts-check
-import { dollars, percent, short, whole } from "./format.js";
+import { counted, dollars, percent, short } from "./format.js";
 import { Badge, Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { BudgetView, KeyView, TokenBudgetView } from "../snapshot.ts" */
 
@@ -51,7 +51,7 @@ function rowOf({ entry }) {
         )
       }</ul>`
   }</td>
-    <td class="note roomy">${whole(today.calls)} calls, ${short(today.input)} in, ${
+    <td class="note roomy">${counted(today.calls, "call")}, ${short(today.input)} in, ${
     short(today.output)
   } out, ${dollars(today.nanoUsd / 1e9)}</td>
   </tr>`;

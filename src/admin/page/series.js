@@ -18,7 +18,16 @@ const HOUR_S = 3600;
  * @property {readonly string[]} lines
  * @property {(value: number) => string} text Writes a value of the chart with its unit.
  * @property {(all: readonly (SecondView | undefined)[]) => (number | null)[][]} values
- * @property {(minute: readonly SecondView[]) => (number | null)[]} ofMinute Values of one minute for the table.
+ * @property {readonly string[]} [columns] Names of the values of a minute, where they are no means of it.
+ * @property {(minute: Minute) => (number | null)[]} ofMinute Values of one minute for the table.
+ */
+
+/**
+ * The part of a clock minute that the charts have.
+ * @typedef {object} Minute
+ * @property {number} minute
+ * @property {number} lengthS Seconds that have ended and are not too old.
+ * @property {readonly SecondView[]} ones Seconds with calls.
  */
 
 /** @type {readonly Chart[]} */
@@ -33,9 +42,9 @@ export const CHARTS = [
       trailing(all, (one) => one.calls, MEAN_S),
       trailing(all, (one) => one.failures, MEAN_S),
     ],
-    ofMinute: (minute) => [
-      sum(minute, (one) => one.calls) / 60,
-      sum(minute, (one) => one.failures) / 60,
+    ofMinute: ({ ones, lengthS }) => [
+      sum(ones, (one) => one.calls) / lengthS,
+      sum(ones, (one) => one.failures) / lengthS,
     ],
   },
   {
@@ -48,9 +57,11 @@ export const CHARTS = [
       all.map((one) => one?.firstTokenP50Ms ?? null),
       all.map((one) => one?.firstTokenP95Ms ?? null),
     ],
-    ofMinute: (minute) => [
-      highest(minute, (one) => one.firstTokenP50Ms),
-      highest(minute, (one) => one.firstTokenP95Ms),
+    // The quantiles of a minute do not follow from those of its seconds.
+    columns: ["highest p50 of a second", "highest p95 of a second"],
+    ofMinute: ({ ones }) => [
+      highest(ones, (one) => one.firstTokenP50Ms),
+      highest(ones, (one) => one.firstTokenP95Ms),
     ],
   },
   {
@@ -63,9 +74,9 @@ export const CHARTS = [
       trailing(all, (one) => one.inputTokens, MEAN_S),
       trailing(all, (one) => one.outputTokens, MEAN_S),
     ],
-    ofMinute: (minute) => [
-      sum(minute, (one) => one.inputTokens) / 60,
-      sum(minute, (one) => one.outputTokens) / 60,
+    ofMinute: ({ ones, lengthS }) => [
+      sum(ones, (one) => one.inputTokens) / lengthS,
+      sum(ones, (one) => one.outputTokens) / lengthS,
     ],
   },
   {
@@ -79,7 +90,7 @@ export const CHARTS = [
     ) => [
       trailing(all, (one) => one.usd, COST_S).map((usd) => (usd ?? 0) * HOUR_S),
     ],
-    ofMinute: (minute) => [sum(minute, (one) => one.usd) * 60],
+    ofMinute: ({ ones, lengthS }) => [sum(ones, (one) => one.usd) / lengthS * HOUR_S],
   },
   {
     id: "streams",
@@ -88,7 +99,8 @@ export const CHARTS = [
     lines: ["open"],
     text: decimal,
     values: (all) => [carried(all, (one) => one.openStreams)],
-    ofMinute: (minute) => [highest(minute, (one) => one.openStreams)],
+    columns: ["most"],
+    ofMinute: ({ ones }) => [highest(ones, (one) => one.openStreams)],
   },
 ];
 
@@ -105,10 +117,13 @@ export function alignSeconds(seconds, atMs) {
 }
 
 /**
- * Returns the seconds by clock minute, the newest first.
+ * Returns the seconds by clock minute, the newest first. The newest minute has not ended, and the oldest one
+ * has lost its first seconds: a rate is that of the seconds that there are.
  * @param {readonly SecondView[]} seconds
+ * @param {number} last The newest second that has ended.
+ * @returns {Minute[]}
  */
-export function minutesOf(seconds) {
+export function minutesOf(seconds, last) {
   /** @type {Map<number, SecondView[]>} */
   const minutes = new Map();
   for (const one of seconds) {
@@ -117,7 +132,10 @@ export function minutesOf(seconds) {
     if (known === undefined) minutes.set(minute, [one]);
     else known.push(one);
   }
-  return [...minutes].sort(([one], [other]) => other - one);
+  return [...minutes].sort(([one], [other]) => other - one).map(([minute, ones]) => {
+    const from = Math.max(minute * 60, last + 1 - MAX_SECONDS);
+    return { minute, ones, lengthS: Math.max(Math.min(minute * 60 + 60, last + 1) - from, 1) };
+  });
 }
 
 /**

@@ -52,7 +52,7 @@ export function Timeline({ call, onClose }) {
       view`<div><dt>${name}</dt><dd>${value}</dd></div>`
     )
   }</dl>
-    <${Targets} targets=${call.targets} />
+    <${Targets} call=${call} />
     <${Attempts} attempts=${call.attempts} totalMs=${call.totalMs} />
     <details><summary>Access line</summary><${Table} caption="Fields of the access line" columns=${[
     "Field",
@@ -67,8 +67,10 @@ export function Timeline({ call, onClose }) {
   </section>`;
 }
 
-/** @param {{ targets: readonly PassedTarget[] }} props */
-function Targets({ targets }) {
+/** @param {{ call: FinishedCall }} props */
+function Targets({ call }) {
+  const { targets } = call;
+  const tried = triedFallbacks(call);
   if (targets.length === 0) return view`<p class="note">The call was not routed.</p>`;
   return view`<h4>Targets</h4>
     <${Table} caption="Targets of the call" columns=${["Target", "Role", "Choice"]}>${
@@ -79,17 +81,45 @@ function Targets({ targets }) {
         <td>${
         target.isChosen
           ? view`<${Badge} tone="good">chosen<//>`
-          : view`<span class="reason">${passedText(target)}</span>`
+          : tried.has(target)
+          ? view`<${Badge} tone="good">tried<//>`
+          : view`<span class="reason">${passedText(target, call.failure !== null)}</span>`
       }</td>
       </tr>`
     )
   }<//>`;
 }
 
-/** @param {PassedTarget} target */
-function passedText({ skipped, isFallback }) {
+/**
+ * Returns the fallbacks that an attempt was made at. An attempt at the provider and model of the one before it
+ * is a retry.
+ * @param {FinishedCall} call
+ * @returns {ReadonlySet<PassedTarget>}
+ */
+function triedFallbacks({ targets, attempts }) {
+  /** @type {Set<PassedTarget>} */
+  const tried = new Set();
+  let last = targets.find(({ isChosen }) => isChosen);
+  for (const attempt of attempts) {
+    /** @param {PassedTarget | undefined} one */
+    const isAt = (one) => one?.provider === attempt.provider && one.model === attempt.model;
+    if (isAt(last)) continue;
+    last = targets.find((one) =>
+      one.isFallback && one.skipped === null && !tried.has(one) && isAt(one)
+    );
+    if (last !== undefined) tried.add(last);
+  }
+  return tried;
+}
+
+/**
+ * @param {PassedTarget} target
+ * @param {boolean} hasFailed
+ */
+function passedText({ skipped, isFallback }, hasFailed) {
   if (skipped !== null) return `passed over: ${skipped}`;
-  return isFallback ? "not needed" : "able, but another one was picked";
+  if (!isFallback) return "able, but another one was picked";
+  return hasFailed ? "not tried: the call ended before" : "not needed";
 }
 
 /** @param {{ attempts: readonly AttemptView[], totalMs: number }} props */

@@ -12,13 +12,16 @@ const HIDDEN =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv;
 
 /**
- * Returns the text with hidden characters written as their code, such as `\u202e`.
+ * Returns the text with hidden characters written as their code, such as `\u202e`. One beyond the first plane
+ * is written as its two code units: in a command whose body is JSON it remains the same character.
  * @param {string} text
  */
 export function visible(text) {
   return text.replace(
     HIDDEN,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+    (character) =>
+      character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+        .join(""),
   );
 }
 

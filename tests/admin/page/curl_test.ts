@@ -1,4 +1,5 @@
 import { curlText, firstModel, gatewayUrl, quoted } from "../../../src/admin/page/curl.js";
+import { visible } from "../../../src/admin/page/visible.js";
 import { BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -30,6 +31,16 @@ Deno.test("the command of a call is safe in a shell, and has a variable in place
   assert(words.includes("Authorization: Bearer key-of-a"));
   assertEquals(JSON.parse(words.at(-1) ?? "").messages[0].content, content);
   assertEquals(quoted("a'b"), `'a'\\''b'`);
+});
+
+Deno.test("the command as the page shows it sends the same text, with hidden characters too", () => {
+  const content =
+    "England \u{1f3f4}\u{e0067}\u{e007f}, \u845b\u{e0100}, \u202ertl, zero\u200bwidth, \\u202e";
+  const shown = visible(
+    curlText({ url: "http://127.0.0.1:8080", hasKey: false, body: { content } }),
+  );
+  assertEquals(JSON.parse(/'(\{.*\})'$/s.exec(shown)?.[1] ?? "").content, content);
+  assertEquals(shown.includes("\u{e0067}"), false);
 });
 
 Deno.test("an example call names a model of the first route that has one", () => {

@@ -45,15 +45,35 @@ Deno.test("seconds without calls are gaps of the charts, and their minutes add u
   assertEquals(newest, [[2, 1], [100, 300], [120, 12], [0.02 * 3600], [4]]);
   const before = CHARTS.map((chart) => chart.values(all).map((line) => line.at(-10)));
   assertEquals(before, [[0, 0], [null, null], [0, 0], [0.01 * 3600], [4]]);
-  const [[minute, ones] = [0, []]] = minutesOf(seconds);
-  assertEquals(minute, Math.floor(last / 60));
-  assertEquals(CHARTS.map((chart) => chart.ofMinute(ones)), [
+  const [newestMinute] = minutesOf(seconds, last);
+  assert(newestMinute !== undefined);
+  assertEquals([newestMinute.minute, newestMinute.lengthS], [Math.floor(last / 60), 60]);
+  assertEquals(CHARTS.map((chart) => chart.ofMinute(newestMinute)), [
     [20 / 60, 10 / 60],
     [100, 300],
     [20, 2],
     [1.2 * 60],
     [4],
   ]);
+});
+
+Deno.test("rates of a minute that has not ended, or is no longer whole, are those of its seconds", () => {
+  const start = AT_MS / 1000;
+  const seconds = [start - 893, start + 4].map((second) => ({
+    second,
+    calls: 20,
+    failures: 10,
+    firstTokenP50Ms: null,
+    firstTokenP95Ms: null,
+    inputTokens: 100,
+    outputTokens: 50,
+    usd: 0.01,
+    openStreams: 0,
+  }));
+  const minutes = minutesOf(seconds, start + 4);
+  assertEquals(minutes.map(({ lengthS }) => lengthS), [5, 55]);
+  const rates = minutes.map((minute) => CHARTS.map((chart) => chart.ofMinute(minute)[0]));
+  assertEquals(rates, [[4, null, 20, 7.2, 0], [20 / 55, null, 100 / 55, 0.01 / 55 * 3600, 0]]);
 });
 
 Deno.test("a snapshot has all parts that did not change as the same objects as the one before it", () => {

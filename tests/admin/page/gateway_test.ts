@@ -166,3 +166,33 @@ browserTest("the form explains a request as the command does", async (browser) =
     await shown.until(shows("#explain .trouble", /header must be written NAME=VALUE\./));
   });
 });
+
+browserTest(
+  "the timeline of a call that a fallback served says that the fallback was tried",
+  async (browser) => {
+    await whileAdminServes(
+      async ({ page, chat }) => {
+        const shown = await browser.open(page);
+        await shown.until(IS_DRAWN);
+        assertEquals(await chat("claude-x"), 200);
+        await shown.until(shows("#finished", /complete 200[^]*local/));
+        await shown.page.click("#finished button");
+        await shown.until(shows("#timeline", /Served by\s+local/));
+        const choices = await shown.value<string[]>(
+          `[...document.querySelectorAll("#timeline tbody")][0].innerText.split("\\n")`,
+        );
+        assertEquals(choices.map((choice) => choice.split("\t").slice(1)), [
+          ["target", "chosen"],
+          ["fallback", "tried"],
+          ["fallback", "not needed"],
+        ]);
+        assertNoErrors(shown);
+      },
+      (upstream) =>
+        simulatedConfig(upstream).replace(`${upstream}/messages`, "http://127.0.0.1:1").replace(
+          "fallback: [{provider: local}]",
+          "fallback: [{provider: local}, {provider: compat}]",
+        ),
+    );
+  },
+);

@@ -63,6 +63,16 @@ browserTest(
       `[...document.querySelectorAll(".chart table")].map((one) => one.tBodies[0].rows.length)`,
     );
     assertEquals(rows, [15, 15, 15, 15, 15]);
+    const columns = await shown.value<string[]>(
+      `[...document.querySelectorAll(".chart table")].map((one) => one.tHead.innerText.trim().split(/\\t/).slice(1).join(", "))`,
+    );
+    assertEquals(columns, [
+      "finished, failed",
+      "highest p50 of a second, highest p95 of a second",
+      "input, output",
+      "dollars",
+      "most",
+    ]);
     assertMatch(await shown.text(".chart table tbody tr"), /^11:59\s+[\d.]+\/s\s+[\d.]+\/s$/);
     assertNoErrors(shown);
   },
@@ -105,7 +115,7 @@ browserTest(
         /First byte\s+1\.4 s\s+First token\s+1\.45 s\s+Total\s+4\.87 s\s+Waited for a slot\s+121 ms\s+Cache\s+MISS/,
         /Tokens\s+5,210 in, 640 out\s+Cost\s+\$0\.0142\s+Verified\s+response_format\s+Lossy fields\s+reasoning_effort, messages\[2\]\.content\[1\]/,
         /claude\/claude-sonnet-4-5\s+target\s+passed over: its circuit breaker is open/,
-        /office-gpu\/qwen3\s+fallback\s+chosen/,
+        /office-gpu\/qwen3\s+fallback\s+tried\s+office-gpu\/gemma3\s+fallback\s+not needed/,
         /1\. openai\/gpt-4o\s+main\s+upstream_rate_limited\s+4 ms\s+220 ms\s+216 ms/,
         /3\. office-gpu\/qwen3\s+–\s+success\s+1\.23 s\s+4\.87 s\s+3\.64 s/,
       ]
@@ -176,6 +186,17 @@ browserTest("an empty gateway explains what to do next", async (browser) => {
     /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"gpt-4o-mini"[^]*switchyard key new/,
   );
   assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
+  assert(!(await shown.text("#empty")).includes("default_model"));
+  const routes = EMPTY.routes.map((route) => ({
+    ...route,
+    targets: route.targets.map((target) => ({ ...target, model: null })),
+  }));
+  admin.send({ ...EMPTY, routes });
+  await shown.until(`document.querySelector("#empty").innerText.includes("default_model")`);
+  assertMatch(
+    await shown.text("#empty"),
+    /"model":"auto"[^]*No route names a model: auto leaves it to the provider\./,
+  );
   admin.send({ ...EMPTY, routes: [] });
   await shown.until(`document.querySelector("#empty").innerText.includes("no route yet")`);
   assertMatch(await shown.text("#empty"), /Add one under routing\.routes/);
