@@ -63,7 +63,7 @@ export function finishedView(
       key: attempt.key,
       outcome: attempt.outcome,
       beganMs: rounded(attempt.began),
-      endedMs: rounded(attempt.ended),
+      endedMs: rounded(endOf(attempt, report)),
     })),
     verified: report.verified.slice(0, MAX_LISTED).map(boundedText),
     lossy: report.lossy.slice(0, MAX_LISTED).map(boundedText),
@@ -72,6 +72,12 @@ export function finishedView(
     firstTokenMs: ms.firstToken === null ? null : rounded(ms.firstToken),
     totalMs: rounded(ms.total),
   };
+}
+
+/** Returns the end of an attempt. One that delivered a stream ends with the call: the report has its first byte. */
+function endOf(attempt: Readonly<Attempt>, { attempts, stream, ms }: Readonly<CallReport>): number {
+  const isDelivery = stream && attempt.outcome === "success" && attempt === attempts.at(-1);
+  return isDelivery ? ms.total ?? attempt.ended : attempt.ended;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   evaluateTargets,
   filterEligible,
   goesToFallbacks,
+  skipFallbacks,
   withPermission,
 } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
@@ -39,7 +40,7 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
     prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
   const targets = evaluateTargets(route.targets, requested, prepare);
   const evaluated = call.controls.noFallback
-    ? []
+    ? skipFallbacks(route.fallback)
     : evaluateFallbacks(route.fallback, requested, prepare);
   const fallbacks = filterEligible(evaluated);
   const eligible = filterEligible(targets);

@@ -14,6 +14,8 @@ export type SkipReason =
   | { readonly kind: "other_model" }
   /** No key of the provider serves the model. */
   | { readonly kind: "no_key" }
+  /** The request permits no fallback. */
+  | { readonly kind: "no_fallback" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** Returns the reason for which a target was skipped, as the predicate or rest of a sentence. */
@@ -27,6 +29,8 @@ export function reasonText(reason: SkipReason): string {
       return "it serves another model";
     case "no_key":
       return "no key of the provider serves the model";
+    case "no_fallback":
+      return "the request permits no fallback";
     case "refused":
       return reason.refusal.kind === "missing_required_parameter"
         ? "neither the request nor the file names a model"
@@ -87,6 +91,11 @@ export function evaluateFallbacks<Prepared>(
   prepare: Prepare<Prepared>,
 ): readonly Evaluation<Prepared>[] {
   return fallbacks.map((target) => evaluate(target, requested, prepare));
+}
+
+/** Skips each fallback of a route for a request that permits none (`X-Gateway-No-Fallback`). */
+export function skipFallbacks(fallbacks: readonly RouteTarget[]): readonly Evaluation<never>[] {
+  return fallbacks.map((target) => ({ kind: "skipped", target, reason: { kind: "no_fallback" } }));
 }
 
 function evaluate<Prepared>(

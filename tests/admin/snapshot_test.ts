@@ -128,6 +128,22 @@ Deno.test("a target with an open circuit breaker is passed over for that reason"
   );
 });
 
+Deno.test("fallbacks of a call that permits none are passed over for that reason", async () => {
+  const { app, snapshot } = gatewayOver(() => answers(503, ""));
+  const headers = { "x-gateway-no-fallback": "true", "x-gateway-provider": "first" };
+  await (await app(chatRequest({ headers }))).text();
+  const [call] = (await snapshot()).finished;
+  assertEquals(
+    call?.targets.map(({ provider, isChosen, skipped }) => [provider, isChosen, skipped]),
+    [
+      ["first", true, null],
+      ["second", false, "another provider is requested"],
+      ["spare", false, "the request permits no fallback"],
+    ],
+  );
+  assertEquals(call?.attempts.map(({ provider }) => provider), ["first"]);
+});
+
 Deno.test("a running call shows its phase, and its records once it streams", async () => {
   const held = heldStream();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -152,10 +168,13 @@ Deno.test("a running call shows its phase, and its records once it streams", asy
   const [streaming] = (await snapshot()).running;
   assertEquals([streaming?.phase, streaming?.provider], ["streaming", "first"]);
   assertEquals(streaming?.records, 1);
+  await world.advance(700);
   held.finish();
   for (let read = await reader?.read(); read?.done === false;) read = await reader?.read();
   const after = await snapshot();
   assertEquals([after.runningCount, after.finishedCount], [0, 1]);
+  // The attempt of a stream lasts until the stream has ended.
+  assertEquals(after.finished[0]?.attempts.map(({ endedMs }) => endedMs), [1_000]);
   assertEquals(after.finished[0]?.access["end"], "complete");
 });
 
