@@ -18,7 +18,6 @@ export function newConnector(
     #attempt: DialAttempt | null = null;
 
     constructor(client: unknown) {
-      // Without delay: the connection of a client that is closed is destroyed.
       super(0);
       this.#options = connectorOptions(client);
     }
@@ -38,9 +37,12 @@ export function newConnector(
       }
     }
 
+    /** Destroys the connection at once. The library would wait for its end with a timer. */
     override disconnect(): void {
+      this.connecting = false;
       this.#attempt?.abort();
-      super.disconnect();
+      this.stream?.end();
+      this.stream?.destroy();
     }
   };
 }

@@ -97,9 +97,8 @@ browserTest(
     admin.send({ ...BUSY, seconds: [], generation: 201, finished });
     await untilGeneration(shown, 201);
     const other = '[aria-label="Timeline of call 7582, ended at 12:01:00"]';
-    assertEquals(
-      await shown.value(`document.querySelector('${other}').getAttribute("aria-expanded")`),
-      "false",
+    await shown.until(
+      `document.querySelector('${other}')?.getAttribute("aria-expanded") === "false"`,
     );
     await shown.page.click(other);
     await shown.until(`document.querySelector("#timeline").innerText.includes("after-restart")`);
