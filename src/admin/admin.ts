@@ -1,5 +1,5 @@
 import type { RequestForms } from "../routing/explain.ts";
-import { contentPolicy, importMapSource } from "./content_policy.ts";
+import { contentPolicy, importMapSource, TEXT_POLICY } from "./content_policy.ts";
 import { newEvents } from "./events.ts";
 import { explainQuery } from "./explain_query.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
@@ -121,7 +121,11 @@ export function newAdmin(options: AdminOptions): Admin {
         onBug(error);
         return new Response("The admin listener has failed; this is a bug in it.\n", {
           status: 500,
-          headers: { "content-type": TEXT_TYPE, ...FIXED_HEADERS },
+          headers: {
+            "content-type": TEXT_TYPE,
+            ...FIXED_HEADERS,
+            "content-security-policy": TEXT_POLICY,
+          },
         });
       } finally {
         inFlight--;

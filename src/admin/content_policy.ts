@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { isLoopback, parseAuthority } from "../core/authority.ts";
 
+/** Directives of every policy: nothing but what a policy permits, and no page that embeds it. */
+const CLOSED = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+
+/** `Content-Security-Policy` of a plain text, which loads nothing. */
+export const TEXT_POLICY = ["default-src 'none'", ...CLOSED].join("; ");
+
 const IMPORT_MAP = /<script type="importmap">([^]*?)<\/script>/;
 
 /** Returns the source expression of the import map of a page: its digest. Empty without an import map. */
@@ -51,8 +57,6 @@ export function contentPolicy(
     "style-src 'self'",
     `connect-src ${[...new Set(connect)].join(" ")}`,
     "img-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
+    ...CLOSED,
   ].join("; ");
 }

@@ -78,6 +78,26 @@ Deno.test("every response of the admin listener has the headers against sniffing
   }
 });
 
+Deno.test("a bug of the admin listener is reported, and answered with the headers of every response", async () => {
+  const bugs: unknown[] = [];
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const bug = new Error("a bug");
+  const { get } = testAdmin(PLAIN, world, undefined, {
+    gatewayUrl() {
+      throw bug;
+    },
+    onBug: (error) => bugs.push(error),
+  });
+  const { status, headers, body } = await get("/");
+  await body?.cancel();
+  assertEquals([status, bugs], [500, [bug]]);
+  assertEquals(headers.get("x-content-type-options"), "nosniff");
+  assertEquals(
+    headers.get("content-security-policy"),
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+});
+
 Deno.test("refused requests and unknown paths of the admin listener get their statuses", async () => {
   const { get } = listener(PLAIN, "{enabled: true, password: right}");
   const authorization = `Basic ${btoa("me:right")}`;
@@ -109,7 +129,7 @@ Deno.test("HEAD has the headers of GET and no body", async () => {
 Deno.test("explain gives the lines of the command for a model, path, provider and headers", async () => {
   const { get } = listener();
   const query =
-    "model=gpt-x&path=/v1/embeddings&provider=up&header=x-a=b&header=x-gateway-route=main";
+    "model=gpt-x&path=/v1/embeddings&provider=up&header=x-a:%20b&header=x-gateway-route=main";
   assertEquals(await (await get(`/explain?${query}`)).json(), {
     lines: [
       "Request: /v1/embeddings (embeddings), model gpt-x, provider up",

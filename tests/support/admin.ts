@@ -1,4 +1,4 @@
-import { type Admin, newAdmin } from "../../src/admin/admin.ts";
+import { type Admin, type AdminOptions, newAdmin } from "../../src/admin/admin.ts";
 import { type Feed, newFeed } from "../../src/admin/feed.ts";
 import { newNoteBook, type NoteBook } from "../../src/admin/notes.ts";
 import { PAGE_FILES } from "../../src/admin/page_files.ts";
@@ -28,6 +28,7 @@ export function testAdmin(
   config: string,
   world: ScriptedWorld,
   settings = "{enabled: true}",
+  overrides: Partial<AdminOptions> = {},
 ): TestAdmin {
   const parsed = parseConfig(`admin: ${settings}\n${config}`, {});
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
@@ -48,6 +49,7 @@ export function testAdmin(
     onBug(error) {
       throw error;
     },
+    ...overrides,
   });
 
   async function get(path: string, init: RequestInit = {}) {

@@ -60,7 +60,7 @@ function queryOf(data) {
   }
   for (const line of String(data.get("headers") ?? "").split("\n")) {
     if (line.trim() === "") continue;
-    query.append("header", line.replace(/^\s*([^:=\s]+)\s*[:=]\s*/, "$1=").trimEnd());
+    query.append("header", line.trim());
   }
   return query;
 }

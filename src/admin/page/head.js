@@ -2,8 +2,8 @@
 /// <reference lib="dom" />
 import { useRef } from "preact/hooks";
 import { clock, counted, dateAndClock, duration } from "./format.js";
-import { curlText, firstModel, gatewayUrl, NO_MODEL } from "./curl.js";
-import { Badge, Name, view } from "./ui.js";
+import { curlText, firstModel, gatewayUrl } from "./curl.js";
+import { Badge, Name, NoModelNote, view } from "./ui.js";
 /** @import { Feed } from "./feed.js" */
 /** @import { Snapshot } from "../snapshot.ts" */
 
@@ -118,10 +118,7 @@ export function Empty({ snapshot }) {
       },
     })
   }</code></pre>
-    ${
-    model === NO_MODEL &&
-    view`<p>No route names a model: <code>${NO_MODEL}</code> leaves it to the provider. If its <code>default_model</code> is not set, put the name of a model there.</p>`
-  }
+    <${NoModelNote} model=${model} />
     ${
     snapshot.requiresKey &&
     view`<p>Put a client key into <code>SWITCHYARD_KEY</code> first. <code>switchyard key new NAME</code> makes one.</p>`

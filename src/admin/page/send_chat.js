@@ -148,8 +148,8 @@ async function readStream(response, add) {
 function readPart(data, add) {
   const { choices, error } = parsed(data);
   if (isError(error)) return messageOf(error);
-  const delta = choices?.[0]?.delta;
-  if (typeof delta?.content === "string" && delta.content !== "") add(delta.content);
+  const said = textOf(choices?.[0]?.delta);
+  if (said !== null && said !== "") add(said);
   return null;
 }
 
@@ -162,9 +162,18 @@ function readPart(data, add) {
 function readWhole(text, isOk, add) {
   const { choices, error } = parsed(text);
   if (isError(error)) return messageOf(error);
-  const content = choices?.[0]?.message?.content;
-  add(typeof content === "string" ? content : text);
+  add(textOf(choices?.[0]?.message) ?? text);
   return isOk ? null : "The response has no error of the gateway: another server may have sent it.";
+}
+
+/**
+ * Returns what a message or its next part says: its text, or the refusal of a model (OpenAI API, chat
+ * completions). Null if it says nothing.
+ * @param {any} message
+ */
+function textOf(message) {
+  const said = message?.content ?? message?.refusal;
+  return typeof said === "string" ? said : null;
 }
 
 /**

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { curlText, firstModel, gatewayUrl } from "./curl.js";
 import { counted, duration } from "./format.js";
 import { MAX_TEXT_CHARS, NO_ANSWER, sendChat } from "./send_chat.js";
-import { Badge, Section, Table, view } from "./ui.js";
+import { Badge, NoModelNote, Section, Table, view } from "./ui.js";
 /** @import { Answer } from "./send_chat.js" */
 /** @import { Snapshot } from "../snapshot.ts" */
 
@@ -63,6 +63,7 @@ export function TryIt({ snapshot }) {
         <label class="wide">Message <textarea name="message" rows="3" required defaultValue="Say hello."></textarea></label>
         <label class="check"><input name="stream" type="checkbox" defaultChecked=${true} /> Stream the response</label>
       </div>
+      <${NoModelNote} model=${draft.body.model} />
       <div class="row">
         <button type="submit" class="main" aria-disabled=${isRunning}>Send</button>
         <button type="button" aria-disabled=${!isRunning} onClick=${() =>

@@ -1,6 +1,7 @@
 // @ts-check
 import { Component, h } from "preact";
 import htm from "htm";
+import { NO_MODEL } from "./curl.js";
 import { cut, visible } from "./visible.js";
 
 /**
@@ -157,3 +158,13 @@ export const Name = kept(
   `;
   },
 );
+
+/**
+ * Returns what a first call has to change if no route names a model.
+ * @param {{ model: string }} props Model of that call.
+ */
+export function NoModelNote({ model }) {
+  return model === NO_MODEL
+    ? view`<p>No route names a model: <code>${NO_MODEL}</code> leaves it to the provider. If its <code>default_model</code> is not set, put the name of a model there.</p>`
+    : null;
+}

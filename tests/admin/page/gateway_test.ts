@@ -163,7 +163,15 @@ browserTest("the form explains a request as the command does", async (browser) =
     await shown.until(shows("#explain pre.bad", /There is no provider nowhere/));
     await shown.page.type("#explain [name=headers]", "no header");
     await shown.page.click("#explain button");
-    await shown.until(shows("#explain .trouble", /header must be written NAME=VALUE\./));
+    await shown.until(
+      shows("#explain .trouble", /header must be written NAME=VALUE or NAME: VALUE\./),
+    );
+    await shown.page.click("#explain [name=headers]", { count: 3 });
+    await shown.page.keyboard.type("X-Gateway-Provider: compat\nx-gateway-route = coding");
+    await shown.page.click("#explain [name=provider]", { count: 3 });
+    await shown.page.keyboard.press("Backspace");
+    await shown.page.click("#explain button");
+    await shown.until(shows("#explain pre", /provider compat\s+Route coding/));
   });
 });
 

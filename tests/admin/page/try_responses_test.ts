@@ -19,6 +19,12 @@ const RESPONSES: readonly (readonly [number, string, RegExp])[] = [
     /Complete\.[^]*hello/,
   ],
   [200, `data: {"error":{"message":"it broke","code":"stream_broken"}}\n\n`, /it broke \(stream_b/],
+  [200, `{"choices":[{"message":{"content":null,"refusal":"I won't"}}]}`, /Complete\.[^]*I won't$/],
+  [
+    200,
+    `data: {"choices":[{"delta":{"refusal":"I won't"}}]}\n\ndata: [DONE]\n\n`,
+    /Complete\.[^]*I won't$/,
+  ],
   [
     200,
     `data: {"choices":[{"delta":{}}]}\n\ndata: [DONE]\n\n`,
@@ -48,6 +54,26 @@ browserTest(
       ${pattern}.test(document.querySelector("#try .answer").innerText)`);
       assertMatch(await shown.text("#try .answer"), pattern);
     }
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "Try it says that no route names a model while the form names none",
+  async (browser) => {
+    const routes = BUSY.routes.map((route) => ({
+      ...route,
+      targets: route.targets.map((target) => ({ ...target, model: null })),
+    }));
+    await using admin = serveScripted({ ...BUSY, routes });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    const note =
+      `document.querySelector("#try").innerText.includes("No route names a model: auto")`;
+    assertEquals(await shown.value(note), true);
+    await shown.page.click("#try [name=model]", { count: 3 });
+    await shown.page.keyboard.type("gpt-4o");
+    await shown.until(`!${note}`);
     assertNoErrors(shown);
   },
 );

@@ -186,6 +186,7 @@ browserTest("an empty gateway explains what to do next", async (browser) => {
     /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"gpt-4o-mini"[^]*switchyard key new/,
   );
   assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
+  assert(!(await shown.text("#try")).includes("default_model"));
   assert(!(await shown.text("#empty")).includes("default_model"));
   const routes = EMPTY.routes.map((route) => ({
     ...route,
