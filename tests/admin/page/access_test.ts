@@ -257,7 +257,7 @@ browserTest("the admin page is used with the keyboard alone", async (browser) =>
       ["model", "gpt-4o"],
       ["path", "/v1/chat/completions"],
       ["provider", "openai"],
-      ["header", "X-Team=blue"],
+      ["header", "X-Team: blue"],
       ["header", "X-Gateway-Route=main"],
     ]).toString(),
   );
