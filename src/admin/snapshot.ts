@@ -17,6 +17,10 @@ export interface Snapshot {
   readonly gatewayUrl: string;
   /** True if the gateway requires a client key. */
   readonly requiresKey: boolean;
+  /** Header of a client key, and the scheme before the key in it, which may be empty. */
+  readonly keyHeader: { readonly name: string; readonly prefix: string };
+  /** Model of a chat call without headers that a route serves; null if the file names none. */
+  readonly exampleModel: string | null;
   /** Lines of the refused reload, as in the log; null unless the last reload was refused. */
   readonly refusedReload: { readonly atMs: number; readonly lines: readonly string[] } | null;
   /** Warnings of the running configuration. */

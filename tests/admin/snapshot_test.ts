@@ -215,8 +215,9 @@ pricing: {first/m: {input: 100000, output: 100000}}
   );
   const headers = { ...keyOf("ada"), "x-gateway-provider": "first" };
   await (await app(chatRequest({ headers }))).text();
-  const { keys: [ada, bob], requiresKey } = await snapshot();
-  assertEquals(requiresKey, true);
+  const { keys: [ada, bob], requiresKey, keyHeader, exampleModel } = await snapshot();
+  assertEquals([requiresKey, exampleModel], [true, "second/c"]);
+  assertEquals(keyHeader, { name: "Authorization", prefix: "Bearer" });
   assertEquals(ada, {
     name: "ada",
     group: "team",

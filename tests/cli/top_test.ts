@@ -42,6 +42,8 @@ const SNAPSHOT: Snapshot = {
   isDraining: true,
   gatewayUrl: "http://127.0.0.1:8080",
   requiresKey: true,
+  keyHeader: { name: "Authorization", prefix: "Bearer" },
+  exampleModel: null,
   refusedReload: { atMs: AT_MS, lines: ["routing.routes: is required (line 3, column 1)"] },
   warnings: ["admin.port: is odd (line 2, column 4)"],
   store: {
@@ -392,6 +394,9 @@ Deno.test("top draws each snapshot on a terminal until a stop signal, and restor
     assertEquals(await running, 0);
     const { out } = terminal.written;
     assert(out.startsWith("\x1b[?1049h\x1b[?25l") && out.endsWith("\x1b[?25h\x1b[?1049l"));
+    // A model in wide characters must not continue in the next row.
+    assert(out.indexOf("\x1b[?7l") < out.indexOf("Switchyard"), "lines are cut at the edge");
+    assert(out.lastIndexOf("\x1b[?7h") > out.lastIndexOf("Switchyard"), "and no longer at the end");
     assertEquals(out.replace(STYLE, ""), out, "no colours with NO_COLOR");
     assert(!out.includes("connection lost"));
   });

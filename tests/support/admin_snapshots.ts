@@ -12,6 +12,8 @@ export const EMPTY: Snapshot = {
   isDraining: false,
   gatewayUrl: "http://127.0.0.1:8080",
   requiresKey: false,
+  keyHeader: { name: "Authorization", prefix: "Bearer" },
+  exampleModel: "openai/gpt-4o-mini",
   refusedReload: null,
   warnings: [],
   store: {

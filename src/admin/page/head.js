@@ -111,14 +111,14 @@ export function Empty({ snapshot }) {
     <pre tabindex="0" role="region" aria-label="First call with curl"><code>${
     curlText({
       url: gatewayUrl(snapshot, location),
-      hasKey: snapshot.requiresKey,
+      keyHeader: snapshot.requiresKey ? snapshot.keyHeader : null,
       body: {
         model,
         messages: [{ role: "user", content: "Say hello." }],
       },
     })
   }</code></pre>
-    <${NoModelNote} model=${model} />
+    <${NoModelNote} snapshot=${snapshot} model=${model} />
     ${
     snapshot.requiresKey &&
     view`<p>Put a client key into <code>SWITCHYARD_KEY</code> first. <code>switchyard key new NAME</code> makes one.</p>`

@@ -21,7 +21,7 @@ export function Timeline({ call, onClose }) {
     ["Session", textIn(access, "session")],
     ["Route", textIn(access, "route")],
     [
-      "Served by",
+      call.failure === null ? "Served by" : "Last target",
       textIn(access, "provider") &&
       view`<${Target} provider=${textIn(access, "provider")} model=${textIn(access, "model")} />`,
     ],
@@ -33,7 +33,7 @@ export function Timeline({ call, onClose }) {
     ["Tokens", tokensText(access)],
     ["Cost", dollars(call.usd)],
     [
-      call.isPromiseBroken ? "Checked, and broken" : "Verified",
+      verifiedTitle(call),
       call.verified.length > 0 && call.verified.join(", "),
     ],
     ["Lossy fields", call.lossy.length > 0 && call.lossy.join(", ")],
@@ -65,6 +65,16 @@ export function Timeline({ call, onClose }) {
     )
   }<//></details>
   </section>`;
+}
+
+/**
+ * Returns what became of the promises that the gateway checks: without a complete response there is nothing
+ * to check.
+ * @param {FinishedCall} call
+ */
+function verifiedTitle({ failure, isPromiseBroken }) {
+  if (isPromiseBroken) return "Checked, and broken";
+  return failure === null ? "Verified" : "Not verified";
 }
 
 /** @param {{ call: FinishedCall }} props */

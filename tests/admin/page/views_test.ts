@@ -100,6 +100,24 @@ browserTest(
 );
 
 browserTest(
+  "the timeline of a call that failed calls nothing verified, and no target one that served it",
+  async (browser) => {
+    const [call] = BUSY.finished;
+    if (call === undefined) throw new Error("the snapshot has no finished call");
+    const failed = { ...call, failure: "circuit_open: It rests.", verified: ["tool_choice"] };
+    await using admin = serveScripted({ ...BUSY, finished: [failed] });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    const text = await shown.text("#timeline");
+    assertMatch(text, /Last target\s[^]*Not verified\s+tool_choice/);
+    assertEquals([text.includes("Verified"), text.includes("Served by")], [false, false]);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "the timeline of a finished call shows its route, targets, attempts and losses",
   async (browser) => {
     await using admin = serveScripted(BUSY);
@@ -183,20 +201,16 @@ browserTest("an empty gateway explains what to do next", async (browser) => {
   await shown.until(IS_DRAWN);
   assertMatch(
     await shown.text("#empty"),
-    /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"gpt-4o-mini"[^]*switchyard key new/,
+    /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"openai\/gpt-4o-mini"[^]*switchyard key new/,
   );
   assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
-  assert(!(await shown.text("#try")).includes("default_model"));
-  assert(!(await shown.text("#empty")).includes("default_model"));
-  const routes = EMPTY.routes.map((route) => ({
-    ...route,
-    targets: route.targets.map((target) => ({ ...target, model: null })),
-  }));
-  admin.send({ ...EMPTY, routes });
-  await shown.until(`document.querySelector("#empty").innerText.includes("default_model")`);
+  assert(!(await shown.text("#try")).includes("No route names"));
+  assert(!(await shown.text("#empty")).includes("No route names"));
+  admin.send({ ...EMPTY, exampleModel: null });
+  await shown.until(`document.querySelector("#empty").innerText.includes("No route names")`);
   assertMatch(
     await shown.text("#empty"),
-    /"model":"auto"[^]*No route names a model: auto leaves it to the provider\./,
+    /"model":"auto"[^]*No route names a model for a call without further headers: put the name of one/,
   );
   admin.send({ ...EMPTY, routes: [] });
   await shown.until(`document.querySelector("#empty").innerText.includes("no route yet")`);
