@@ -79,9 +79,16 @@ function verifiedTitle({ failure, isPromiseBroken }) {
 
 /** @param {{ call: FinishedCall }} props */
 function Targets({ call }) {
-  const { targets } = call;
+  const { access, targets } = call;
   const tried = triedFallbacks(call);
-  if (targets.length === 0) return view`<p class="note">The call was not routed.</p>`;
+  if (targets.length === 0) {
+    // Only a request that continues a stored object has a route without targets: its provider is given.
+    return view`<p class="note">${
+      textIn(access, "route") === null
+        ? "The call was not routed."
+        : "No target of the route can continue the stored object."
+    }</p>`;
+  }
   return view`<h4>Targets</h4>
     <${Table} caption="Targets of the call" columns=${["Target", "Role", "Choice"]}>${
     targets.map((target, at) =>

@@ -118,6 +118,30 @@ browserTest(
 );
 
 browserTest(
+  "the timeline of a call without targets says whether it has a route",
+  async (browser) => {
+    const [call] = BUSY.finished;
+    if (call === undefined) throw new Error("the snapshot has no finished call");
+    const { route: _route, ...unrouted } = call.access;
+    const bare = { ...call, targets: [], attempts: [], failure: "unsupported_feature: It cannot." };
+    const finished = [{ ...bare, number: 2 }, { ...bare, number: 1, access: unrouted }];
+    await using admin = serveScripted({ ...BUSY, finished });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    for (
+      const [number, note] of [
+        [2, "No target of the route can continue the stored object."],
+        [1, "The call was not routed."],
+      ]
+    ) {
+      await shown.page.click(`[aria-label^="Timeline of call ${number},"]`);
+      await shown.until(`document.querySelector("#timeline")?.innerText.includes("${note}")`);
+    }
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "the timeline of a finished call shows its route, targets, attempts and losses",
   async (browser) => {
     await using admin = serveScripted(BUSY);
