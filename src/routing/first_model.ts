@@ -2,11 +2,13 @@ import { newCallClient, parseControls } from "../call/call.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
 import { matchesModel, matchesProvider } from "./eligible.ts";
-import { matchRoute } from "./match.ts";
+import { matchRoute, mismatchReason, type RouteInput } from "./match.ts";
 import { parseRequestedModel } from "./requested_model.ts";
 
 /** Placeholder of a model if the file names none. */
 export const PLACEHOLDER = "MODEL";
+
+const TYPE = "chat_completions";
 
 /**
  * Returns a model, as `<provider>/<model>`, for which a chat call without headers is served, from the
@@ -26,13 +28,17 @@ function findModel(
   generation: Generation,
   names: (target: RouteTarget, listed: readonly string[]) => readonly string[],
 ): string | null {
+  const headers = new Headers();
+  const path = ROUTED_PATHS.chat_completions;
+  const controls = parseControls(headers);
+  const call: RouteInput = { path, headers, controls, generation, client: newCallClient() };
   for (const [index, route] of generation.routes.entries()) {
     const listed = generation.config.routing.routes[index]?.match.models ?? [];
     for (const target of route.targets) {
       const { id } = target.provider;
       const found = names(target, listed).map((name) =>
         name.startsWith(`${id}/`) ? name : `${id}/${name}`
-      ).find((model) => isServed(model, route, generation));
+      ).find((model) => isServed(model, route, call));
       if (found !== undefined) return found;
     }
   }
@@ -46,19 +52,11 @@ function knownModels(target: RouteTarget, listed: readonly string[]): readonly s
   return [...(default_model === undefined ? [] : [default_model]), ...models.static, ...literal];
 }
 
-function isServed(model: string, route: Route, generation: Generation): boolean {
-  const headers = new Headers();
-  const call = {
-    path: ROUTED_PATHS.chat_completions,
-    headers,
-    controls: parseControls(headers),
-    generation,
-    client: newCallClient(),
-  };
+function isServed(model: string, route: Route, call: RouteInput): boolean {
   const requested = parseRequestedModel(call, model);
-  if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {
-    return false;
-  }
+  // Before the routes are searched: a file may list many models for routes that require headers.
+  if (!requested.ok || mismatchReason(route, call, TYPE, requested.value) !== null) return false;
+  if (matchRoute(call, [TYPE], requested.value) !== route) return false;
   return route.targets.some((target) =>
     target.weight > 0 && matchesProvider(target, requested.value) &&
     matchesModel(target, requested.value)
