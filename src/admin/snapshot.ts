@@ -197,6 +197,7 @@ export interface AttemptView {
 export interface KeyView {
   readonly name: string;
   readonly group: string | null;
+  /** True if the key is disabled or has expired. */
   readonly isDisabled: boolean;
   /** Use of the last minute, counted from finished calls. */
   readonly requestsPerMinute: number;
@@ -204,6 +205,8 @@ export interface KeyView {
   /** Limits; null without one. */
   readonly maxRequestsPerMinute: number | null;
   readonly maxTokensPerMinute: number | null;
+  /** Tokens per minute that its groups limit. */
+  readonly groupRates: readonly GroupRateView[];
   readonly running: number;
   readonly maxConcurrent: number | null;
   readonly budgets: readonly BudgetView[];
@@ -211,6 +214,14 @@ export interface KeyView {
   readonly tokenBudgets: readonly TokenBudgetView[];
   /** Usage of today. */
   readonly today: UsageCounts;
+}
+
+/** A limit of tokens per minute that all keys of a group share, with their use of the last minute. */
+export interface GroupRateView {
+  /** Name of the group. */
+  readonly scope: string;
+  readonly tokensPerMinute: number;
+  readonly maxTokensPerMinute: number;
 }
 
 /** A budget with what is spent of it. */

@@ -205,7 +205,7 @@ Deno.test("client keys are shown by name with their use, limits and budgets, and
       - {name: ada, value: key-of-ada, requests_per_minute: 30, tokens_per_minute: 1000,
          max_concurrent: 2, budgets: [{per: day, usd: 2, tokens: 500}]}
       - {name: bob, value: key-of-bob, disabled: true}
-  groups: [{name: team, keys: [ada], budgets: [{per: month, usd: 9}]}]
+  groups: [{name: team, keys: [ada, bob], tokens_per_minute: 2000, budgets: [{per: month, usd: 9}]}]
 rate_limiting: {enabled: true}
 pricing: {first/m: {input: 100000, output: 100000}}
 `;
@@ -226,6 +226,7 @@ pricing: {first/m: {input: 100000, output: 100000}}
     tokensPerMinute: 15,
     maxRequestsPerMinute: 30,
     maxTokensPerMinute: 1000,
+    groupRates: [{ scope: "team", tokensPerMinute: 15, maxTokensPerMinute: 2000 }],
     running: 0,
     maxConcurrent: 2,
     budgets: [

@@ -293,6 +293,7 @@ export const BUSY: Snapshot = {
       tokensPerMinute: 184_000,
       maxRequestsPerMinute: 600,
       maxTokensPerMinute: 500_000,
+      groupRates: [{ scope: "web", tokensPerMinute: 276_000, maxTokensPerMinute: 800_000 }],
       running: 3,
       maxConcurrent: 20,
       budgets: [
@@ -310,6 +311,7 @@ export const BUSY: Snapshot = {
       tokensPerMinute: 92_000,
       maxRequestsPerMinute: 60,
       maxTokensPerMinute: null,
+      groupRates: [{ scope: "web", tokensPerMinute: 276_000, maxTokensPerMinute: 800_000 }],
       running: 1,
       maxConcurrent: 1,
       budgets: [{ scope: "nightly", period: "month", spentUsd: 50.01, limitUsd: 50 }],
@@ -324,6 +326,7 @@ export const BUSY: Snapshot = {
       tokensPerMinute: 0,
       maxRequestsPerMinute: null,
       maxTokensPerMinute: null,
+      groupRates: [],
       running: 0,
       maxConcurrent: null,
       budgets: [],
