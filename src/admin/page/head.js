@@ -47,7 +47,7 @@ function Status({ feed, snapshot }) {
     isOutdated &&
     view`<${Badge} tone="warn">the gateway has another version or address<//> <a href="/">Load the page again.</a>`
   }
-    ${isDraining && view`<${Badge} tone="warn">draining: new calls are refused<//>`}
+    ${isDraining && view`<${Badge} tone="warn">draining: the gateway shuts down<//>`}
     ${refusedReload !== null && view`<${Badge} tone="bad">reload refused<//>`}
     ${!store.isUp && view`<${Badge} tone="bad">state store away<//>`}
   </p>`;

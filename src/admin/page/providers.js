@@ -78,7 +78,7 @@ function Running({ provider: { running, queued, maxConcurrent } }) {
 
 /** @param {{ keys: ProviderView["keys"] }} props */
 function PoolKeys({ keys }) {
-  if (keys.length === 0) return view`<span class="none">one key</span>`;
+  if (keys.length === 0) return view`<span class="none">no pool</span>`;
   return view`<ul class="plain">${
     keys.map(({ name, restsForMs }) =>
       view`<li key=${name}><${Name} text=${name} /> ${

@@ -18,7 +18,7 @@ browserTest(
       "#warnings": /1 warning[^]*no known price \(line 41, column 16\)/,
       "#charts": /finished [\d.]+\/s[^]*p50 \d+ ms[^]*input [\d,.]+\/s[^]*\$[\d.]+\/h[^]*open \d+/,
       "#providers":
-        /openai[^]*closed[^]*5,210[^]*success 5,178, upstream_rate_limited 21[^]*412 ms\s+1\.26 s\s+7 of 16[^]*spare\s+rests for 25 s[^]*claude[^]*open next attempt in 18 s[^]*half-open[^]*4 of 4, 3 calls waiting/,
+        /openai[^]*closed[^]*5,210[^]*success 5,178, upstream_rate_limited 21[^]*412 ms\s+1\.26 s\s+7 of 16[^]*spare\s+rests for 25 s[^]*claude[^]*open next attempt in 18 s[^]*half-open[^]*4 of 4, 3 calls waiting\s+no pool/,
       "#routes":
         /coding\s+models claude-\*\s*weighted\s+claude\/claude-sonnet-4-5\s+80 %\s+63 %\s+402[^]*office-gpu\/qwen3 fallback\s+–\s+12 %\s+78[^]*openai\/model of the request/,
       "#calls":
@@ -212,7 +212,7 @@ browserTest(
     await shown.until(IS_DRAWN);
     assertMatch(
       await shown.text("[role=status]"),
-      /live\s*draining: new calls are refused\s*state store away/,
+      /live\s*draining: the gateway shuts down\s*state store away/,
     );
     assertMatch(await shown.text("header dl"), /valkey, away since 11:58:55/);
     assertMatch(await shown.text("#state"), /away for 1 min 5 s, since 11:58:55[^]*12 writes/);
