@@ -106,8 +106,12 @@ export interface ProviderView {
 /** A key in the pool of a provider. */
 export interface PoolKeyView {
   readonly name: string;
+  /** False for a key with weight 0, which serves no new requests. */
+  readonly isUsed: boolean;
   /** Milliseconds until the key is used again; null if it does not rest. */
   readonly restsForMs: number | null;
+  /** Milliseconds until its open circuit breaker admits an attempt; null unless it is open. */
+  readonly opensInMs: number | null;
 }
 
 /** A route in the order of the file. */

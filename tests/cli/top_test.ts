@@ -77,7 +77,12 @@ const SNAPSHOT: Snapshot = {
     running: 2,
     queued: 0,
     maxConcurrent: 5,
-    keys: [{ name: "a", restsForMs: 5 }, { name: "b", restsForMs: null }],
+    keys: [
+      { name: "a", isUsed: true, restsForMs: 5, opensInMs: null },
+      { name: "b", isUsed: true, restsForMs: null, opensInMs: null },
+      { name: "c", isUsed: true, restsForMs: null, opensInMs: 5 },
+      { name: "d", isUsed: false, restsForMs: null, opensInMs: null },
+    ],
   }],
   routes: [{
     name: "main",
@@ -138,7 +143,7 @@ Deno.test("top shows head, problems, providers, calls, keys and routes as tables
       "Warning: admin.port: is odd (line 2, column 4)",
       "",
       "PROVIDER  BREAKER    ATTEMPTS  FAILED  P50     P95     RUNNING  KEYS",
-      "openai    open 12 s  10        2       100 ms  900 ms  2/5      1/2",
+      "openai    open 12 s  10        2       100 ms  900 ms  2/5      1/4",
       "",
       "RUNNING  CLIENT  ROUTE  TARGET                              PHASE      RECORDS  TRIES  PATH",
       "1m 1s    -       main   openai/evil\\u{1b}[2J\\u{202e}\\u{9b}  streaming  12       1      /v1/responses",

@@ -160,7 +160,10 @@ export const BUSY: Snapshot = {
       running: 7,
       queued: 0,
       maxConcurrent: 16,
-      keys: [{ name: "main", restsForMs: null }, { name: "spare", restsForMs: 24_500 }],
+      keys: [
+        { name: "main", isUsed: true, restsForMs: null, opensInMs: null },
+        { name: "spare", isUsed: true, restsForMs: 24_500, opensInMs: null },
+      ],
     },
     {
       id: "claude",

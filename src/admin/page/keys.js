@@ -64,7 +64,7 @@ function rowOf({ entry }) {
 }
 
 /**
- * Returns a use and its limit. One without a limit of its own may be limited by another one, which follows.
+ * Returns a use and its limit. `isLimited` if another limit holds too, which is shown behind it.
  * @param {{ used: number, limit: number | null, isLimited?: boolean, label?: string }} props
  */
 function Use({ used, limit, isLimited = false, label }) {

@@ -79,6 +79,28 @@ browserTest(
 );
 
 browserTest(
+  "each key of a pool shows whether it is used, rests or is kept back",
+  async (browser) => {
+    const key = { isUsed: true, restsForMs: null, opensInMs: null };
+    const keys = [
+      { ...key, name: "one" },
+      { ...key, name: "two", restsForMs: 24_500 },
+      { ...key, name: "three", opensInMs: 17_200 },
+      { ...key, name: "four", isUsed: false },
+    ];
+    const providers = EMPTY.providers.map((provider) => ({ ...provider, keys }));
+    await using admin = serveScripted({ ...EMPTY, providers });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    assertMatch(
+      await shown.text("#providers"),
+      /one in use\s+two\s+rests for 25 s\s+three\s+breaker open for 18 s\s+four not used: weight 0/,
+    );
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "the timeline of a call whose promise was broken says so, and calls nothing verified",
   async (browser) => {
     const failure = "promise_broken: The response is no object of the schema.";
