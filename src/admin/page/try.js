@@ -12,7 +12,7 @@ import { Badge, NoModelNote, Section, Table, view } from "./ui.js";
  * What the form says. The key is only in its field: neither here, nor in the address, nor stored.
  * @typedef {object} Draft
  * @property {string} url
- * @property {boolean} hasKey
+ * @property {boolean} hasKey True if a key is typed.
  * @property {{ model: string, stream: boolean, messages: { role: string, content: string }[] }} body
  */
 
@@ -52,6 +52,8 @@ export function TryIt({ snapshot }) {
       ),
     ),
   ].slice(0, 100);
+  // Without the header a gateway that requires a key would refuse the command.
+  const hasKey = draft.hasKey || snapshot.requiresKey;
   // A button that is disabled loses the focus, and the person their place on the page.
   return view`<${Section} id="try" title="Try it" note="Sends a call from this page to the gateway. It is routed, limited, counted and paid for like any other.">
     <form class="panel form" aria-labelledby="try-title" autocomplete="off" onSubmit=${submit} onInput=${change}>
@@ -75,7 +77,7 @@ export function TryIt({ snapshot }) {
     <${AnswerView} answer=${answer} />
     <h3>The same with curl</h3>
     <pre tabindex="0" role="region" aria-label="The same call with curl" id="curl"><code>${
-    curlText({ ...draft, keyHeader: draft.hasKey ? snapshot.keyHeader : null })
+    curlText({ ...draft, keyHeader: hasKey ? snapshot.keyHeader : null })
   }</code></pre>
   <//>`;
 }
@@ -129,7 +131,7 @@ function phaseText({ phase, status }) {
 function firstDraft(snapshot) {
   return {
     url: gatewayUrl(snapshot, location),
-    hasKey: snapshot.requiresKey,
+    hasKey: false,
     body: {
       model: firstModel(snapshot),
       stream: true,

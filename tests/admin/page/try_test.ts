@@ -104,6 +104,9 @@ browserTest(
         JSON.parse(new TextDecoder().decode(stdout)).choices?.[0]?.message.content,
         "Say hello.",
       );
+      await shown.page.type("#try [name=message]", " Again.");
+      await shown.until(`document.querySelector("#curl").innerText.includes("Again.")`);
+      assertMatch(await shown.text("#curl"), /-H "X-Team-Key: Token \$SWITCHYARD_KEY"/);
       await send(shown, { key: KEY });
       await shown.until(`(${STATUS}).includes("Complete.")`);
       assertMatch(await shown.text("#try-text"), /Say hello\./);
