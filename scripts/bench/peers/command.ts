@@ -62,5 +62,6 @@ function valuesOf({ port, upstream, folder }: PeerPlace): Record<string, string>
 
 /** Replaces the placeholders that have a value; other braces belong to the text. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  const known = new Map(Object.entries(values));
+  return text.replace(/\{(\w+)\}/g, (whole, name) => known.get(name) ?? whole);
 }
