@@ -14,6 +14,7 @@ export interface Program {
 /** A program that listens. Disposing it ends it. */
 export interface RunningProgram extends AsyncDisposable {
   readonly url: string;
+  readonly pid: number;
   /** Milliseconds until the program reported its address. */
   readonly startMs: number;
   /** Returns the resident memory in bytes; null where the system does not report it. */
@@ -36,33 +37,65 @@ export async function findPrograms(canPin: boolean, core: number): Promise<Progr
   return [...found, { name: "executable", command: [...pinned, executable] }];
 }
 
-/** Starts a program with a configuration and waits until it listens. */
-export async function startProgram(
-  { command: [first = "", ...rest] }: Program,
-  config: string,
-): Promise<RunningProgram> {
-  const path = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(path, config);
-  const began = performance.now();
-  const child = new Deno.Command(first, {
-    args: [...rest, "--config", path],
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const url = await readUrl(output);
-  const startMs = performance.now() - began;
-  return {
-    url,
-    startMs,
-    memoryBytes: () => readMemoryBytes(child.pid),
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      while (!(await output.read()).done);
+/** Starts programs. Disposing it ends those that still run. */
+export interface Programs extends AsyncDisposable {
+  /** Starts a program with a configuration and waits until it listens. */
+  start(program: Program, config: string): Promise<RunningProgram>;
+}
+
+/** Returns a starter of programs, whose configurations are in `folder`. */
+export function newPrograms(folder: string): Programs {
+  const children = new Set<Deno.ChildProcess>();
+  let count = 0;
+  let isOver = false;
+
+  async function start(
+    { command: [first = "", ...rest] }: Program,
+    config: string,
+  ): Promise<RunningProgram> {
+    const path = `${folder}/program-${++count}.yaml`;
+    await Deno.writeTextFile(path, config);
+    if (isOver) throw new Error("The benchmark is over.");
+    const began = performance.now();
+    const child = new Deno.Command(first, {
+      args: [...rest, "--config", path],
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    children.add(child);
+    const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const url = await readUrl(output);
+    const startMs = performance.now() - began;
+    return {
+      url,
+      pid: child.pid,
+      startMs,
+      memoryBytes: () => readMemoryBytes(child.pid),
+      async [Symbol.asyncDispose]() {
+        child.kill("SIGTERM");
+        while (!(await output.read()).done);
+        await child.status;
+        children.delete(child);
+      },
+    };
+  }
+
+  async function end() {
+    isOver = true;
+    for (const child of children) {
+      try {
+        // The second signal ends the program without its requests in flight.
+        child.kill("SIGINT");
+        child.kill("SIGTERM");
+      } catch (error) {
+        // It has ended already.
+        if (!(error instanceof TypeError)) throw error;
+      }
       await child.status;
-      await Deno.remove(path);
-    },
-  };
+    }
+  }
+
+  return { start, [Symbol.asyncDispose]: end };
 }
 
 async function readUrl(output: ReadableStreamDefaultReader<string>): Promise<string> {

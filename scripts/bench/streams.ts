@@ -1,7 +1,7 @@
 import { configText } from "./configs.ts";
 import { chatRequest, expectedRecords } from "./payloads.ts";
 import type { ServerProcesses } from "./processes.ts";
-import { findPrograms, type ProgramName, startProgram } from "./programs.ts";
+import { findPrograms, type ProgramName, type Programs } from "./programs.ts";
 import { findBodyError } from "./verify.ts";
 
 /** Memory of a program while many slow streams are open, in bytes. */
@@ -29,6 +29,7 @@ const MEMORY_SAMPLE_INTERVAL_MS = 100;
  */
 export async function measureStreams(
   servers: ServerProcesses,
+  programs: Programs,
   { canPin, core, upstreamCore }: {
     readonly canPin: boolean;
     readonly core: number;
@@ -43,7 +44,7 @@ export async function measureStreams(
   ];
   const config = configText("one", address, {}, { server: { port: 0 } });
   for (const program of await findPrograms(canPin, core)) {
-    await using running = await startProgram(program, config);
+    await using running = await programs.start(program, config);
     results.push(await measure(program.name, running.url, running.memoryBytes));
   }
   return results;
