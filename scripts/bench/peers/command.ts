@@ -17,7 +17,7 @@ export interface CommandPeer {
 
 /**
  * Returns the peer of a command. In its texts `{port}` is the port to listen at on 127.0.0.1,
- * `{upstream}` the address of the upstream without a path, `{folder}` an empty folder, and
+ * `{upstream}` the address of the upstream without a path, `{folder}` its folder, and
  * `{config}` the path of its configuration file.
  */
 export function commandPeer(
