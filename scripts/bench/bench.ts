@@ -21,7 +21,7 @@ import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
-import { measureStreams, streamsLine } from "./streams.ts";
+import { measureStreams, measureStreamsInUse, streamsInUseLine, streamsLine } from "./streams.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
 import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
 
@@ -85,6 +85,8 @@ async function runBenchmarks(
     for (const result of await measureStreams(servers, programs, { canPin, ...cores })) {
       console.log(streamsLine(result));
     }
+    const inUse = await measureStreamsInUse(servers, programs, LOAD_CORE_INDEX);
+    if (inUse !== null) console.log(streamsInUseLine(inUse));
   }
   if (isSelected("sockets")) {
     console.log(socketsLine(await measureSockets(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));

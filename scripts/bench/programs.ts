@@ -1,5 +1,6 @@
 import { hostName } from "../packaging/compile.ts";
 import { PERMISSIONS } from "../packaging/permissions.ts";
+import { linesOf } from "../soak/gateway_process.ts";
 import { readMemoryBytes } from "./processes.ts";
 
 /** Two forms of the program: its sources, and the executable of `deno task compile`. */
@@ -39,8 +40,14 @@ export async function findPrograms(canPin: boolean, core: number): Promise<Progr
 
 /** Starts programs. Disposing it ends those that still run. */
 export interface Programs extends AsyncDisposable {
-  /** Starts a program with a configuration and waits until it listens. */
-  start(program: Program, config: string): Promise<RunningProgram>;
+  /** A folder for files of programs. */
+  readonly folder: string;
+  /** Starts a program with a configuration and waits until it listens. `onLine` gets the lines of its stderr. */
+  start(
+    program: Program,
+    config: string,
+    onLine?: (line: string) => void,
+  ): Promise<RunningProgram>;
 }
 
 /** Returns a starter of programs, whose configurations are in `folder`. */
@@ -52,6 +59,7 @@ export function newPrograms(folder: string): Programs {
   async function start(
     { command: [first = "", ...rest] }: Program,
     config: string,
+    onLine?: (line: string) => void,
   ): Promise<RunningProgram> {
     const path = `${folder}/program-${++count}.yaml`;
     await Deno.writeTextFile(path, config);
@@ -60,9 +68,10 @@ export function newPrograms(folder: string): Programs {
     const child = new Deno.Command(first, {
       args: [...rest, "--config", path],
       stdout: "piped",
-      stderr: "null",
+      stderr: onLine === undefined ? "null" : "piped",
     }).spawn();
     children.add(child);
+    if (onLine !== undefined) void passLines(child.stderr, onLine);
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     const url = await readUrl(output);
     const startMs = performance.now() - began;
@@ -95,7 +104,14 @@ export function newPrograms(folder: string): Programs {
     }
   }
 
-  return { start, [Symbol.asyncDispose]: end };
+  return { folder, start, [Symbol.asyncDispose]: end };
+}
+
+async function passLines(
+  stderr: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onLine: (line: string) => void,
+): Promise<void> {
+  for await (const line of linesOf(stderr)) onLine(line);
 }
 
 async function readUrl(output: ReadableStreamDefaultReader<string>): Promise<string> {
