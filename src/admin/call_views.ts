@@ -3,6 +3,7 @@ import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
 import type { Attempt, CallReport } from "../observe/report.ts";
+import type { TracedTarget } from "../observe/trace.ts";
 import { boundedText, MAX_LISTED } from "./bounded_text.ts";
 import type { FinishedCall, RunningCall } from "./snapshot.ts";
 
@@ -52,7 +53,7 @@ export function finishedView(
     access: accessView(report),
     failure: failure === null ? null : boundedText(failureText(failure)),
     isPromiseBroken: failure?.kind === "promise_broken",
-    targets: (trace?.targets ?? []).slice(0, MAX_LISTED).map((target) => ({
+    targets: listedTargets(trace?.targets ?? [], report.attempts).map((target) => ({
       ...target,
       model: bounded(target.model),
       skipped: bounded(target.skipped),
@@ -72,6 +73,19 @@ export function finishedView(
     firstTokenMs: ms.firstToken === null ? null : rounded(ms.firstToken),
     totalMs: rounded(ms.total),
   };
+}
+
+/** Returns the targets that are listed, in the order of the route: those that were used, and the first others. */
+function listedTargets(
+  targets: readonly TracedTarget[],
+  attempts: readonly Attempt[],
+): readonly TracedTarget[] {
+  if (targets.length <= MAX_LISTED) return targets;
+  const isUsed = ({ isChosen, provider, model }: TracedTarget) =>
+    isChosen || attempts.some((one) => one.provider === provider && one.model === model);
+  const used = new Set(targets.filter(isUsed).slice(0, MAX_LISTED));
+  let others = MAX_LISTED - used.size;
+  return targets.filter((target) => used.has(target) || others-- > 0);
 }
 
 /** Returns the end of an attempt. One that delivered a stream ends with the call: the report has its first byte. */

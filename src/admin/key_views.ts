@@ -5,7 +5,7 @@ import type { UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Feed } from "./feed.ts";
-import type { BudgetView, KeyView, TokenBudgetView } from "./snapshot.ts";
+import type { BudgetView, GroupRateView, KeyView, TokenBudgetView } from "./snapshot.ts";
 
 /** What is read from the store: sums of budgets, and the usage of today by key. */
 export interface KeyFigures {
@@ -44,6 +44,7 @@ export function keyViews(
       tokensPerMinute: tokens,
       maxRequestsPerMinute: requestLimit(key, config),
       maxTokensPerMinute: key.limits?.tokensPerMinute ?? null,
+      groupRates: groupRates(key, config, feed),
       running: running.get(key.name) ?? 0,
       maxConcurrent: key.limits?.maxConcurrent ?? null,
       budgets: scopes.flatMap((scope) => budgetViews(scope, key.name, figures)),
@@ -64,6 +65,18 @@ function countRunning(reports: Iterable<Readonly<CallReport>>): ReadonlyMap<stri
 function groupOf({ name }: ClientKey, { security }: Config): string | null {
   const names = security.groups.filter(({ keys }) => keys.includes(name)).map((one) => one.name);
   return names.length === 0 ? null : names.join(", ");
+}
+
+function groupRates(
+  { limits }: ClientKey,
+  { security }: Config,
+  feed: Pick<Feed, "key">,
+): readonly GroupRateView[] {
+  return (limits?.groups ?? []).flatMap(({ name, limits: { tokensPerMinute: max } }) => {
+    const keys = security.groups.find((one) => one.name === name)?.keys ?? [];
+    const tokensPerMinute = keys.reduce((sum, key) => sum + feed.key(key).tokens, 0);
+    return max === null ? [] : [{ scope: name, tokensPerMinute, maxTokensPerMinute: max }];
+  });
 }
 
 function requestLimit({ requestsPerMinute }: ClientKey, { rate_limiting }: Config): number | null {

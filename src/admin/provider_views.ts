@@ -1,5 +1,5 @@
 import { breakerState, findRest } from "../call/accounts.ts";
-import { hasPool } from "../call/key_pool.ts";
+import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Feed } from "./feed.ts";
 import type { ProviderView } from "./snapshot.ts";
@@ -13,7 +13,11 @@ export function providerViews(
   return [...generation.providers.values()].map((provider): ProviderView => {
     const { id, settings, accounts } = provider;
     const breaker = circuit_breaker.enabled ? breakerState({ state }, provider) : "closed";
-    const waits = accounts.map(({ digest }) => state.breakers.openFor(digest, circuit_breaker));
+    const wait = ({ digest }: { readonly digest: string }) =>
+      state.breakers.openFor(digest, circuit_breaker);
+    const waits = servingAccounts(provider, "").map(wait);
+    const isOpen = ({ digest }: { readonly digest: string }) =>
+      circuit_breaker.enabled && state.breakers.state(digest) === "open";
     const max = settings.max_concurrent ?? null;
     const slots = max === null ? null : state.slots.counts(provider);
     return {
@@ -27,7 +31,12 @@ export function providerViews(
       maxConcurrent: max,
       keys: !hasPool(provider) ? [] : accounts.map((account) => {
         const rest = findRest({ state }, provider, account);
-        return { name: account.name, restsForMs: rest === null ? null : Math.round(rest.leftMs) };
+        return {
+          name: account.name,
+          isUsed: account.weight > 0,
+          restsForMs: rest === null ? null : Math.round(rest.leftMs),
+          opensInMs: isOpen(account) ? Math.round(wait(account)) : null,
+        };
       }),
     };
   });

@@ -17,6 +17,10 @@ export interface Snapshot {
   readonly gatewayUrl: string;
   /** True if the gateway requires a client key. */
   readonly requiresKey: boolean;
+  /** Header of a client key, and the scheme before the key in it, which may be empty. */
+  readonly keyHeader: { readonly name: string; readonly prefix: string };
+  /** Model of a chat call without headers that a route serves; null if the file names none. */
+  readonly exampleModel: string | null;
   /** Lines of the refused reload, as in the log; null unless the last reload was refused. */
   readonly refusedReload: { readonly atMs: number; readonly lines: readonly string[] } | null;
   /** Warnings of the running configuration. */
@@ -102,8 +106,12 @@ export interface ProviderView {
 /** A key in the pool of a provider. */
 export interface PoolKeyView {
   readonly name: string;
+  /** False for a key with weight 0, which serves no new requests. */
+  readonly isUsed: boolean;
   /** Milliseconds until the key is used again; null if it does not rest. */
   readonly restsForMs: number | null;
+  /** Milliseconds until its open circuit breaker admits an attempt; null unless it is open. */
+  readonly opensInMs: number | null;
 }
 
 /** A route in the order of the file. */
@@ -193,6 +201,7 @@ export interface AttemptView {
 export interface KeyView {
   readonly name: string;
   readonly group: string | null;
+  /** True if the key is disabled or has expired. */
   readonly isDisabled: boolean;
   /** Use of the last minute, counted from finished calls. */
   readonly requestsPerMinute: number;
@@ -200,6 +209,8 @@ export interface KeyView {
   /** Limits; null without one. */
   readonly maxRequestsPerMinute: number | null;
   readonly maxTokensPerMinute: number | null;
+  /** Tokens per minute that its groups limit. */
+  readonly groupRates: readonly GroupRateView[];
   readonly running: number;
   readonly maxConcurrent: number | null;
   readonly budgets: readonly BudgetView[];
@@ -207,6 +218,14 @@ export interface KeyView {
   readonly tokenBudgets: readonly TokenBudgetView[];
   /** Usage of today. */
   readonly today: UsageCounts;
+}
+
+/** A limit of tokens per minute that all keys of a group share, with their use of the last minute. */
+export interface GroupRateView {
+  /** Name of the group. */
+  readonly scope: string;
+  readonly tokensPerMinute: number;
+  readonly maxTokensPerMinute: number;
 }
 
 /** A budget with what is spent of it. */

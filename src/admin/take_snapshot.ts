@@ -1,5 +1,7 @@
+import type { Generation } from "../call/generation.ts";
 import { VERSION } from "../core/build.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { firstKnownModel } from "../routing/first_model.ts";
 import { runningViews } from "./call_views.ts";
 import type { Feed } from "./feed.ts";
 import type { KeyFigures } from "./key_views.ts";
@@ -36,6 +38,7 @@ export function takeSnapshot(
   cursor: Cursor,
 ): Snapshot {
   const { generation, state, world } = gateway;
+  const { header: name, prefix } = generation.config.security.api_key;
   return {
     version: VERSION,
     atMs: world.wall(),
@@ -44,6 +47,8 @@ export function takeSnapshot(
     isDraining: state.inFlight.isDraining,
     gatewayUrl: gatewayUrl(),
     requiresKey: generation.clientKeys.length > 0,
+    keyHeader: { name, prefix },
+    exampleModel: exampleModel(generation),
     refusedReload: notes.refusedReload,
     warnings: notes.warnings,
     store: storeView(gateway),
@@ -56,6 +61,17 @@ export function takeSnapshot(
     finished: feed.finishedSince(cursor.finished),
     keys: keyViews(gateway, feed, figures),
   };
+}
+
+/** Example models of generations: all routes are searched, and a generation never changes. */
+const exampleModels = new WeakMap<Generation, string | null>();
+
+function exampleModel(generation: Generation): string | null {
+  const known = exampleModels.get(generation);
+  if (known !== undefined) return known;
+  const found = firstKnownModel(generation);
+  exampleModels.set(generation, found);
+  return found;
 }
 
 /** Returns the cursor of a reader that has received this snapshot. */

@@ -163,11 +163,11 @@ export function countResting(call: Pick<Call, "state">, provider: Provider): num
 
 const STATES = ["closed", "half-open", "open"] as const;
 
-/** Returns the state of the breaker that admits most among the keys of a provider. */
+/** Returns the state of the breaker that admits most among the keys of a provider that serve new requests. */
 export function breakerState(
   { state }: Pick<Call, "state">,
-  { accounts }: Provider,
+  provider: Provider,
 ): BreakerState {
-  const states = accounts.map(({ digest }) => state.breakers.state(digest));
+  const states = servingAccounts(provider, "").map(({ digest }) => state.breakers.state(digest));
   return STATES.find((one) => states.includes(one)) ?? "closed";
 }

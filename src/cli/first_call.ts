@@ -1,38 +1,12 @@
-import { newCallClient, parseControls } from "../call/call.ts";
-import type { Generation, Route, RouteTarget } from "../call/generation.ts";
+import type { Generation } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
-import { matchesModel, matchesProvider } from "../routing/eligible.ts";
-import { matchRoute } from "../routing/match.ts";
-import { parseRequestedModel } from "../routing/requested_model.ts";
+import { firstModel, PLACEHOLDER } from "../routing/first_model.ts";
 
 /** Path of the example call for new users. */
 export const CHAT_PATH = ROUTED_PATHS.chat_completions;
 
 /** Path of a call whose response can be continued. */
 export const RESPONSES_PATH = "/v1/responses";
-
-/** Placeholder of a model if the file names none. */
-const PLACEHOLDER = "MODEL";
-
-/**
- * Returns a model, as `<provider>/<model>`, for which a chat call without headers is served, from the
- * first route where the file names one. Null if every route requires more than a model.
- */
-export function firstModel(generation: Generation): string | null {
-  for (const names of [knownModels, () => [PLACEHOLDER]]) {
-    for (const [index, route] of generation.routes.entries()) {
-      const listed = generation.config.routing.routes[index]?.match.models ?? [];
-      for (const target of route.targets) {
-        const { id } = target.provider;
-        const found = names(target, listed).map((name) =>
-          name.startsWith(`${id}/`) ? name : `${id}/${name}`
-        ).find((model) => isServed(model, route, generation));
-        if (found !== undefined) return found;
-      }
-    }
-  }
-  return null;
-}
 
 /** Returns a curl command for a chat call, quoted for a shell. */
 export function chatCurl(
@@ -88,30 +62,4 @@ function keyHeader({ clientKeys, config }: Generation): string {
   if (clientKeys.length === 0) return "";
   const { header, prefix } = config.security.api_key;
   return `-H "${header}: ${prefix === "" ? "" : `${prefix} `}$SWITCHYARD_KEY" `;
-}
-
-function knownModels(target: RouteTarget, listed: readonly string[]): readonly string[] {
-  const { default_model, models } = target.provider.settings;
-  if (target.model !== null) return [target.model];
-  const literal = listed.filter((name) => !name.includes("*"));
-  return [...(default_model === undefined ? [] : [default_model]), ...models.static, ...literal];
-}
-
-function isServed(model: string, route: Route, generation: Generation): boolean {
-  const headers = new Headers();
-  const call = {
-    path: CHAT_PATH,
-    headers,
-    controls: parseControls(headers),
-    generation,
-    client: newCallClient(),
-  };
-  const requested = parseRequestedModel(call, model);
-  if (!requested.ok || matchRoute(call, ["chat_completions"], requested.value) !== route) {
-    return false;
-  }
-  return route.targets.some((target) =>
-    target.weight > 0 && matchesProvider(target, requested.value) &&
-    matchesModel(target, requested.value)
-  );
 }

@@ -1,5 +1,6 @@
 import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
+import { COUNT_PATH, refuseUncountable } from "../api/messages/count/endpoint.ts";
 import { findApi, findRequestTypes } from "../api/registry.ts";
 import { findRouted } from "../api/relay/table.ts";
 import { refuseIncapable } from "../call/capability.ts";
@@ -18,8 +19,11 @@ export const REQUEST_FORMS: RequestForms = {
   plainRequest,
 };
 
-/** Returns the function that prepares the simplest request of a type for a target. */
-function plainRequest(type: RequestType): (target: Target) => Result<unknown> {
+/** Returns the function that prepares the simplest request of a path, matched as a type, for a target. */
+function plainRequest(path: string, type: RequestType): (target: Target) => Result<unknown> {
+  if (path === COUNT_PATH) {
+    return (target) => refuseUncountable(target) ?? preparePlainQuestion(target);
+  }
   const relayed = findRouted(type);
   if (relayed === null) {
     return type === "embeddings" ? preparePlainInput : preparePlainQuestion;

@@ -98,8 +98,11 @@ const PIPE = { columns: 120, rows: null, isColoured: false };
 /** Sequences of terminals: cursor to the top left, clear to the end of the line and of the screen. */
 const HOME = "\x1b[H", CLEAR_LINE = "\x1b[K", CLEAR_BELOW = "\x1b[J";
 
-/** Sequences that open and close the second screen without a cursor. */
-const OPEN_SCREEN = "\x1b[?1049h\x1b[?25l", CLOSE_SCREEN = "\x1b[?25h\x1b[?1049l";
+/**
+ * Sequences that open and close the second screen, without a cursor and without continuing a line in the next
+ * row: characters that are two cells wide make a line wider than it is long.
+ */
+const OPEN_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l", CLOSE_SCREEN = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 /** Time from a lost connection to the next one. */
 const RECONNECT_MS = 1_000;

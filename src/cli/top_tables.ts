@@ -14,9 +14,14 @@ export function keyTable({ keys }: Snapshot): Table {
   return {
     head: ["KEY", "REQUESTS/MIN", "TOKENS/MIN", "RUNNING", "BUDGETS"],
     rows: keys.map((key) => [
-      `${key.name}${key.isDisabled ? " (disabled)" : ""}`,
+      `${key.name}${key.isDisabled ? " (disabled or expired)" : ""}`,
       limited(key.requestsPerMinute, key.maxRequestsPerMinute),
-      limited(key.tokensPerMinute, key.maxTokensPerMinute),
+      [
+        limited(key.tokensPerMinute, key.maxTokensPerMinute),
+        ...key.groupRates.map((one) =>
+          `${one.scope} ${limited(one.tokensPerMinute, one.maxTokensPerMinute)}`
+        ),
+      ].join(", "),
       limited(key.running, key.maxConcurrent),
       budgetText(key),
     ]),

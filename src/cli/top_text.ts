@@ -162,7 +162,9 @@ function providerTable({ providers }: Snapshot): Table {
     head: ["PROVIDER", "BREAKER", "ATTEMPTS", "FAILED", "P50", "P95", "RUNNING", "KEYS"],
     rows: providers.map((one) => {
       const opens = one.opensInMs === null ? "" : ` ${durationText(one.opensInMs)}`;
-      const resting = one.keys.filter(({ restsForMs }) => restsForMs !== null).length;
+      const ready = one.keys.filter(({ isUsed, restsForMs, opensInMs }) =>
+        isUsed && restsForMs === null && opensInMs === null
+      ).length;
       return [
         one.id,
         one.breaker + opens,
@@ -171,7 +173,7 @@ function providerTable({ providers }: Snapshot): Table {
         durationText(one.p50Ms),
         durationText(one.p95Ms),
         one.maxConcurrent === null ? "-" : `${one.running ?? 0}/${one.maxConcurrent}`,
-        one.keys.length === 0 ? "-" : `${one.keys.length - resting}/${one.keys.length}`,
+        one.keys.length === 0 ? "-" : `${ready}/${one.keys.length}`,
       ];
     }),
     empty: null,

@@ -45,8 +45,8 @@ export interface RequestForms {
   findRequestTypes(path: string): readonly [RequestType, ...RequestType[]] | null;
   /** True if a request of this type needs no model. */
   isModelOptional(type: RequestType): boolean;
-  /** Returns the function that prepares the simplest request of a type for a target. */
-  plainRequest(type: RequestType): (target: Target) => Result<unknown>;
+  /** Returns the function that prepares the simplest request of a path, matched as a type, for a target. */
+  plainRequest(path: string, type: RequestType): (target: Target) => Result<unknown>;
 }
 
 /** Returns the routing of a request at this Unix time in milliseconds, without sending it. */
@@ -89,7 +89,7 @@ export function explainRouting(
     }
     serving = route;
     const open = { ...requested.value, isOptional: forms.isModelOptional(type) };
-    const explained = explainRoute(route, forms.plainRequest(type), open, call);
+    const explained = explainRoute(route, forms.plainRequest(call.path, type), open, call);
     lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
     isServed = explained.isServed;
   }

@@ -27,6 +27,7 @@ function newTestFeed() {
     };
     Object.assign(report.ms, { firstByte: firstToken, firstToken });
     feed.began(report);
+    if (facts.trace !== undefined) report.trace = facts.trace;
     feed.sink(report);
   }
 
@@ -198,6 +199,27 @@ Deno.test("a finished call holds no long list or text of a client or provider", 
     50,
   ]);
   assert(JSON.stringify(stored).length < 20_000);
+  feed.close();
+});
+
+Deno.test("of the targets of a long route a finished call lists those that were used", () => {
+  const { feed, call } = newTestFeed();
+  const targets = Array.from({ length: 120 }, (_, at) => ({
+    provider: `p${at}`,
+    model: "m",
+    isFallback: at >= 100,
+    isChosen: at === 90,
+    skipped: null,
+  }));
+  call({
+    trace: { targets, records: 0 },
+    attempts: [
+      { ...attempt("upstream_timeout", 1), provider: "p90" },
+      { ...attempt("success", 1), provider: "p119" },
+    ],
+  });
+  const listed = feed.finishedSince(0)[0]?.targets.map(({ provider }) => provider) ?? [];
+  assertEquals([listed.length, ...listed.slice(46)], [50, "p46", "p47", "p90", "p119"]);
   feed.close();
 });
 

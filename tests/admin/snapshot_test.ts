@@ -54,8 +54,8 @@ Deno.test("an empty gateway has a snapshot of its providers, routes and store", 
     ]],
   );
   assertEquals(shown.providers[2]?.keys, [
-    { name: "red", restsForMs: null },
-    { name: "blue", restsForMs: null },
+    { name: "red", isUsed: true, restsForMs: null, opensInMs: null },
+    { name: "blue", isUsed: true, restsForMs: null, opensInMs: null },
   ]);
   assertEquals(shown.routes, [{
     name: "main",
@@ -109,6 +109,37 @@ Deno.test("a failed target, its breaker and the fallback that served are in the 
     "complete",
     null,
   ]);
+});
+
+Deno.test("the circuit breakers of a pool are those of its keys that serve new requests", async () => {
+  const { app, snapshot } = gatewayOver(
+    () => answers(503, "overloaded"),
+    `
+providers:
+  up:
+    type: compat
+    base_url: http://up/v1
+    api_keys:
+      - {name: red, value: k1, models: [m]}
+      - {name: blue, value: k2, models: [n]}
+      - {name: grey, value: k3, weight: 0}
+circuit_breaker: {failure_threshold: 1, open_duration: 10s}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`,
+  );
+  const failOn = async (model: string) =>
+    await (await app(chatRequest({ body: { model } }))).text();
+  await failOn("m");
+  const grey = { name: "grey", isUsed: false, restsForMs: null, opensInMs: null };
+  const { providers: [half] } = await snapshot();
+  assertEquals([half?.breaker, half?.keys], ["closed", [
+    { name: "red", isUsed: true, restsForMs: null, opensInMs: 10_000 },
+    { name: "blue", isUsed: true, restsForMs: null, opensInMs: null },
+    grey,
+  ]]);
+  await failOn("n");
+  const { providers: [all] } = await snapshot();
+  assertEquals([all?.breaker, all?.opensInMs, all?.keys[2]], ["open", 10_000, grey]);
 });
 
 Deno.test("a target with an open circuit breaker is passed over for that reason", async () => {
@@ -205,7 +236,7 @@ Deno.test("client keys are shown by name with their use, limits and budgets, and
       - {name: ada, value: key-of-ada, requests_per_minute: 30, tokens_per_minute: 1000,
          max_concurrent: 2, budgets: [{per: day, usd: 2, tokens: 500}]}
       - {name: bob, value: key-of-bob, disabled: true}
-  groups: [{name: team, keys: [ada], budgets: [{per: month, usd: 9}]}]
+  groups: [{name: team, keys: [ada, bob], tokens_per_minute: 2000, budgets: [{per: month, usd: 9}]}]
 rate_limiting: {enabled: true}
 pricing: {first/m: {input: 100000, output: 100000}}
 `;
@@ -215,8 +246,9 @@ pricing: {first/m: {input: 100000, output: 100000}}
   );
   const headers = { ...keyOf("ada"), "x-gateway-provider": "first" };
   await (await app(chatRequest({ headers }))).text();
-  const { keys: [ada, bob], requiresKey } = await snapshot();
-  assertEquals(requiresKey, true);
+  const { keys: [ada, bob], requiresKey, keyHeader, exampleModel } = await snapshot();
+  assertEquals([requiresKey, exampleModel], [true, "second/c"]);
+  assertEquals(keyHeader, { name: "Authorization", prefix: "Bearer" });
   assertEquals(ada, {
     name: "ada",
     group: "team",
@@ -225,6 +257,7 @@ pricing: {first/m: {input: 100000, output: 100000}}
     tokensPerMinute: 15,
     maxRequestsPerMinute: 30,
     maxTokensPerMinute: 1000,
+    groupRates: [{ scope: "team", tokensPerMinute: 15, maxTokensPerMinute: 2000 }],
     running: 0,
     maxConcurrent: 2,
     budgets: [

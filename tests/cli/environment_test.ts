@@ -1,5 +1,5 @@
 import { environmentConfig, ollamaUrl } from "../../src/cli/environment.ts";
-import { firstModel } from "../../src/cli/first_call.ts";
+import { firstModel } from "../../src/routing/first_model.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 

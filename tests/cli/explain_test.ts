@@ -57,6 +57,36 @@ routing:
   assertStringIncludes(out, "Route own: serves the request");
 });
 
+Deno.test("a count of tokens is explained by the providers that can count", async () => {
+  using file = await configFile(`
+providers:
+  local: {type: local, base_url: "http://127.0.0.1:1"}
+  anthropic: {api_key: k}
+  counting: {type: compat, base_url: "http://x/v1", capabilities: {response_input_tokens: true}}
+routing:
+  routes:
+    - {name: own, match: {models: [small]}, targets: [{provider: local}]}
+    - name: rest
+      targets:
+        - {provider: local}
+        - {provider: counting}
+        - {provider: counting, upstream_request_type: responses}
+        - {provider: anthropic}
+`);
+  const explain = (model: string) =>
+    ran(
+      ["explain", "--config", file.path, "--model", model, "--path", "/v1/messages/count_tokens"],
+    );
+  const small = await explain("small");
+  assertEquals(small.code, 1, small.out);
+  assertStringIncludes(small.out, "local/small skipped: This provider cannot count tokens");
+  const { code, out } = await explain("m");
+  assertEquals(code, 0, out);
+  assertEquals(out.match(/cannot count tokens/g)?.length, 2, out);
+  assertStringIncludes(out, "50%    anthropic/m:");
+  assertStringIncludes(out, "50%    counting/m: compat, Responses API");
+});
+
 Deno.test("a request of the Messages API that only a route of Chat takes is explained by it", async () => {
   using file = await configFile(`
 providers: {openai: {api_key: k}}

@@ -1,4 +1,4 @@
-import { chatCurl, firstCall, firstModel } from "../../src/cli/first_call.ts";
+import { chatCurl, firstCall } from "../../src/cli/first_call.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
@@ -16,43 +16,6 @@ routing:
     1,
   );
 }
-
-function modelFor(...routes: readonly string[]): string | null {
-  return firstModel(generationOf(routes.join(", ")));
-}
-
-Deno.test("the example call names the model and provider of the first target", () => {
-  assertEquals(modelFor("{name: a, targets: [{provider: openai, model: x/y}]}"), "openai/x/y");
-});
-
-Deno.test("the example call for a target without a model uses the default, a listed or a matched model", () => {
-  assertEquals(modelFor("{name: a, targets: [{provider: mine}]}"), "mine/small");
-  assertEquals(modelFor("{name: a, targets: [{provider: listed}]}"), "listed/first");
-  assertEquals(
-    modelFor("{name: a, match: {models: ['x*', gpt-4o]}, targets: [{provider: openai}]}"),
-    "openai/gpt-4o",
-  );
-});
-
-Deno.test("routes that want headers, other paths or serve other models are left out", () => {
-  assertEquals(
-    modelFor(
-      "{name: a, match: {headers: {x-team: blue}}, targets: [{provider: openai, model: m}]}",
-      "{name: b, match: {path: /v1/embeddings}, targets: [{provider: openai, model: m}]}",
-      "{name: c, match: {models: [other]}, targets: [{provider: openai, model: m}]}",
-      "{name: d, targets: [{provider: openai, weight: 0, model: n}, {provider: mine}]}",
-    ),
-    "mine/small",
-  );
-});
-
-Deno.test("the gateway's own header names are filled by the model", () => {
-  const match = "{headers: {x-gateway-provider: mine, x-gateway-request-type: chat_completions}}";
-  assertEquals(
-    modelFor(`{name: a, match: ${match}, targets: [{provider: openai}, {provider: mine}]}`),
-    "mine/small",
-  );
-});
 
 Deno.test("the example call has a placeholder without a known model, and a hint without a route", () => {
   const open = generationOf("{name: a, targets: [{provider: openai}]}");

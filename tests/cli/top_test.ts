@@ -42,6 +42,8 @@ const SNAPSHOT: Snapshot = {
   isDraining: true,
   gatewayUrl: "http://127.0.0.1:8080",
   requiresKey: true,
+  keyHeader: { name: "Authorization", prefix: "Bearer" },
+  exampleModel: null,
   refusedReload: { atMs: AT_MS, lines: ["routing.routes: is required (line 3, column 1)"] },
   warnings: ["admin.port: is odd (line 2, column 4)"],
   store: {
@@ -75,7 +77,12 @@ const SNAPSHOT: Snapshot = {
     running: 2,
     queued: 0,
     maxConcurrent: 5,
-    keys: [{ name: "a", restsForMs: 5 }, { name: "b", restsForMs: null }],
+    keys: [
+      { name: "a", isUsed: true, restsForMs: 5, opensInMs: null },
+      { name: "b", isUsed: true, restsForMs: null, opensInMs: null },
+      { name: "c", isUsed: true, restsForMs: null, opensInMs: 5 },
+      { name: "d", isUsed: false, restsForMs: null, opensInMs: null },
+    ],
   }],
   routes: [{
     name: "main",
@@ -107,6 +114,7 @@ const SNAPSHOT: Snapshot = {
     tokensPerMinute: 40,
     maxRequestsPerMinute: 60,
     maxTokensPerMinute: null,
+    groupRates: [{ scope: "team", tokensPerMinute: 700, maxTokensPerMinute: 900 }],
     running: 1,
     maxConcurrent: 2,
     budgets: [{ scope: "ada", period: "day", spentUsd: 1.5, limitUsd: 2 }],
@@ -135,13 +143,13 @@ Deno.test("top shows head, problems, providers, calls, keys and routes as tables
       "Warning: admin.port: is odd (line 2, column 4)",
       "",
       "PROVIDER  BREAKER    ATTEMPTS  FAILED  P50     P95     RUNNING  KEYS",
-      "openai    open 12 s  10        2       100 ms  900 ms  2/5      1/2",
+      "openai    open 12 s  10        2       100 ms  900 ms  2/5      1/4",
       "",
       "RUNNING  CLIENT  ROUTE  TARGET                              PHASE      RECORDS  TRIES  PATH",
       "1m 1s    -       main   openai/evil\\u{1b}[2J\\u{202e}\\u{9b}  streaming  12       1      /v1/responses",
       "",
-      "KEY  REQUESTS/MIN  TOKENS/MIN  RUNNING  BUDGETS",
-      "ada  3/60          40          1/2      ada day 1.5/2 USD, team month 15/500 tokens",
+      "KEY  REQUESTS/MIN  TOKENS/MIN        RUNNING  BUDGETS",
+      "ada  3/60          40, team 700/900  1/2      ada day 1.5/2 USD, team month 15/500 tokens",
       "",
       "ROUTE  TARGET            SHARE  SERVED  CALLS",
       "main   openai/*          100%   75%     3",
@@ -392,6 +400,9 @@ Deno.test("top draws each snapshot on a terminal until a stop signal, and restor
     assertEquals(await running, 0);
     const { out } = terminal.written;
     assert(out.startsWith("\x1b[?1049h\x1b[?25l") && out.endsWith("\x1b[?25h\x1b[?1049l"));
+    // A model in wide characters must not continue in the next row.
+    assert(out.indexOf("\x1b[?7l") < out.indexOf("Switchyard"), "lines are cut at the edge");
+    assert(out.lastIndexOf("\x1b[?7h") > out.lastIndexOf("Switchyard"), "and no longer at the end");
     assertEquals(out.replace(STYLE, ""), out, "no colours with NO_COLOR");
     assert(!out.includes("connection lost"));
   });

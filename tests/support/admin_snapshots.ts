@@ -12,6 +12,8 @@ export const EMPTY: Snapshot = {
   isDraining: false,
   gatewayUrl: "http://127.0.0.1:8080",
   requiresKey: false,
+  keyHeader: { name: "Authorization", prefix: "Bearer" },
+  exampleModel: "openai/gpt-4o-mini",
   refusedReload: null,
   warnings: [],
   store: {
@@ -158,7 +160,10 @@ export const BUSY: Snapshot = {
       running: 7,
       queued: 0,
       maxConcurrent: 16,
-      keys: [{ name: "main", restsForMs: null }, { name: "spare", restsForMs: 24_500 }],
+      keys: [
+        { name: "main", isUsed: true, restsForMs: null, opensInMs: null },
+        { name: "spare", isUsed: true, restsForMs: 24_500, opensInMs: null },
+      ],
     },
     {
       id: "claude",
@@ -291,6 +296,7 @@ export const BUSY: Snapshot = {
       tokensPerMinute: 184_000,
       maxRequestsPerMinute: 600,
       maxTokensPerMinute: 500_000,
+      groupRates: [{ scope: "web", tokensPerMinute: 276_000, maxTokensPerMinute: 800_000 }],
       running: 3,
       maxConcurrent: 20,
       budgets: [
@@ -308,6 +314,7 @@ export const BUSY: Snapshot = {
       tokensPerMinute: 92_000,
       maxRequestsPerMinute: 60,
       maxTokensPerMinute: null,
+      groupRates: [{ scope: "web", tokensPerMinute: 276_000, maxTokensPerMinute: 800_000 }],
       running: 1,
       maxConcurrent: 1,
       budgets: [{ scope: "nightly", period: "month", spentUsd: 50.01, limitUsd: 50 }],
@@ -322,6 +329,7 @@ export const BUSY: Snapshot = {
       tokensPerMinute: 0,
       maxRequestsPerMinute: null,
       maxTokensPerMinute: null,
+      groupRates: [],
       running: 0,
       maxConcurrent: null,
       budgets: [],

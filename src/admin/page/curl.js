@@ -25,26 +25,43 @@ export function gatewayUrl(snapshot, { hostname }) {
 }
 
 /**
- * Returns a model that a route can serve, for an example.
- * @param {Pick<Snapshot, "routes">} snapshot
+ * Returns the model of an example call.
+ * @param {Pick<Snapshot, "exampleModel">} snapshot
  */
-export function firstModel({ routes }) {
-  const models = routes.flatMap(({ targets }) => targets.map(({ model }) => model));
-  return models.find((model) => model !== null) ?? NO_MODEL;
+export function firstModel({ exampleModel }) {
+  return exampleModel ?? NO_MODEL;
+}
+
+/**
+ * Returns the value of the header of a client key.
+ * @param {Snapshot["keyHeader"]} header
+ * @param {string} key
+ */
+export function keyValue({ prefix }, key) {
+  return prefix === "" ? key : `${prefix} ${key}`;
 }
 
 /**
  * Returns the command that sends the same call. The key is a variable of the shell, so that it is
  * in no history.
- * @param {{ url: string, hasKey: boolean, body: object }} call
+ * @param {{ url: string, keyHeader: Snapshot["keyHeader"] | null, body: object }} call
  */
-export function curlText({ url, hasKey, body }) {
+export function curlText({ url, keyHeader, body }) {
   return [
     `curl ${quoted(`${url}${CHAT_PATH}`)}`,
-    ...(hasKey ? [`  -H "Authorization: Bearer $SWITCHYARD_KEY"`] : []),
+    ...(keyHeader === null ? [] : [`  -H ${keyWord(keyHeader)}`]),
     `  -H 'Content-Type: application/json'`,
     `  -d ${quoted(JSON.stringify(body))}`,
   ].join(" \\\n");
+}
+
+/**
+ * Returns the header of a client key as a word for a POSIX shell, in which only the key is expanded.
+ * @param {Snapshot["keyHeader"]} header
+ */
+function keyWord(header) {
+  const before = `${header.name}: ${keyValue(header, "")}`.replace(/[\\"$`]/g, "\\$&");
+  return `"${before}$SWITCHYARD_KEY"`;
 }
 
 /**

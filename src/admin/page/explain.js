@@ -71,7 +71,8 @@ function queryOf(data) {
  */
 async function ask(query) {
   try {
-    const response = await fetch(`/explain?${query}`);
+    // Without the origin the browser refuses it on a page whose address has a password.
+    const response = await fetch(`${location.origin}/explain?${query}`);
     const text = await response.text();
     return response.ok ? JSON.parse(text) : messageIn(text);
   } catch {

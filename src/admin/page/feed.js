@@ -138,7 +138,8 @@ export function follow(onChange) {
  */
 async function findReason(signal) {
   try {
-    const { status, ok } = await fetch("/snapshot", { method: "HEAD", signal });
+    // Without the origin the browser refuses it on a page whose address has a password.
+    const { status, ok } = await fetch(`${location.origin}/snapshot`, { method: "HEAD", signal });
     if (status === 401) return "The password is no longer valid: load the page again.";
     return ok
       ? "The gateway sends no events: too many pages may be open."

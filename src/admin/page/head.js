@@ -47,7 +47,7 @@ function Status({ feed, snapshot }) {
     isOutdated &&
     view`<${Badge} tone="warn">the gateway has another version or address<//> <a href="/">Load the page again.</a>`
   }
-    ${isDraining && view`<${Badge} tone="warn">draining: new calls are refused<//>`}
+    ${isDraining && view`<${Badge} tone="warn">draining: the gateway shuts down<//>`}
     ${refusedReload !== null && view`<${Badge} tone="bad">reload refused<//>`}
     ${!store.isUp && view`<${Badge} tone="bad">state store away<//>`}
   </p>`;
@@ -111,14 +111,14 @@ export function Empty({ snapshot }) {
     <pre tabindex="0" role="region" aria-label="First call with curl"><code>${
     curlText({
       url: gatewayUrl(snapshot, location),
-      hasKey: snapshot.requiresKey,
+      keyHeader: snapshot.requiresKey ? snapshot.keyHeader : null,
       body: {
         model,
         messages: [{ role: "user", content: "Say hello." }],
       },
     })
   }</code></pre>
-    <${NoModelNote} model=${model} />
+    <${NoModelNote} snapshot=${snapshot} model=${model} />
     ${
     snapshot.requiresKey &&
     view`<p>Put a client key into <code>SWITCHYARD_KEY</code> first. <code>switchyard key new NAME</code> makes one.</p>`

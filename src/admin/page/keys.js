@@ -34,9 +34,15 @@ function rowOf({ entry }) {
   return view`<tr>
     <th scope="row"><${Name} text=${entry.name} />${
     entry.group !== null && view` <span class="note">${entry.group}</span>`
-  }${entry.isDisabled && view` <${Badge} tone="quiet">disabled<//>`}</th>
+  }${entry.isDisabled && view` <${Badge} tone="quiet">disabled or expired<//>`}</th>
     <td><${Use} used=${entry.requestsPerMinute} limit=${entry.maxRequestsPerMinute} /></td>
-    <td><${Use} used=${entry.tokensPerMinute} limit=${entry.maxTokensPerMinute} /></td>
+    <td><${Use} used=${entry.tokensPerMinute} limit=${entry.maxTokensPerMinute} isLimited=${
+    entry.groupRates.length > 0
+  } />${
+    entry.groupRates.map((rate) =>
+      view`<${Use} key=${rate.scope} used=${rate.tokensPerMinute} limit=${rate.maxTokensPerMinute} label=${rate.scope} />`
+    )
+  }</td>
     <td><${Use} used=${entry.running} limit=${entry.maxConcurrent} /></td>
     <td class="roomy">${
     entry.budgets.length + entry.tokenBudgets.length === 0
@@ -57,12 +63,19 @@ function rowOf({ entry }) {
   </tr>`;
 }
 
-/** @param {{ used: number, limit: number | null }} props */
-function Use({ used, limit }) {
-  if (limit === null) return view`${short(used)} <span class="none">no limit</span>`;
+/**
+ * Returns a use and its limit. `isLimited` if another limit holds too, which is shown behind it.
+ * @param {{ used: number, limit: number | null, isLimited?: boolean, label?: string }} props
+ */
+function Use({ used, limit, isLimited = false, label }) {
+  if (limit === null) {
+    return view`${short(used)} ${!isLimited && view`<span class="none">no limit</span>`}`;
+  }
   return view`<span class="outcomes"><${Bar} share=${shareOf(used, limit)} tone=${
     toneOf(used, limit)
-  } /><span>${short(used)} of ${short(limit)}</span></span>`;
+  } /><span>${short(used)} of ${short(limit)}${
+    label && view` <span class="note">${label}</span>`
+  }</span></span>`;
 }
 
 /** @param {{ budget: BudgetView }} props */

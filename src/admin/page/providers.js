@@ -78,14 +78,21 @@ function Running({ provider: { running, queued, maxConcurrent } }) {
 
 /** @param {{ keys: ProviderView["keys"] }} props */
 function PoolKeys({ keys }) {
-  if (keys.length === 0) return view`<span class="none">one key</span>`;
+  if (keys.length === 0) return view`<span class="none">no pool</span>`;
   return view`<ul class="plain">${
-    keys.map(({ name, restsForMs }) =>
-      view`<li key=${name}><${Name} text=${name} /> ${
-        restsForMs === null
-          ? view`<span class="note">in use</span>`
-          : view`<${Badge} tone="warn">rests for ${timeLeft(restsForMs)}<//>`
-      }</li>`
+    keys.map((key) =>
+      view`<li key=${key.name}><${Name} text=${key.name} /> <${PoolKey} entry=${key} /></li>`
     )
   }</ul>`;
+}
+
+/** @param {{ entry: ProviderView["keys"][number] }} props */
+function PoolKey({ entry: { isUsed, restsForMs, opensInMs } }) {
+  if (restsForMs !== null) {
+    return view`<${Badge} tone="warn">rests for ${timeLeft(restsForMs)}<//>`;
+  }
+  if (opensInMs !== null) {
+    return view`<${Badge} tone="bad">breaker open for ${timeLeft(opensInMs)}<//>`;
+  }
+  return view`<span class="note">${isUsed ? "in use" : "not used: weight 0"}</span>`;
 }

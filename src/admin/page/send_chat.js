@@ -1,7 +1,8 @@
 // @ts-check
 /// <reference lib="dom" />
-import { CHAT_PATH } from "./curl.js";
+import { CHAT_PATH, keyValue } from "./curl.js";
 /** @import { Draft } from "./try.js" */
+/** @import { Snapshot } from "../snapshot.ts" */
 
 /** Characters of a response that are shown; the rest is not stored. */
 export const MAX_TEXT_CHARS = 200_000;
@@ -36,12 +37,11 @@ export const NO_ANSWER = {
 
 /**
  * Sends a chat call, and passes the response on as it arrives.
- * @param {Draft} draft
- * @param {string} key
+ * @param {Draft & { keyHeader: Snapshot["keyHeader"], key: string }} call
  * @param {AbortSignal} signal
  * @param {(answer: Answer) => void} onChange
  */
-export async function sendChat({ url, body }, key, signal, onChange) {
+export async function sendChat({ url, body, keyHeader, key }, signal, onChange) {
   const beganMs = performance.now();
   /** @type {Answer} */
   let answer = { ...NO_ANSWER, phase: "running" };
@@ -68,7 +68,7 @@ export async function sendChat({ url, body }, key, signal, onChange) {
       method: "POST",
       headers: {
         "content-type": "application/json",
-        ...(key === "" ? {} : { authorization: `Bearer ${key}` }),
+        ...(key === "" ? {} : { [keyHeader.name]: keyValue(keyHeader, key) }),
       },
       body: JSON.stringify(body),
       credentials: "omit",

@@ -21,7 +21,7 @@ export function Timeline({ call, onClose }) {
     ["Session", textIn(access, "session")],
     ["Route", textIn(access, "route")],
     [
-      "Served by",
+      call.failure === null ? "Served by" : "Last target",
       textIn(access, "provider") &&
       view`<${Target} provider=${textIn(access, "provider")} model=${textIn(access, "model")} />`,
     ],
@@ -33,7 +33,7 @@ export function Timeline({ call, onClose }) {
     ["Tokens", tokensText(access)],
     ["Cost", dollars(call.usd)],
     [
-      call.isPromiseBroken ? "Checked, and broken" : "Verified",
+      verifiedTitle(call),
       call.verified.length > 0 && call.verified.join(", "),
     ],
     ["Lossy fields", call.lossy.length > 0 && call.lossy.join(", ")],
@@ -67,11 +67,28 @@ export function Timeline({ call, onClose }) {
   </section>`;
 }
 
+/**
+ * Returns what became of the promises that the gateway checks: without a complete response there is nothing
+ * to check.
+ * @param {FinishedCall} call
+ */
+function verifiedTitle({ failure, isPromiseBroken }) {
+  if (isPromiseBroken) return "Checked, and broken";
+  return failure === null ? "Verified" : "Not verified";
+}
+
 /** @param {{ call: FinishedCall }} props */
 function Targets({ call }) {
-  const { targets } = call;
+  const { access, targets } = call;
   const tried = triedFallbacks(call);
-  if (targets.length === 0) return view`<p class="note">The call was not routed.</p>`;
+  if (targets.length === 0) {
+    // Only a request that continues a stored object has a route without targets: its provider is given.
+    return view`<p class="note">${
+      textIn(access, "route") === null
+        ? "The call was not routed."
+        : "No target of the route can continue the stored object."
+    }</p>`;
+  }
   return view`<h4>Targets</h4>
     <${Table} caption="Targets of the call" columns=${["Target", "Role", "Choice"]}>${
     targets.map((target, at) =>

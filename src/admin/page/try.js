@@ -35,7 +35,9 @@ export function TryIt({ snapshot }) {
     const abort = new AbortController();
     sending.current = abort;
     setDraft(sent);
-    await sendChat(sent, String(new FormData(form).get("key") ?? ""), abort.signal, setAnswer);
+    const key = String(new FormData(form).get("key") ?? "");
+    const { keyHeader } = snapshot;
+    await sendChat({ ...sent, keyHeader, key }, abort.signal, setAnswer);
   }
 
   /** @param {Event} event */
@@ -63,7 +65,7 @@ export function TryIt({ snapshot }) {
         <label class="wide">Message <textarea name="message" rows="3" required defaultValue="Say hello."></textarea></label>
         <label class="check"><input name="stream" type="checkbox" defaultChecked=${true} /> Stream the response</label>
       </div>
-      <${NoModelNote} model=${draft.body.model} />
+      <${NoModelNote} snapshot=${snapshot} model=${draft.body.model} />
       <div class="row">
         <button type="submit" class="main" aria-disabled=${isRunning}>Send</button>
         <button type="button" aria-disabled=${!isRunning} onClick=${() =>
@@ -73,7 +75,7 @@ export function TryIt({ snapshot }) {
     <${AnswerView} answer=${answer} />
     <h3>The same with curl</h3>
     <pre tabindex="0" role="region" aria-label="The same call with curl" id="curl"><code>${
-    curlText(draft)
+    curlText({ ...draft, keyHeader: draft.hasKey ? snapshot.keyHeader : null })
   }</code></pre>
   <//>`;
 }

@@ -3,6 +3,7 @@ import { Component, h } from "preact";
 import htm from "htm";
 import { NO_MODEL } from "./curl.js";
 import { cut, visible } from "./visible.js";
+/** @import { Snapshot } from "../snapshot.ts" */
 
 /**
  * Returns an element. Every text of the page passes here, and becomes a text node or an attribute.
@@ -160,11 +161,11 @@ export const Name = kept(
 );
 
 /**
- * Returns what a first call has to change if no route names a model.
- * @param {{ model: string }} props Model of that call.
+ * Returns what a first call has to change if the configuration names no model for it.
+ * @param {{ snapshot: Pick<Snapshot, "exampleModel">, model: string }} props Model of that call.
  */
-export function NoModelNote({ model }) {
-  return model === NO_MODEL
-    ? view`<p>No route names a model: <code>${NO_MODEL}</code> leaves it to the provider. If its <code>default_model</code> is not set, put the name of a model there.</p>`
+export function NoModelNote({ snapshot: { exampleModel }, model }) {
+  return exampleModel === null && model === NO_MODEL
+    ? view`<p>No route names a model for a call without further headers: put the name of one in the place of <code>${NO_MODEL}</code>.</p>`
     : null;
 }

@@ -3,6 +3,16 @@ import { visible } from "../../../src/admin/page/visible.js";
 import { BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
+const BEARER = { name: "Authorization", prefix: "Bearer" };
+
+/** Returns the arguments that a shell passes to the program of a command. */
+async function wordsOf(command: string): Promise<readonly string[]> {
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", `curl() { printf '%s\\0' "$@"; }; SWITCHYARD_KEY=key-of-a; ${command}`],
+  }).output();
+  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
+}
+
 Deno.test("a gateway on all addresses is shown at the host of the page", () => {
   const at = (url: string) => gatewayUrl({ gatewayUrl: url }, { hostname: "10.1.2.3" });
   assertEquals(at("http://0.0.0.0:8080"), "http://10.1.2.3:8080");
@@ -20,13 +30,10 @@ Deno.test("the command of a call is safe in a shell, and has a variable in place
   const content = `it's "$HOME" \`id\` \\ $(id)\n!`;
   const text = curlText({
     url: "http://127.0.0.1:8080/'; id; '",
-    hasKey: true,
+    keyHeader: BEARER,
     body: { model: "gpt", messages: [{ role: "user", content }] },
   });
-  const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", `curl() { printf '%s\\0' "$@"; }; SWITCHYARD_KEY=key-of-a; ${text}`],
-  }).output();
-  const words = new TextDecoder().decode(stdout).split("\0").slice(0, -1);
+  const words = await wordsOf(text);
   assertEquals(words[0], "http://127.0.0.1:8080/'; id; '/v1/chat/completions");
   assert(words.includes("Authorization: Bearer key-of-a"));
   assertEquals(JSON.parse(words.at(-1) ?? "").messages[0].content, content);
@@ -37,13 +44,27 @@ Deno.test("the command as the page shows it sends the same text, with hidden cha
   const content =
     "England \u{1f3f4}\u{e0067}\u{e007f}, \u845b\u{e0100}, \u202ertl, zero\u200bwidth, \\u202e";
   const shown = visible(
-    curlText({ url: "http://127.0.0.1:8080", hasKey: false, body: { content } }),
+    curlText({ url: "http://127.0.0.1:8080", keyHeader: null, body: { content } }),
   );
   assertEquals(JSON.parse(/'(\{.*\})'$/s.exec(shown)?.[1] ?? "").content, content);
   assertEquals(shown.includes("\u{e0067}"), false);
 });
 
-Deno.test("an example call names a model of the first route that has one", () => {
-  assertEquals(firstModel(BUSY), "claude-sonnet-4-5");
-  assertEquals(firstModel({ routes: [] }), "auto");
+Deno.test("the command of a call sends the key in the header of the configuration", async () => {
+  const url = "http://127.0.0.1:8080";
+  for (
+    const [keyHeader, header] of [
+      [{ name: "X-My-Key", prefix: "Token" }, "X-My-Key: Token key-of-a"],
+      [{ name: "X-My-Key", prefix: "" }, "X-My-Key: key-of-a"],
+      [{ name: "X-`id`", prefix: '$HOME"\\' }, 'X-`id`: $HOME"\\ key-of-a'],
+    ] as const
+  ) {
+    const words = await wordsOf(curlText({ url, keyHeader, body: {} }));
+    assertEquals(words[words.indexOf("-H") + 1], header);
+  }
+});
+
+Deno.test("an example call names the model of the snapshot, else leaves it to the route", () => {
+  assertEquals(firstModel(BUSY), "openai/gpt-4o-mini");
+  assertEquals(firstModel({ exampleModel: null }), "auto");
 });

@@ -67,6 +67,14 @@ browserTest(
       assertMatch(await shown.text("[role=status]"), /^\s*live\s*$/);
       assertNoErrors(shown);
       assertEquals(terminal.written.err.includes(password), false);
+      const named = await browser.open(page.replace("http://", `http://admin:${password}@`));
+      await named.until(IS_DRAWN);
+      await named.page.type("#explain [name=model]", "claude-x");
+      await named.page.click("#explain button");
+      await named.until(
+        `/Route coding: serves/.test(document.querySelector("#explain").innerText)`,
+      );
+      assertNoErrors(named);
     }, (upstream) =>
       simulatedConfig(upstream).replace(
         "port: 0}\nproviders",

@@ -61,18 +61,19 @@ browserTest(
 browserTest(
   "Try it says that no route names a model while the form names none",
   async (browser) => {
-    const routes = BUSY.routes.map((route) => ({
-      ...route,
-      targets: route.targets.map((target) => ({ ...target, model: null })),
-    }));
-    await using admin = serveScripted({ ...BUSY, routes });
+    await using admin = serveScripted({ ...BUSY, exampleModel: null });
     const shown = await browser.open(admin.url);
     await shown.until(IS_DRAWN);
     const note =
-      `document.querySelector("#try").innerText.includes("No route names a model: auto")`;
+      `document.querySelector("#try").innerText.includes("No route names a model for a call")`;
     assertEquals(await shown.value(note), true);
     await shown.page.click("#try [name=model]", { count: 3 });
     await shown.page.keyboard.type("gpt-4o");
+    await shown.until(`!${note}`);
+    await shown.page.click("#try [name=model]", { count: 3 });
+    await shown.page.keyboard.type("auto");
+    await shown.until(note);
+    admin.send(BUSY);
     await shown.until(`!${note}`);
     assertNoErrors(shown);
   },

@@ -73,6 +73,46 @@ browserTest(
   },
 );
 
+/** Keys in a header of their own, and a model that only the conditions of a route name. */
+const OWN_HEADER = (upstream: string) => `
+server: {port: 0}
+admin: {enabled: true, port: 0}
+security:
+  enabled: true
+  api_key:
+    header: X-Team-Key
+    prefix: Token
+    allow_x_api_key: false
+    keys: [{name: chat-bot, value: ${KEY}}]
+providers: {compat: {type: compat, base_url: "${upstream}/compat/v1", api_key: any}}
+routing:
+  routes: [{name: main, match: {models: [sim-echo]}, targets: [{provider: compat}]}]
+`;
+
+browserTest(
+  "the first call of an empty gateway and Try it use its key header and a model that it serves",
+  async (browser) => {
+    await whileAdminServes(async ({ page }) => {
+      const shown = await browser.open(page);
+      await shown.until(IS_DRAWN);
+      const command = await shown.value<string>("document.querySelector('#empty pre').textContent");
+      const { stdout } = await new Deno.Command("sh", {
+        args: ["-c", command],
+        env: { SWITCHYARD_KEY: KEY },
+      }).output();
+      assertEquals(
+        JSON.parse(new TextDecoder().decode(stdout)).choices?.[0]?.message.content,
+        "Say hello.",
+      );
+      await send(shown, { key: KEY });
+      await shown.until(`(${STATUS}).includes("Complete.")`);
+      assertMatch(await shown.text("#try-text"), /Say hello\./);
+      assertMatch(await shown.text("#curl"), /-H "X-Team-Key: Token \$SWITCHYARD_KEY"/);
+      assertNoErrors(shown);
+    }, OWN_HEADER);
+  },
+);
+
 browserTest("Try it shows refusals, failures and broken streams in words", async (browser) => {
   await whileAdminServes(async ({ page, gateway }) => {
     const shown = await browser.open(page);

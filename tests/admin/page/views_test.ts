@@ -18,13 +18,13 @@ browserTest(
       "#warnings": /1 warning[^]*no known price \(line 41, column 16\)/,
       "#charts": /finished [\d.]+\/s[^]*p50 \d+ ms[^]*input [\d,.]+\/s[^]*\$[\d.]+\/h[^]*open \d+/,
       "#providers":
-        /openai[^]*closed[^]*5,210[^]*success 5,178, upstream_rate_limited 21[^]*412 ms\s+1\.26 s\s+7 of 16[^]*spare\s+rests for 25 s[^]*claude[^]*open next attempt in 18 s[^]*half-open[^]*4 of 4, 3 calls waiting/,
+        /openai[^]*closed[^]*5,210[^]*success 5,178, upstream_rate_limited 21[^]*412 ms\s+1\.26 s\s+7 of 16[^]*spare\s+rests for 25 s[^]*claude[^]*open next attempt in 18 s[^]*half-open[^]*4 of 4, 3 calls waiting\s+no pool/,
       "#routes":
         /coding\s+models claude-\*\s*weighted\s+claude\/claude-sonnet-4-5\s+80 %\s+63 %\s+402[^]*office-gpu\/qwen3 fallback\s+–\s+12 %\s+78[^]*openai\/model of the request/,
       "#calls":
         /Running the newest 3 of 12 calls[^]*312 ms\s+waiting[^]*1\.24 s\s+streaming\s+31[^]*11:59:59\s+complete 200[^]*1,200 in, 85 out\s+\$0\.000231[^]*circuit_open 503/,
       "#keys":
-        /chat-bot web\s+212 of 600\s+184 k of 500 k\s+3 of 20\s+\$12\.40 of \$20\.00, 62 % day, chat-bot\s+\$412\.90 of \$500\.00, 83 % month, web\s+18,204 calls, 9\.2 M in, 1\.88 M out, \$12\.40[^]*880 k of 1 M tokens, 88 %[^]*old-laptop disabled/,
+        /chat-bot web\s+212 of 600\s+184 k of 500 k\s+276 k of 800 k web\s+3 of 20\s+\$12\.40 of \$20\.00, 62 % day, chat-bot\s+\$412\.90 of \$500\.00, 83 % month, web\s+18,204 calls, 9\.2 M in, 1\.88 M out, \$12\.40\s+nightly web\s+60 of 60\s+92,000\s+276 k of 800 k web\s+1 of 1[^]*880 k of 1 M tokens, 88 %[^]*old-laptop disabled or expired/,
       "#state": /sqlite[^]*up[^]*0\.21 ms[^]*0 writes[^]*responses\s+1,204\s+8\.21 MB/,
     };
     for (const [selector, pattern] of Object.entries(parts)) {
@@ -79,6 +79,28 @@ browserTest(
 );
 
 browserTest(
+  "each key of a pool shows whether it is used, rests or is kept back",
+  async (browser) => {
+    const key = { isUsed: true, restsForMs: null, opensInMs: null };
+    const keys = [
+      { ...key, name: "one" },
+      { ...key, name: "two", restsForMs: 24_500 },
+      { ...key, name: "three", opensInMs: 17_200 },
+      { ...key, name: "four", isUsed: false },
+    ];
+    const providers = EMPTY.providers.map((provider) => ({ ...provider, keys }));
+    await using admin = serveScripted({ ...EMPTY, providers });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    assertMatch(
+      await shown.text("#providers"),
+      /one in use\s+two\s+rests for 25 s\s+three\s+breaker open for 18 s\s+four not used: weight 0/,
+    );
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "the timeline of a call whose promise was broken says so, and calls nothing verified",
   async (browser) => {
     const failure = "promise_broken: The response is no object of the schema.";
@@ -95,6 +117,48 @@ browserTest(
     assertMatch(text, /promise_broken: The response is no object of the schema\./);
     assertMatch(text, /Checked, and broken\s+response_format\.json_schema\.strict/);
     assertEquals(text.includes("Verified"), false);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "the timeline of a call that failed calls nothing verified, and no target one that served it",
+  async (browser) => {
+    const [call] = BUSY.finished;
+    if (call === undefined) throw new Error("the snapshot has no finished call");
+    const failed = { ...call, failure: "circuit_open: It rests.", verified: ["tool_choice"] };
+    await using admin = serveScripted({ ...BUSY, finished: [failed] });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    const text = await shown.text("#timeline");
+    assertMatch(text, /Last target\s[^]*Not verified\s+tool_choice/);
+    assertEquals([text.includes("Verified"), text.includes("Served by")], [false, false]);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "the timeline of a call without targets says whether it has a route",
+  async (browser) => {
+    const [call] = BUSY.finished;
+    if (call === undefined) throw new Error("the snapshot has no finished call");
+    const { route: _route, ...unrouted } = call.access;
+    const bare = { ...call, targets: [], attempts: [], failure: "unsupported_feature: It cannot." };
+    const finished = [{ ...bare, number: 2 }, { ...bare, number: 1, access: unrouted }];
+    await using admin = serveScripted({ ...BUSY, finished });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    for (
+      const [number, note] of [
+        [2, "No target of the route can continue the stored object."],
+        [1, "The call was not routed."],
+      ]
+    ) {
+      await shown.page.click(`[aria-label^="Timeline of call ${number},"]`);
+      await shown.until(`document.querySelector("#timeline")?.innerText.includes("${note}")`);
+    }
     assertNoErrors(shown);
   },
 );
@@ -170,7 +234,7 @@ browserTest(
     await shown.until(IS_DRAWN);
     assertMatch(
       await shown.text("[role=status]"),
-      /live\s*draining: new calls are refused\s*state store away/,
+      /live\s*draining: the gateway shuts down\s*state store away/,
     );
     assertMatch(await shown.text("header dl"), /valkey, away since 11:58:55/);
     assertMatch(await shown.text("#state"), /away for 1 min 5 s, since 11:58:55[^]*12 writes/);
@@ -183,20 +247,16 @@ browserTest("an empty gateway explains what to do next", async (browser) => {
   await shown.until(IS_DRAWN);
   assertMatch(
     await shown.text("#empty"),
-    /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"gpt-4o-mini"[^]*switchyard key new/,
+    /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"openai\/gpt-4o-mini"[^]*switchyard key new/,
   );
   assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
-  assert(!(await shown.text("#try")).includes("default_model"));
-  assert(!(await shown.text("#empty")).includes("default_model"));
-  const routes = EMPTY.routes.map((route) => ({
-    ...route,
-    targets: route.targets.map((target) => ({ ...target, model: null })),
-  }));
-  admin.send({ ...EMPTY, routes });
-  await shown.until(`document.querySelector("#empty").innerText.includes("default_model")`);
+  assert(!(await shown.text("#try")).includes("No route names"));
+  assert(!(await shown.text("#empty")).includes("No route names"));
+  admin.send({ ...EMPTY, exampleModel: null });
+  await shown.until(`document.querySelector("#empty").innerText.includes("No route names")`);
   assertMatch(
     await shown.text("#empty"),
-    /"model":"auto"[^]*No route names a model: auto leaves it to the provider\./,
+    /"model":"auto"[^]*No route names a model for a call without further headers: put the name of one/,
   );
   admin.send({ ...EMPTY, routes: [] });
   await shown.until(`document.querySelector("#empty").innerText.includes("no route yet")`);

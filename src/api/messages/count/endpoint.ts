@@ -11,6 +11,9 @@ import { recordSession } from "../session.ts";
 import { forwardedCount } from "./forwarded.ts";
 import { newTranslatedCounts } from "./translated.ts";
 
+/** Path of the endpoint that counts tokens. */
+export const COUNT_PATH = "/v1/messages/count_tokens";
+
 /**
  * Returns `POST /v1/messages/count_tokens` (Messages API, token counting). Only an upstream that has
  * the model can count, so nothing is estimated: clients that can estimate do so when they are refused.
@@ -21,7 +24,7 @@ export function countTokens(
 ): Endpoint {
   return {
     method: "POST",
-    path: "/v1/messages/count_tokens",
+    path: COUNT_PATH,
     about: "Counts the tokens of a message request; needs a provider that can count.",
     body: true,
     maxBodyBytes,
@@ -43,10 +46,10 @@ function newInference(
   const translatedCount = newTranslatedCounts(request);
 
   function prepare(target: Target): Result<Candidate> {
-    const { wire, provider } = target;
-    if (wire.name === "messages") return forwardedCount(call, request, target);
-    const counts = wire.name === "responses" && hasCapability(provider, "response_input_tokens");
-    return counts ? translatedCount(target) : uncountable();
+    return refuseUncountable(target) ??
+      (target.wire.name === "messages"
+        ? forwardedCount(call, request, target)
+        : translatedCount(target));
   }
 
   return {
@@ -59,7 +62,10 @@ function newInference(
   };
 }
 
-function uncountable(): Failed {
+/** Refuses a target that cannot count the tokens of a message; null if it can. */
+export function refuseUncountable({ wire, provider }: Target): Failed | null {
+  if (wire.name === "messages") return null;
+  if (wire.name === "responses" && hasCapability(provider, "response_input_tokens")) return null;
   return refuse(
     "token_counting_unsupported",
     "This provider cannot count tokens; send the request to a provider of type messages, " +
