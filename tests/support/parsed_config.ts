@@ -13,13 +13,6 @@ export function parsedConfig(text: string): Config {
   if (known !== undefined) return known;
   const loaded = parseConfig(text, {});
   if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
-  freeze(loaded.config);
   parsed.set(text, loaded.config);
   return loaded.config;
-}
-
-function freeze(value: unknown): void {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  Object.freeze(value);
-  Object.values(value).forEach(freeze);
 }
