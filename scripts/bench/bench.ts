@@ -1,11 +1,13 @@
 import { measureCancel } from "./cancel.ts";
+import { runUntilInterrupted } from "./interrupt.ts";
 import { newSystemRun, runInterleaved, WARM_UP_S } from "./measure.ts";
 import { type BenchOptions, parseOptions, USAGE } from "./options.ts";
 import { findPeerTask } from "./peers/peer.ts";
 import { newPeerRun } from "./peers/run.ts";
 import { newPeerSystems, type PeerSystems } from "./peers/systems.ts";
 import { readRunFacts, writePeerTable } from "./peers/write.ts";
-import { newServerProcesses, pinSelf } from "./processes.ts";
+import { newServerProcesses, pinSelf, type ServerProcesses } from "./processes.ts";
+import { newPrograms, type Programs } from "./programs.ts";
 import {
   cancelLine,
   HEADING,
@@ -19,30 +21,34 @@ import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
-import { measureStreams, streamsLine } from "./streams.ts";
+import { measureStreams, measureStreamsInUse, streamsInUseLine, streamsLine } from "./streams.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
 import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
 
 // Compares the gateway with a bare proxy on the same runtime, in one run and on one machine. Only
 // the ratios are meaningful.
 
-async function runBenchmarks(options: BenchOptions): Promise<void> {
+/** Where a run has its files, and what starts and ends its processes. */
+interface Place {
+  readonly folder: string;
+  readonly canPin: boolean;
+  readonly servers: ServerProcesses;
+  readonly programs: Programs;
+}
+
+async function runBenchmarks(
+  options: BenchOptions,
+  { folder, canPin, servers, programs }: Place,
+): Promise<void> {
   const { only, rounds, seconds } = options;
   const facts = await readRunFacts(options);
   const isSelected = (name: string) => only.length === 0 || only.includes(name);
-  const canPin = await pinSelf();
   console.log(
     `Deno ${Deno.version.deno}, ${rounds} rounds of ${seconds} s, ` +
       (canPin
         ? "measured servers pinned to one core"
         : "servers not pinned to cores: ratios are imprecise"),
   );
-  // The folder is removed when all servers have ended.
-  const folder = await Deno.makeTempDir();
-  await using _folder = {
-    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
-  };
-  await using servers = newServerProcesses(canPin, options.profileFolder);
   const results: ScenarioResult[] = [];
   const selected = scenarios.filter(({ name }) => isSelected(name));
   if (selected.length > 0) {
@@ -70,21 +76,26 @@ async function runBenchmarks(options: BenchOptions): Promise<void> {
     }
   }
   if (isSelected("start")) {
-    for (const result of await measureStart(canPin, MEASURED_CORE_INDEX)) {
+    for (const result of await measureStart(programs, canPin, MEASURED_CORE_INDEX)) {
       console.log(startLine(result));
     }
   }
   if (isSelected("streams")) {
     const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
-    for (const result of await measureStreams(servers, { canPin, ...cores })) {
+    for (const result of await measureStreams(servers, programs, { canPin, ...cores })) {
       console.log(streamsLine(result));
     }
+    const inUse = await measureStreamsInUse(servers, programs, LOAD_CORE_INDEX);
+    if (inUse !== null) console.log(streamsInUseLine(inUse));
   }
   if (isSelected("sockets")) {
     console.log(socketsLine(await measureSockets(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)));
   }
   if (isSelected("workers")) {
-    const result = await measureWorkers(servers, options, canPin, LOAD_CORE_INDEX);
+    const result = await measureWorkers(servers, programs, options, {
+      canPin,
+      upstreamCore: LOAD_CORE_INDEX,
+    });
     console.log(workersLine(result));
   }
   if (options.write) await writePeerTable(results, facts);
@@ -132,12 +143,20 @@ if (typeof options === "string") {
   console.error(`${options}\n\n${USAGE}`);
   Deno.exit(2);
 }
-const timeLimit = setTimeout(() => {
-  console.error("The benchmark did not finish within its time limit and was stopped.");
-  Deno.exit(1);
-}, benchTimeoutMs(options));
-await runBenchmarks(options);
-clearTimeout(timeLimit);
+const canPin = await pinSelf();
+const folder = await Deno.makeTempDir();
+// The folder is removed when all processes have ended.
+const started = new AsyncDisposableStack();
+started.defer(() => Deno.remove(folder, { recursive: true }));
+const servers = started.use(newServerProcesses(canPin, options.profileFolder));
+const programs = started.use(newPrograms(folder));
+Deno.exit(
+  await runUntilInterrupted(
+    () => runBenchmarks(options, { folder, canPin, servers, programs }),
+    () => started.disposeAsync(),
+    benchTimeoutMs(options),
+  ),
+);
 
 function readText(path: string): string | null {
   try {

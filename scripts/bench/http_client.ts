@@ -25,6 +25,8 @@ export interface HttpClient extends Disposable {
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
 const CR = 13, ZERO = 48, NINE = 57, LOWER_CASE_BIT_CODE = 32, LOWER_A_CODE = 97;
+/** The codes between the size of a chunk and its extension. */
+const TAB_CODE = 9, BLANK_CODE = 32, SEMICOLON_CODE = 59;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -68,12 +70,18 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
   let isChunked = false;
 
   async function more() {
+    if (!await isMoreRead()) throw new Error("The server closed the connection.");
+  }
+
+  /** Reads further bytes. Returns false at the end of the connection. */
+  async function isMoreRead(): Promise<boolean> {
     const count = await connection.read(buffer.subarray(filled));
-    if (count === null) throw new Error("The server closed the connection.");
+    if (count === null) return false;
     filled += count;
     if (filled === MAX_RESPONSE_BYTES) {
       throw new Error("A response is larger than the benchmark's limit.");
     }
+    return true;
   }
 
   async function exchange(request: Uint8Array): Promise<TimedResponse> {
@@ -91,16 +99,22 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
       bodyAt = headEnd();
     }
     const head = decoder.decode(buffer.subarray(0, bodyAt));
-    const declared = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
-    isChunked = declared === undefined;
-    // Some servers end a connection after a number of requests.
-    isClosing = /\r\nconnection: close\r\n/i.test(head);
-    while (filled === bodyAt) await more();
-    const firstByteMs = performance.now() - began;
-    const whole = bodyAt + Number(declared ?? 0);
-    while (isChunked ? !hasLastChunk() : filled < whole) await more();
-    const totalMs = performance.now() - began;
+    if (!head.startsWith("HTTP/1.")) throw new Error("The response is not HTTP/1.1.");
     const status = Number(head.slice(9, 12));
+    const declared = status === 204
+      ? "0"
+      : /\r\ncontent-length:[ \t]*(\d+)[ \t]*\r\n/i.exec(head)?.[1];
+    isChunked = declared === undefined && /\r\ntransfer-encoding:/i.test(head);
+    const isUntilClosed = declared === undefined && !isChunked;
+    // Some servers end a connection after a number of requests.
+    isClosing = isUntilClosed || /\r\nconnection:[ \t]*close[ \t]*\r\n/i.test(head) ||
+      head.startsWith("HTTP/1.0") && !/\r\nconnection:[ \t]*keep-alive/i.test(head);
+    const whole = bodyAt + Number(declared ?? 1);
+    while (filled === bodyAt && filled < whole && await isMoreRead());
+    const firstByteMs = performance.now() - began;
+    if (isUntilClosed) { while (await isMoreRead()); }
+    else while (isChunked ? !hasLastChunk() : filled < whole) await more();
+    const totalMs = performance.now() - began;
     return { status, length: bodyLength(), firstByteMs, totalMs };
   }
 
@@ -140,10 +154,11 @@ export async function newHttpClient(port: number): Promise<HttpClient> {
     }
   }
 
-  /** Parses the hexadecimal size of a chunk. */
+  /** Parses the hexadecimal size of a chunk, which an extension may follow. */
   function parseChunkSize(at: number, end: number): number {
     let size = 0;
     for (const digit of buffer.subarray(at, end)) {
+      if (digit === SEMICOLON_CODE || digit === BLANK_CODE || digit === TAB_CODE) break;
       size = size * 16 +
         (digit <= NINE ? digit - ZERO : (digit | LOWER_CASE_BIT_CODE) - LOWER_A_CODE + 10);
     }

@@ -129,11 +129,10 @@ server=$!
 read -r _
 all="$group$server $(tree $server)"
 kill -- $all 2>/dev/null
-{ sleep 3; kill -s KILL -- $all; } >/dev/null 2>&1 &
-watch=$!
-wait $server 2>/dev/null
+left=30
+while [ $left -gt 0 ] && kill -s 0 -- "$group$server" 2>/dev/null; do sleep 0.1; left=$((left - 1)); done
 for one in $all; do kill -s KILL -- $one 2>/dev/null; done
-kill $watch
+wait $server 2>/dev/null
 `;
 
 /** The time after which a program that ignores the request to end is killed with its shell. */

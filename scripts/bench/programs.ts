@@ -1,5 +1,6 @@
 import { hostName } from "../packaging/compile.ts";
 import { PERMISSIONS } from "../packaging/permissions.ts";
+import { linesOf } from "../soak/gateway_process.ts";
 import { readMemoryBytes } from "./processes.ts";
 
 /** Two forms of the program: its sources, and the executable of `deno task compile`. */
@@ -14,6 +15,7 @@ export interface Program {
 /** A program that listens. Disposing it ends it. */
 export interface RunningProgram extends AsyncDisposable {
   readonly url: string;
+  readonly pid: number;
   /** Milliseconds until the program reported its address. */
   readonly startMs: number;
   /** Returns the resident memory in bytes; null where the system does not report it. */
@@ -36,33 +38,80 @@ export async function findPrograms(canPin: boolean, core: number): Promise<Progr
   return [...found, { name: "executable", command: [...pinned, executable] }];
 }
 
-/** Starts a program with a configuration and waits until it listens. */
-export async function startProgram(
-  { command: [first = "", ...rest] }: Program,
-  config: string,
-): Promise<RunningProgram> {
-  const path = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(path, config);
-  const began = performance.now();
-  const child = new Deno.Command(first, {
-    args: [...rest, "--config", path],
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const url = await readUrl(output);
-  const startMs = performance.now() - began;
-  return {
-    url,
-    startMs,
-    memoryBytes: () => readMemoryBytes(child.pid),
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      while (!(await output.read()).done);
+/** Starts programs. Disposing it ends those that still run. */
+export interface Programs extends AsyncDisposable {
+  /** A folder for files of programs. */
+  readonly folder: string;
+  /** Starts a program with a configuration and waits until it listens. `onLine` gets the lines of its stderr. */
+  start(
+    program: Program,
+    config: string,
+    onLine?: (line: string) => void,
+  ): Promise<RunningProgram>;
+}
+
+/** Returns a starter of programs, whose configurations are in `folder`. */
+export function newPrograms(folder: string): Programs {
+  const children = new Set<Deno.ChildProcess>();
+  let count = 0;
+  let isOver = false;
+
+  async function start(
+    { command: [first = "", ...rest] }: Program,
+    config: string,
+    onLine?: (line: string) => void,
+  ): Promise<RunningProgram> {
+    const path = `${folder}/program-${++count}.yaml`;
+    await Deno.writeTextFile(path, config);
+    if (isOver) throw new Error("The benchmark is over.");
+    const began = performance.now();
+    const child = new Deno.Command(first, {
+      args: [...rest, "--config", path],
+      stdout: "piped",
+      stderr: onLine === undefined ? "null" : "piped",
+    }).spawn();
+    children.add(child);
+    if (onLine !== undefined) void passLines(child.stderr, onLine);
+    const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const url = await readUrl(output);
+    const startMs = performance.now() - began;
+    return {
+      url,
+      pid: child.pid,
+      startMs,
+      memoryBytes: () => readMemoryBytes(child.pid),
+      async [Symbol.asyncDispose]() {
+        child.kill("SIGTERM");
+        while (!(await output.read()).done);
+        await child.status;
+        children.delete(child);
+      },
+    };
+  }
+
+  async function end() {
+    isOver = true;
+    for (const child of children) {
+      try {
+        // The second signal ends the program without its requests in flight.
+        child.kill("SIGINT");
+        child.kill("SIGTERM");
+      } catch (error) {
+        // It has ended already.
+        if (!(error instanceof TypeError)) throw error;
+      }
       await child.status;
-      await Deno.remove(path);
-    },
-  };
+    }
+  }
+
+  return { folder, start, [Symbol.asyncDispose]: end };
+}
+
+async function passLines(
+  stderr: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onLine: (line: string) => void,
+): Promise<void> {
+  for await (const line of linesOf(stderr)) onLine(line);
 }
 
 async function readUrl(output: ReadableStreamDefaultReader<string>): Promise<string> {

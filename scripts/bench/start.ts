@@ -1,4 +1,4 @@
-import { findPrograms, type Program, type ProgramName, startProgram } from "./programs.ts";
+import { findPrograms, type Program, type ProgramName, type Programs } from "./programs.ts";
 
 /** Startup times and memory of a program. */
 export interface StartResult {
@@ -33,19 +33,26 @@ const TARGETS: Readonly<
 };
 
 /** Starts the program from its sources and, if `deno task compile` has built it, the executable. */
-export async function measureStart(canPin: boolean, core: number): Promise<StartResult[]> {
-  const programs = await findPrograms(canPin, core);
+export async function measureStart(
+  programs: Programs,
+  canPin: boolean,
+  core: number,
+): Promise<StartResult[]> {
+  const found = await findPrograms(canPin, core);
   const results: Omit<StartResult, "idleBytes">[] = [];
-  for (const program of programs) results.push(await measureProgram(program));
-  const idle = await Promise.all(programs.map(measureIdle));
+  for (const program of found) results.push(await measureProgram(programs, program));
+  const idle = await Promise.all(found.map((program) => measureIdle(programs, program)));
   return results.map((result, at) => ({ ...result, idleBytes: idle[at] ?? null }));
 }
 
-async function measureProgram(program: Program): Promise<Omit<StartResult, "idleBytes">> {
+async function measureProgram(
+  programs: Programs,
+  program: Program,
+): Promise<Omit<StartResult, "idleBytes">> {
   const runs = [];
   // The first start only fills the caches of Deno and the system.
-  await startOnce(program);
-  for (let run = 0; run < START_COUNT; run++) runs.push(await startOnce(program));
+  await startOnce(programs, program);
+  for (let run = 0; run < START_COUNT; run++) runs.push(await startOnce(programs, program));
   return {
     program: program.name,
     timesMs: runs.map(({ time }) => time).toSorted((a, b) => a - b),
@@ -53,15 +60,15 @@ async function measureProgram(program: Program): Promise<Omit<StartResult, "idle
   };
 }
 
-async function measureIdle(program: Program): Promise<number | null> {
-  await using running = await startProgram(program, CONFIG);
+async function measureIdle(programs: Programs, program: Program): Promise<number | null> {
+  await using running = await programs.start(program, CONFIG);
   await (await fetch(`${running.url}/health`)).text();
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
   return running.memoryBytes();
 }
 
-async function startOnce(program: Program) {
-  await using running = await startProgram(program, CONFIG);
+async function startOnce(programs: Programs, program: Program) {
+  await using running = await programs.start(program, CONFIG);
   await (await fetch(`${running.url}/health`)).text();
   return { time: running.startMs, memory: running.memoryBytes() };
 }

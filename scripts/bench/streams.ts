@@ -1,7 +1,8 @@
 import { configText } from "./configs.ts";
 import { chatRequest, expectedRecords } from "./payloads.ts";
+import { PROBE_MARK, probedProgram } from "../soak/gateway_process.ts";
 import type { ServerProcesses } from "./processes.ts";
-import { findPrograms, type ProgramName, startProgram } from "./programs.ts";
+import { findPrograms, type ProgramName, type Programs } from "./programs.ts";
 import { findBodyError } from "./verify.ts";
 
 /** Memory of a program while many slow streams are open, in bytes. */
@@ -14,6 +15,13 @@ export interface StreamsResult {
   readonly idleBytes: number;
   /** The largest memory measured. */
   readonly maxBytes: number;
+}
+
+/** Memory in use of the sources for each open stream, in bytes. */
+export interface StreamsInUse {
+  readonly streams: number;
+  /** Bytes of objects and of buffers after a garbage collection. */
+  readonly bytesPerStream: number;
 }
 
 const STREAM_COUNT = 1_000;
@@ -29,6 +37,7 @@ const MEMORY_SAMPLE_INTERVAL_MS = 100;
  */
 export async function measureStreams(
   servers: ServerProcesses,
+  programs: Programs,
   { canPin, core, upstreamCore }: {
     readonly canPin: boolean;
     readonly core: number;
@@ -43,10 +52,45 @@ export async function measureStreams(
   ];
   const config = configText("one", address, {}, { server: { port: 0 } });
   for (const program of await findPrograms(canPin, core)) {
-    await using running = await startProgram(program, config);
+    await using running = await programs.start(program, config);
     results.push(await measure(program.name, running.url, running.memoryBytes));
   }
   return results;
+}
+
+/**
+ * Opens the streams at the sources and reads what is in use after a garbage collection. Null where the system has
+ * no signal for it.
+ */
+export async function measureStreamsInUse(
+  servers: ServerProcesses,
+  programs: Programs,
+  upstreamCore: number,
+  streams = STREAM_COUNT,
+): Promise<StreamsInUse | null> {
+  if (Deno.build.os !== "linux") return null;
+  const upstream = await servers.start("upstream.ts", "", upstreamCore);
+  const config = configText("one", `http://127.0.0.1:${upstream.port}`, {}, {
+    server: { port: 0 },
+  });
+  const command = [Deno.execPath(), ...await probedProgram(programs.folder)];
+  let probed = Promise.withResolvers<number>();
+  await using running = await programs.start({ name: "source", command }, config, (line) => {
+    if (line.startsWith(PROBE_MARK)) {
+      probed.resolve(JSON.parse(line.slice(PROBE_MARK.length)).live);
+    }
+  });
+  const bytesInUse = () => {
+    probed = Promise.withResolvers();
+    Deno.kill(running.pid, "SIGUSR2");
+    return probed.promise;
+  };
+  await isDelivered(running.url);
+  const before = await bytesInUse();
+  const open = await Promise.all(Array.from({ length: streams }, () => request(running.url)));
+  const bytesPerStream = (await bytesInUse() - before) / streams;
+  await Promise.all(open.map((response) => response.body?.cancel()));
+  return { streams, bytesPerStream };
 }
 
 async function measure(
@@ -73,10 +117,23 @@ async function measure(
 
 /** True if the response to one request is a complete stream. */
 async function isDelivered(url: string): Promise<boolean> {
-  const body = chatRequest("sse-slow", 1_000);
-  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body });
+  const response = await request(url);
   const text = await response.text();
-  return response.status === 200 && findBodyError(text, expectedRecords(body)) === null;
+  return response.status === 200 && findBodyError(text, expectedRecords(BODY)) === null;
+}
+
+const BODY = chatRequest("sse-slow", 1_000);
+
+function request(url: string): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, { method: "POST", body: BODY });
+}
+
+/** Returns a report line with the memory in use of the streams. */
+export function streamsInUseLine({ streams, bytesPerStream }: StreamsInUse): string {
+  return `streams ${"source, in use".padEnd(19)} ${
+    (bytesPerStream / 1000).toFixed(0)
+  } kB of objects and ` +
+    `buffers for each of ${streams}, after a garbage collection`;
 }
 
 /** Returns a report line with the memory of the streams above the idle memory. */

@@ -1,7 +1,8 @@
 import process from "node:process";
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { newSystemRun, type RunLength, type SystemRun } from "./measure.ts";
-import type { ServerProcess, ServerProcesses } from "./processes.ts";
+import type { ServerProcesses } from "./processes.ts";
+import type { Program, Programs, RunningProgram } from "./programs.ts";
 import { median } from "./report.ts";
 import type { Scenario } from "./scenarios.ts";
 
@@ -79,13 +80,14 @@ function configText(upstreamPort: number, workers: number): string {
 /** Measures the program with one and with two workers, in turns. */
 export async function measureWorkers(
   servers: ServerProcesses,
+  programs: Programs,
   { rounds, seconds }: RunLength,
-  canPin: boolean,
-  upstreamCore: number,
+  { canPin, upstreamCore }: { readonly canPin: boolean; readonly upstreamCore: number },
 ): Promise<WorkersResult> {
   const { port } = await servers.start("upstream.ts", "", upstreamCore);
-  await using first = await startProgram(configText(port, 1), canPin);
-  await using second = await startProgram(configText(port, 2), canPin);
+  const source = programOnAllCores(canPin);
+  await using first = await programs.start(source, configText(port, 1));
+  await using second = await programs.start(source, configText(port, 2));
   const one = await newMeasuredRun(first);
   const two = await newMeasuredRun(second);
   for (const run of [one, two]) await run.warmUp();
@@ -101,7 +103,8 @@ interface MeasuredRun {
   result(): WorkersMeasurement;
 }
 
-async function newMeasuredRun(system: ServerProcess): Promise<MeasuredRun> {
+async function newMeasuredRun({ url, pid }: RunningProgram): Promise<MeasuredRun> {
+  const system = { port: Number(new URL(url).port), cpuMs: () => treeCpuMs(pid) };
   const run: SystemRun = await newSystemRun(SCENARIO, system, SCENARIO.request);
   let loadUs = 0;
   return {
@@ -126,37 +129,11 @@ function ownCpuUs(): number {
   return user + system;
 }
 
-/** Starts the program from its sources on all cores. */
-async function startProgram(
-  config: string,
-  canPin: boolean,
-): Promise<ServerProcess & AsyncDisposable> {
-  const path = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(path, config);
+/** Returns the sources of the program, on all cores. */
+function programOnAllCores(canPin: boolean): Program {
   const main = new URL("../../main.ts", import.meta.url).pathname;
-  const words = [Deno.execPath(), "run", ...PERMISSIONS, main, "--config", path];
-  const cores = `0-${CORE_COUNT - 1}`;
-  const [command = "", ...args] = canPin ? ["taskset", "-c", cores, ...words] : words;
-  const child = new Deno.Command(command, { args, stdout: "piped", stderr: "inherit" }).spawn();
-  let stdout = "";
-  let port: number | null = null;
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    stdout += text;
-    const found = /listens on http:\/\/\S+:(\d+)\s/.exec(stdout);
-    if (found === null) continue;
-    port = Number(found[1]);
-    break;
-  }
-  if (port === null) throw new Error(`The program did not start: ${stdout}`);
-  return {
-    port,
-    cpuMs: () => treeCpuMs(child.pid),
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      await child.status;
-      await Deno.remove(path);
-    },
-  };
+  const pinned = canPin ? ["taskset", "-c", `0-${CORE_COUNT - 1}`] : [];
+  return { name: "source", command: [...pinned, Deno.execPath(), "run", ...PERMISSIONS, main] };
 }
 
 /** Linux reports processor time in units of a hundredth of a second. */

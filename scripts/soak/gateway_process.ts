@@ -8,7 +8,7 @@ const REAL_WORLD = new URL("src/world/real_world.ts", ROOT).href;
 const COUNTED_WORLD = new URL("counted_world.ts", import.meta.url).href;
 
 /** Start of the line with the figures of the process, by `counted_world.ts`. */
-const PROBE_MARK = "soak-probe ";
+export const PROBE_MARK = "soak-probe ";
 
 /** What the gateway process holds at one moment. */
 export interface Holdings {
@@ -39,10 +39,11 @@ export interface GatewayProcess {
   stop(): Promise<number>;
 }
 
-/** Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`. */
-export async function startGateway(upstream: string, folder: string): Promise<GatewayProcess> {
-  const path = `${folder}/soak.yaml`;
-  await Deno.writeTextFile(path, configText(upstream, 0));
+/**
+ * Returns the arguments of Deno that run the sources with `counted_world.ts` in place of the real world, by an
+ * import map in `folder`: on SIGUSR2 the program writes its figures behind `PROBE_MARK` to stderr.
+ */
+export async function probedProgram(folder: string): Promise<readonly string[]> {
   const importMap = `${folder}/import_map.json`;
   await Deno.writeTextFile(
     importMap,
@@ -51,16 +52,16 @@ export async function startGateway(upstream: string, folder: string): Promise<Ga
       scopes: { [COUNTED_WORLD]: { [REAL_WORLD]: REAL_WORLD } },
     }),
   );
+  const main = new URL("main.ts", ROOT).pathname;
+  return ["run", ...PERMISSIONS, `--import-map=${importMap}`, "--v8-flags=--expose-gc", main];
+}
+
+/** Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`. */
+export async function startGateway(upstream: string, folder: string): Promise<GatewayProcess> {
+  const path = `${folder}/soak.yaml`;
+  await Deno.writeTextFile(path, configText(upstream, 0));
   const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      ...PERMISSIONS,
-      `--import-map=${importMap}`,
-      "--v8-flags=--expose-gc",
-      new URL("main.ts", ROOT).pathname,
-      "--config",
-      path,
-    ],
+    args: [...await probedProgram(folder), "--config", path],
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -134,7 +135,8 @@ export function isComplaint(line: string): boolean {
     !/\(line \d+, column \d+\)"|configuration not reloaded/.test(line);
 }
 
-function linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<string> {
+/** Returns the lines of an output. */
+export function linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<string> {
   return stream.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
 }
 

@@ -33,18 +33,20 @@ export function keyViews(
   const { clientKeys, calendar, config } = generation;
   const running = countRunning(feed.running());
   const wallMs = world.wall();
+  const groups = groupNames(config);
+  const groupTokens = sumGroupTokens(config, feed);
   return clientKeys.map((key): KeyView => {
     const { requests, tokens } = feed.key(key.name);
     const scopes = scopesNow({ callers: limitedCallers(key), calendar }, null, wallMs);
     return {
       name: key.name,
-      group: groupOf(key, config),
+      group: groups.get(key.name)?.join(", ") ?? null,
       isDisabled: isLapsed(key, wallMs),
       requestsPerMinute: requests,
       tokensPerMinute: tokens,
       maxRequestsPerMinute: requestLimit(key, config),
       maxTokensPerMinute: key.limits?.tokensPerMinute ?? null,
-      groupRates: groupRates(key, config, feed),
+      groupRates: groupRates(key, groupTokens),
       running: running.get(key.name) ?? 0,
       maxConcurrent: key.limits?.maxConcurrent ?? null,
       budgets: scopes.flatMap((scope) => budgetViews(scope, key.name, figures)),
@@ -62,21 +64,41 @@ function countRunning(reports: Iterable<Readonly<CallReport>>): ReadonlyMap<stri
   return counts;
 }
 
-function groupOf({ name }: ClientKey, { security }: Config): string | null {
-  const names = security.groups.filter(({ keys }) => keys.includes(name)).map((one) => one.name);
-  return names.length === 0 ? null : names.join(", ");
+/** Returns the names of the groups of each key that has one. */
+function groupNames({ security }: Config): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const { name, keys } of security.groups) {
+    for (const key of keys) {
+      const before = names.get(key);
+      if (before === undefined) names.set(key, [name]);
+      else before.push(name);
+    }
+  }
+  return names;
+}
+
+/** Returns the tokens that the keys of each group have used in the last minute. */
+function sumGroupTokens(
+  { security }: Config,
+  feed: Pick<Feed, "key">,
+): ReadonlyMap<string, number> {
+  return new Map(
+    security.groups.map(({ name, keys }) => [
+      name,
+      keys.reduce((sum, key) => sum + feed.key(key).tokens, 0),
+    ]),
+  );
 }
 
 function groupRates(
   { limits }: ClientKey,
-  { security }: Config,
-  feed: Pick<Feed, "key">,
+  tokens: ReadonlyMap<string, number>,
 ): readonly GroupRateView[] {
-  return (limits?.groups ?? []).flatMap(({ name, limits: { tokensPerMinute: max } }) => {
-    const keys = security.groups.find((one) => one.name === name)?.keys ?? [];
-    const tokensPerMinute = keys.reduce((sum, key) => sum + feed.key(key).tokens, 0);
-    return max === null ? [] : [{ scope: name, tokensPerMinute, maxTokensPerMinute: max }];
-  });
+  return (limits?.groups ?? []).flatMap(({ name, limits: { tokensPerMinute: max } }) =>
+    max === null
+      ? []
+      : [{ scope: name, tokensPerMinute: tokens.get(name) ?? 0, maxTokensPerMinute: max }]
+  );
 }
 
 function requestLimit({ requestsPerMinute }: ClientKey, { rate_limiting }: Config): number | null {

@@ -17,14 +17,15 @@ export interface Drained {
 
 /**
  * Shuts a gateway down: first /ready reports the shutdown, then no more requests are accepted, at last
- * the calls in flight are cancelled, each with an error for its client.
+ * the calls in flight are cancelled, each with an error for its client. `hurry` ends the drain delay.
  */
 export async function drain(
   { inFlight, world, log, shutDown }: Drained,
   { drain_delay, drain_timeout }: Config["server"],
+  ...hurry: readonly Promise<void>[]
 ): Promise<void> {
   inFlight.drain();
-  if (drain_delay > 0) await atMost(drain_delay, world);
+  if (drain_delay > 0) await atMost(drain_delay, world, ...hurry);
   const closed = shutDown().then(() => inFlight.idle());
   let isOver = false;
   await atMost(drain_timeout, world, closed, quiet());

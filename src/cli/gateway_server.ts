@@ -39,8 +39,8 @@ export type GatewayServer =
     readonly world: World;
     /** Returns the metrics of this process. */
     metricValues(): Promise<MetricValues>;
-    /** Drains the gateway and releases all resources; `drainDelayMs` replaces `server.drain_delay`. */
-    close(drainDelayMs?: number): Promise<void>;
+    /** Drains the gateway and releases all resources; `hurry` ends `server.drain_delay`. */
+    close(...hurry: readonly Promise<void>[]): Promise<void>;
   }
   | Extract<Listening, { readonly ok: false }>;
 
@@ -185,10 +185,9 @@ export async function openGateway(
     },
     reloaded: (result) => gateway.metrics.reloaded(result),
     metricValues: () => gateway.metrics.values(),
-    async close(drainDelayMs = config.server.drain_delay) {
+    async close(...hurry) {
       const { inFlight } = gateway.state;
-      const limits = { ...config.server, drain_delay: drainDelayMs };
-      await drain({ inFlight, world, log, shutDown: listening.close }, limits);
+      await drain({ inFlight, world, log, shutDown: listening.close }, config.server, ...hurry);
       feed?.close();
       await admin?.close();
       await gateway.state.usage.close();

@@ -1,3 +1,5 @@
+import type { Sockets } from "../sockets/sockets.ts";
+
 /** A server whose listening socket is opened again after the runtime has given it up. */
 export interface LastingServer {
   readonly addr: Deno.NetAddr;
@@ -12,6 +14,8 @@ export interface LastingOptions {
   readonly port: number;
   /** True if several processes listen on the port. */
   readonly reusePort: boolean;
+  /** Sockets of this process; null if they cannot be reached. */
+  readonly sockets: Pick<Sockets, "bound" | "local" | "isListening"> | null;
   /** Called when the socket was lost and is open again. */
   readonly onReopened: () => void;
 }
@@ -23,13 +27,15 @@ const LOOK_INTERVAL_MS = 1_000;
  * Serves requests until it is shut down. When the process has no descriptor left for a connection, the
  * runtime closes the listening socket for good, and the program would end with the last of its
  * connections. The loss is not reported before that, so that the socket is opened once a second: as
- * long as there is one, its port is in use.
+ * long as there is one, its port is in use. The port of several processes is never in use: there the
+ * kernel is asked for the socket.
  */
 export function serveLasting(
-  { hostname, port, reusePort, onReopened }: LastingOptions,
+  { hostname, port, reusePort, sockets, onReopened }: LastingOptions,
   handler: (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Promise<Response>,
 ): LastingServer {
   const servers = new Set<Deno.HttpServer<Deno.NetAddr>>();
+  let descriptor: number | null = null;
   const { addr } = open({ hostname, port });
   // It keeps the process alive while there is no server.
   const timer = setInterval(look, LOOK_INTERVAL_MS);
@@ -37,20 +43,27 @@ export function serveLasting(
   function open(at: { readonly hostname: string; readonly port: number }) {
     const server = Deno.serve({ ...at, reusePort, onListen() {} }, handler);
     servers.add(server);
-    const ended = () => servers.delete(server);
-    server.finished.then(ended, ended);
+    const ended = () => void servers.delete(server);
+    // After a loss the runtime holds what belongs to the server until it is shut down.
+    server.finished.then(ended, () => server.shutdown().then(ended, ended));
+    descriptor = reusePort ? findListener(server.addr, sockets) : null;
     return server;
   }
 
   function look() {
-    // The port of several processes is never in use, so that they notice the loss with the last connection.
-    if (reusePort && servers.size > 0) return;
+    if (reusePort && !isLost()) return;
     try {
       open(addr);
     } catch {
       return;
     }
     onReopened();
+  }
+
+  /** True if the socket was lost. Where sockets cannot be reached, it shows with the last connection. */
+  function isLost(): boolean {
+    if (sockets === null || descriptor === null) return servers.size === 0;
+    return !isListenerAt(descriptor, addr, sockets);
   }
 
   return {
@@ -60,4 +73,22 @@ export function serveLasting(
       await Promise.all(servers.values().map((server) => server.shutdown()));
     },
   };
+}
+
+/** Returns the descriptor of the listening socket at this address; null if it is not found. */
+function findListener(addr: Deno.NetAddr, sockets: LastingOptions["sockets"]): number | null {
+  if (sockets === null) return null;
+  const bound = sockets.bound();
+  for (let descriptor = 0; descriptor < bound; descriptor++) {
+    if (isListenerAt(descriptor, addr, sockets)) return descriptor;
+  }
+  return null;
+}
+
+function isListenerAt(
+  descriptor: number,
+  { hostname, port }: Deno.NetAddr,
+  sockets: NonNullable<LastingOptions["sockets"]>,
+): boolean {
+  return sockets.isListening(descriptor) && sockets.local(descriptor) === `${hostname} ${port}`;
 }

@@ -51,22 +51,26 @@ export function listen(
   { settings = SERVER_SETTINGS, reusePort = false, warn = () => {} }: ListenOptions = {},
 ): Listening {
   let connections: Connections | null = null;
+  const opened = openSockets();
+  const sockets = opened.kind === "open" ? opened.sockets : null;
   try {
     const server = serveLasting(
       {
         hostname,
         port,
         reusePort,
-        onReopened: () => warn(lostText(server.addr)),
+        sockets,
+        onReopened() {
+          if (sockets !== null) setNoDelay(sockets);
+          warn(lostText(server.addr));
+        },
       },
       (request, info) =>
         handler(request, connections === null ? info : connections.enter(request, info)),
     );
-    const opened = openSockets();
-    if (opened.kind === "open") {
-      setNoDelay(opened.sockets);
-      if (limits === null) opened.sockets.close();
-      else connections = newConnections(opened.sockets, server.addr, limits, realClock);
+    if (sockets !== null) {
+      setNoDelay(sockets);
+      if (limits !== null) connections = newConnections(sockets, server.addr, limits, realClock);
     }
     return {
       ok: true,
@@ -75,10 +79,12 @@ export function listen(
       note: opened.kind === "open" ? null : `sockets cannot be reached: ${opened.reason}`,
       async close() {
         await server.shutdown();
-        connections?.close();
+        if (connections === null) sockets?.close();
+        else connections.close();
       },
     };
   } catch (error) {
+    sockets?.close();
     const isTaken = error instanceof Deno.errors.AddrInUse;
     return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, settings) };
   }

@@ -68,15 +68,10 @@ async function serveAs(
   // Without its parent a worker would get no reload and no drain, so it ends.
   if (!group.hasParent()) {
     server.log.warn("the parent process has ended: stopping after the requests in flight");
-    await server.close(0);
-    return OK_STATUS;
   }
-  const closed = server.close().then(async () => {
-    channel.send({ kind: "drained", metrics: await server.metricValues() });
-    await channel.close();
-  });
-  // The parent ends during a drain if it is to stop at once.
-  await Promise.race([closed, withoutParent]);
+  await server.close(withoutParent);
+  channel.send({ kind: "drained", metrics: await server.metricValues() });
+  await channel.close();
   return OK_STATUS;
 
   async function follow(): Promise<void> {

@@ -7,7 +7,13 @@ import { outboundProblems } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
-import { type Config, configSchema, type ProviderConfig, type WrittenConfig } from "./schema.ts";
+import {
+  type Config,
+  configSchema,
+  type ProviderConfig,
+  READ_ONCE,
+  type WrittenConfig,
+} from "./schema.ts";
 import { securityProblems } from "./security_rules.ts";
 import { completeState, stateProblems } from "./state_rules.ts";
 import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
@@ -31,7 +37,7 @@ export function checkTree(
   leftOut: readonly string[] = [],
 ): Checked {
   if (!isObject(value)) return { ok: false, problems: topProblems(value, earlier) };
-  const parsed = configSchema.safeParse(value);
+  const parsed = configSchema.safeParse(value, READ_ONCE);
   const found = parsed.success ? [] : issueProblems(parsed.error.issues, value);
   const problems = [...earlier];
   const places = new Set(earlier.map(({ path }) => JSON.stringify(path)));
@@ -43,7 +49,7 @@ export function checkTree(
   }
   if (problems.length > 0 || !parsed.success) return { ok: false, problems };
   const used = withoutUnused(value);
-  const written = used === value ? parsed.data : configSchema.parse(used);
+  const written = used === value ? parsed.data : configSchema.parse(used, READ_ONCE);
   return { ok: true, config: freeze(complete(written, outside)) };
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { schemaBelow, typedJsonSchema } from "./json_schema.ts";
 import type { Mark } from "./leaf.ts";
-import { configSchema } from "./schema.ts";
+import { configSchema, READ_ONCE } from "./schema.ts";
 import { isEmptyAllowed, isTextMeant } from "./widened_schema.ts";
 
 /** Whole number with a single written form, also with more digits than a double can represent. */
@@ -14,7 +14,7 @@ const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)$/;
  */
 export function coerce(value: unknown, mark: Mark): unknown {
   if (!isObject(value)) return value;
-  const isExact = !hasInexactInteger(value) && configSchema.safeParse(value).success;
+  const isExact = !hasInexactInteger(value) && configSchema.safeParse(value, READ_ONCE).success;
   return isExact ? value : coerceMembers(value, mark);
 }
 

@@ -43,7 +43,7 @@ export function flag() {
 
 /** Returns the schema of a whole number within the limits, also as text from a variable. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
-  return z.preprocess(parseNumber, z.int().min(min).max(max));
+  return z.preprocess(parseNumber, z.int().check(z.gte(min), z.lte(max)));
 }
 
 /** Returns the schema of a finite number within the limits, also as text from a variable. */

@@ -26,6 +26,8 @@ export interface Sockets {
   local(descriptor: number): string | null;
   /** Returns the remote address of a socket as `ADDRESS PORT`; null if it is not connected. */
   remote(descriptor: number): string | null;
+  /** True if the descriptor is a socket that accepts connections. */
+  isListening(descriptor: number): boolean;
   /** Returns the kernel statistics; null if the descriptor is not a TCP socket. */
   traffic(descriptor: number): Traffic | null;
   /** Returns the number of received bytes that are still unread. */
@@ -58,7 +60,7 @@ export type OpenedSockets =
   | { readonly kind: "unavailable"; readonly reason: string };
 
 // Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
-const SOL_SOCKET = 1, SO_KEEPALIVE = 9, SO_LINGER = 13;
+const SOL_SOCKET = 1, SO_KEEPALIVE = 9, SO_LINGER = 13, SO_ACCEPTCONN = 30;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
@@ -155,6 +157,11 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     bound,
     local: (descriptor) => addressBy(getsockname, descriptor),
     remote: (descriptor) => addressBy(getpeername, descriptor),
+    isListening(descriptor) {
+      size[0] = option.byteLength;
+      const isRead = getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, option, size) === 0;
+      return isRead && option[0] === 1;
+    },
     traffic(descriptor) {
       size[0] = info.length;
       const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;

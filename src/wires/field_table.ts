@@ -105,20 +105,30 @@ export function newFieldTable<Path extends string>(
   const topLevel = new Map(
     entries.filter(({ path }) => /^\w+$/.test(path)).map((row) => [row.path, row.treatment]),
   );
+  let members: ReadonlyMap<string, Members> | null = null;
+  return {
+    others,
+    rows,
+    topLevel,
+    // Made for the first request that has such an object: the tables together take 2 % of the start.
+    members: (holder) =>
+      (members ??= membersByHolder(entries)).get(holder) ?? listOf(variantMember(holder)),
+  };
+}
+
+/** Returns the members of each object that has rows which are not refused. */
+function membersByHolder(
+  rows: readonly { readonly path: string; readonly treatment: Treatment }[],
+): ReadonlyMap<string, Members> {
   const members = new Map<string, Members>();
-  for (const { path, treatment } of entries) {
+  for (const { path, treatment } of rows) {
     if (treatment.kind === "refused" && treatment.unless === undefined) continue;
     for (const { holder, member } of steps(path)) {
       const before = members.get(holder) ?? listOf(variantMember(holder));
       members.set(holder, before.includes(member) ? before : listOf([...before, member]));
     }
   }
-  return {
-    others,
-    rows,
-    topLevel,
-    members: (holder) => members.get(holder) ?? listOf(variantMember(holder)),
-  };
+  return members;
 }
 
 /** Returns the objects on a path, each with its member that leads on. */

@@ -1,5 +1,3 @@
-import { parseConfig } from "../../src/config/load.ts";
-import type { Config } from "../../src/config/schema.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";
@@ -7,6 +5,7 @@ import { createApp } from "../../src/server/app.ts";
 import type { CachedResponses } from "../../src/state/cached_responses.ts";
 import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { newOutageStore } from "../support/outage.ts";
+import { parsedConfig } from "../support/parsed_config.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
 /** A gateway with a cache in a scripted world, and its upstream requests. */
@@ -51,12 +50,6 @@ retry: {enabled: false}
 `;
 }
 
-function parsed(text: string): Config {
-  const loaded = parseConfig(text, {});
-  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
-  return loaded.config;
-}
-
 /**
  * Serves the configuration; every upstream is played by the one function. Cached responses may be in
  * a store that other gateways use too.
@@ -80,7 +73,7 @@ export function cachedGateway(
   const store = cachedResponses === null
     ? null
     : { ...newOutageStore(world).store, cachedResponses };
-  const gateway = newGateway(compile(parsed(config), 1), world, sinks, { store });
+  const gateway = newGateway(compile(parsedConfig(config), 1), world, sinks, { store });
   const app = createApp(gateway);
 
   async function ask(request: Request): Promise<Got> {
@@ -95,6 +88,6 @@ export function cachedGateway(
     kept: () => [gateway.state.cache.entries, gateway.state.cache.bytes],
     statusOf: async (request) => (await ask(request)).headers.get("x-gateway-cache-status"),
     metrics: async () => (await ask(new Request("http://localhost/metrics"))).text,
-    reload: (text) => void gateway.reload(parsed(text)),
+    reload: (text) => void gateway.reload(parsedConfig(text)),
   };
 }

@@ -11,8 +11,10 @@ function draining(settings: string) {
   const inFlight = newInFlight();
   const happened: string[] = [];
   const closed = Promise.withResolvers<void>();
+  const hurry = Promise.withResolvers<void>();
   return {
     world,
+    hurry: hurry.resolve,
     inFlight,
     happened,
     lastConnectionCloses: closed.resolve,
@@ -22,7 +24,8 @@ function draining(settings: string) {
         return closed.promise;
       };
       const log = { warn: (text: string) => void happened.push(text) };
-      void drain({ inFlight, world, log, shutDown }, server).then(() => happened.push("over"));
+      void drain({ inFlight, world, log, shutDown }, server, hurry.promise)
+        .then(() => happened.push("over"));
       return world.advance(0);
     },
   };
@@ -52,6 +55,20 @@ Deno.test("requests are still accepted during drain_delay", async () => {
   assertEquals(drained.happened, []);
   await drained.world.advance(1);
   assertEquals(drained.happened, ["shut down"]);
+});
+
+Deno.test("a drain in a hurry waits for the calls in flight, and no longer for drain_delay", async () => {
+  const drained = draining("drain_delay: 1h");
+  drained.inFlight.start("1");
+  await drained.start();
+  assertEquals(drained.happened, []);
+  drained.hurry();
+  await drained.world.advance(0);
+  assertEquals(drained.happened, ["shut down"]);
+  drained.inFlight.finish("1");
+  drained.lastConnectionCloses();
+  await drained.world.advance(0);
+  assertEquals(drained.happened, ["shut down", "over"]);
 });
 
 Deno.test("calls that outlast drain_timeout are cut off, and their last bytes may still be sent", async () => {

@@ -9,26 +9,36 @@ export interface Figure {
 
 const TIMES: Readonly<Record<string, number>> = {
   ns: 1e-6,
+  nanosecond: 1e-6,
   µs: 1e-3,
+  microsecond: 1e-3,
   ms: 1,
   millisecond: 1,
   s: 1000,
+  sec: 1000,
   second: 1000,
+  min: 60_000,
   minute: 60_000,
   h: 3_600_000,
   hour: 3_600_000,
   day: 86_400_000,
   week: 604_800_000,
+  month: 2_592_000_000,
+  year: 31_536_000_000,
 };
 const SIZES: Readonly<Record<string, number>> = {
   byte: 1,
   kB: 1000,
   KB: 1000,
   KiB: 1024,
+  kilobyte: 1000,
   MB: 1e6,
   MiB: 1024 ** 2,
+  megabyte: 1e6,
   GB: 1e9,
   GiB: 1024 ** 3,
+  gigabyte: 1e9,
+  TB: 1e12,
 };
 const SHARES = ["%", "percent", "per cent"];
 const FACTORS = ["times", "fold", "-fold", "x", "×"];
@@ -71,11 +81,21 @@ const UNIT = [...Object.keys(TIMES), ...Object.keys(SIZES)].map((unit) =>
   unit.length > 2 && !unit.endsWith("B") ? `${unit}s?` : unit
 ).concat(SHARES, FACTORS).join("|");
 
-/** A number with a unit; `a second` alone is none, `half a second` is. */
+/**
+ * A number with a unit, or two of them, also behind a capital letter: `1-2 ms`, `Latency 5 ms`. `a second` alone is
+ * none, `half a second` is.
+ */
 const WITH_UNIT = new RegExp(
-  `${START}(${NUMBER})(?: (?:to|and|or) (${NUMBER}))? ?-?(${UNIT})(?![\\w-])`,
+  `(?<![\\w.,:/#+-])(${NUMBER})(?:(?: (?:to|and|or) |[-–])(${NUMBER}))? ?-?(${UNIT})(?![\\w-])`,
   "g",
 );
+/** An amount of money: `$5`, `500 USD`. */
+const MONEY = new RegExp(
+  `[$€] ?(${DIGITS})(?![\\w-])|(?<![\\w.,])(${DIGITS}) ?(?:USD|EUR|[$€]|dollars?|euros?|cents?)(?![\\w-])`,
+  "g",
+);
+/** A number of things in digits, from 10 on; smaller ones are in every program. Statuses are none. */
+const COUNT = new RegExp(`${START}(?![2-5]\\d\\d )(\\d{2,}) (?:[a-z]+ )?[a-z]{2,}s(?![\\w-])`, "g");
 /** A number of things in a time: `9,000 requests a second`, `20 requests/s`. */
 const RATE = new RegExp(
   `${START}(${NUMBER})(?: (?:rps|qps)|(?: [a-z]+){0,2}(?:/| ?(?:an?|per|each|every) )` +
@@ -137,8 +157,10 @@ export function figuresIn(prose: string): readonly Figure[] {
   for (const match of prose.matchAll(FRACTION)) {
     add(match, [Number(match[1]) / Number(match[2])], "factor");
   }
-  for (const pattern of [RATE, LARGE, BOUND, RATIO, TO_ONE]) {
-    for (const match of prose.matchAll(pattern)) add(match, [numberOf(match[1] ?? "")], "count");
+  for (const pattern of [RATE, LARGE, BOUND, RATIO, TO_ONE, MONEY, COUNT]) {
+    for (const match of prose.matchAll(pattern)) {
+      add(match, [numberOf(match[1] ?? match[2] ?? "")], "count");
+    }
   }
   return found.toSorted((a, b) => a.at - b.at).map(({ text, values, kind }) => ({
     text,

@@ -134,6 +134,19 @@ const UNSHOWN_SENTENCES: readonly string[] = [
   "Its moons are byte for byte the same.",
   "The telescope survives any winter.",
   "It is fully compatible with the moon.",
+  "A look takes 8.137-9.137 ms.",
+  "Latency 81.37 ms.",
+  "It needs 8.137 megabytes.",
+  "It takes 81.37 microseconds.",
+  "It costs 81.37 USD.",
+  "It holds 8137 telescopes.",
+  "The telescope is O(n).",
+  "All telescopes are sealed.",
+  "Telescopes do not grow.",
+  "Its lens is not logged.",
+  "Moons rise in order, like telescopes.",
+  "Telescopes move without delay.",
+  "Its telescope outperforms the moon.",
 ];
 
 Deno.test("a sentence of each kind that nothing shows is found in every section of the documentation", () => {

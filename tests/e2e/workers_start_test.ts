@@ -75,7 +75,7 @@ Deno.test("a worker process answers each ping, also while it drains, and ends wi
   }
   await channel.close();
   for await (const { kind } of messages) responses.push(kind);
-  assertEquals(responses, ["listening", "alive", "measured", "alive", "measured"]);
+  assertEquals(responses, ["listening", "alive", "measured", "alive", "measured", "drained"]);
   assertEquals((await process.status).code, 0);
 });
 

@@ -130,19 +130,33 @@ Deno.test("a second signal also ends a worker that does not respond", async () =
   });
 });
 
-Deno.test("workers whose parent is killed finish their streams, accept no more requests and end", async () => {
-  await withWorkers(twoWorkers(", drain_delay: 1h"), async (running) => {
-    const streams = await beginStreams(running, "sim-slow-100");
-    const pids = running.pids();
-    running.child.kill("SIGKILL");
-    for (const text of await Promise.all(streams.map(({ text }) => text))) {
-      assert(text?.endsWith("data: [DONE]\n\n"), String(text));
-    }
-    await until(() => !pids.some(isRunning));
-    const refused = await running.send("/health").then(() => false, () => true);
-    assertEquals(refused, true);
+const PARENT_ENDS = [
+  { moment: "while it serves", model: "sim-slow-100" },
+  { moment: "during a drain", model: "sim-slow-500" },
+];
+
+for (const { moment, model } of PARENT_ENDS) {
+  Deno.test(`workers whose parent is killed ${moment} finish their streams, accept no more requests and end`, async () => {
+    await withWorkers(twoWorkers(", drain_delay: 1h"), async (running) => {
+      const streams = await beginStreams(running, model);
+      const pids = running.pids();
+      if (moment === "during a drain") {
+        running.child.kill("SIGTERM");
+        await until(async () => {
+          const sent = Array.from({ length: REQUEST_COUNT }, () => running.send("/ready"));
+          return (await Promise.all(sent)).every(({ status }) => status === 503);
+        });
+      }
+      running.child.kill("SIGKILL");
+      for (const text of await Promise.all(streams.map(({ text }) => text))) {
+        assert(text?.endsWith("data: [DONE]\n\n"), String(text));
+      }
+      await until(() => !pids.some(isRunning));
+      const refused = await running.send("/health").then(() => false, () => true);
+      assertEquals(refused, true);
+    });
   });
-});
+}
 
 Deno.test("a worker that fails at each start ends the gateway with the reason", async () => {
   await withWorkers(twoWorkers(), async (running) => {

@@ -80,6 +80,7 @@ Deno.test("a descriptor that is not a connection has neither addresses nor stati
       [null, null, null],
     );
     assertEquals(sockets.unreadBytes(descriptor), 0);
+    assertEquals(sockets.isListening(descriptor), false);
   }
   sockets.close();
 });

@@ -4,10 +4,10 @@ import { newNoteBook, type NoteBook } from "../../src/admin/notes.ts";
 import { PAGE_FILES } from "../../src/admin/page_files.ts";
 import type { Snapshot } from "../../src/admin/snapshot.ts";
 import { REQUEST_FORMS } from "../../src/cli/request_forms.ts";
-import { parseConfig } from "../../src/config/load.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { type App, createApp } from "../../src/server/app.ts";
+import { parsedConfig } from "./parsed_config.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import type { ScriptedWorld } from "./world.ts";
 
@@ -30,10 +30,9 @@ export function testAdmin(
   settings = "{enabled: true}",
   overrides: Partial<AdminOptions> = {},
 ): TestAdmin {
-  const parsed = parseConfig(`admin: ${settings}\n${config}`, {});
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const parsed = parsedConfig(`admin: ${settings}\n${config}`);
   const feed = newFeed(world, () => gateway.generation);
-  const gateway = newGateway(compile(parsed.config, 1), world, [feed.sink], {
+  const gateway = newGateway(compile(parsed, 1), world, [feed.sink], {
     ...storeUnderTest(world),
     hostname: "machine",
     began: feed.began,

@@ -1,6 +1,10 @@
 import { join } from "node:path";
 import { tmpdir } from "node:os";
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import puppeteer, {
+  type BrowserContext,
+  type ConnectionTransport,
+  type Page,
+} from "puppeteer-core";
 import { assertEquals } from "./assert.ts";
 
 /** Maximum time for anything in the browser: a bound for broken tests, which no passing one reaches. */
@@ -33,15 +37,19 @@ export interface PageSettings {
   readonly reducedMotion?: boolean;
 }
 
-/** A running browser. */
+/** A browser with a separate context for one test: no page, cookie or storage of another test is in it. */
 export interface TestBrowser extends AsyncDisposable {
-  readonly browser: Browser;
   /** Opens an address in a new page. */
   open(url: string, settings?: PageSettings): Promise<TestPage>;
 }
 
+/** The browser of the tests of this file, which is started before the first of them and ended after the last. */
+let shared: BrowserProcess | null = null;
+let isSharing = false;
+
 /**
- * Registers a test in a browser. Without one it fails where CI is set, and is listed as ignored with
+ * Registers a test in a browser. The tests of a file have one browser and a context each; a test with options
+ * has a browser with these options. Without a browser it fails where CI is set, and is listed as ignored with
  * the reason elsewhere.
  */
 export function browserTest(
@@ -54,10 +62,26 @@ export function browserTest(
     Deno.test({ name: `${name} (ignored: ${missing})`, ignore: true, fn() {} });
     return;
   }
+  if (missing === null && options.length === 0) shareBrowser();
   Deno.test(name, async () => {
     if (missing !== null) throw new Error(missing);
-    await using browser = await openBrowser(...options);
+    await using own = options.length > 0 ? await startBrowser(options) : null;
+    const browserWSEndpoint = (own ?? shared)?.endpoint ?? "";
+    await using browser = await connectBrowser(browserWSEndpoint);
     await run(browser);
+  });
+}
+
+/** Starts the browser of this file before its first test, and ends it after the last. */
+function shareBrowser(): void {
+  if (isSharing) return;
+  isSharing = true;
+  Deno.test.beforeAll(async () => {
+    shared = await startBrowser();
+  });
+  Deno.test.afterAll(async () => {
+    await shared?.[Symbol.asyncDispose]();
+    shared = null;
   });
 }
 
@@ -70,8 +94,13 @@ export function missingBrowser(
   return `there is no browser from npm for ${os} ${arch}; name one with CHROMIUM=/path/to/chromium`;
 }
 
-/** Starts a browser. Its process is awaited, so that a test that ends has nothing open. */
-export async function openBrowser(...options: readonly string[]): Promise<TestBrowser> {
+/** Process of a browser; it has no open operation in this process until it is ended. */
+interface BrowserProcess extends AsyncDisposable {
+  /** Address at which the browser is driven. */
+  readonly endpoint: string;
+}
+
+async function startBrowser(options: readonly string[] = []): Promise<BrowserProcess> {
   const path = Deno.env.get("CHROMIUM") ?? await unpackedBrowser();
   const profile = await Deno.makeTempDir();
   const process = new Deno.Command(path, {
@@ -83,18 +112,59 @@ export async function openBrowser(...options: readonly string[]): Promise<TestBr
     stderr: "piped",
   }).spawn();
   const errors = process.stderr.pipeThrough(new TextDecoderStream()).getReader();
-  const browserWSEndpoint = await readEndpoint(errors);
-  const rest = drain(errors);
-  const browser = await puppeteer.connect({ browserWSEndpoint, protocolTimeout: MAX_WAIT_MS });
+  const endpoint = await readEndpoint(errors);
+  // Its messages are not read on: a read that waits would be an open operation of every test. A full pipe would
+  // stop the browser; a closed one does not.
+  await errors.cancel();
   return {
-    browser,
-    open: (url, settings = {}) => openPage(browser, url, settings),
+    endpoint,
     async [Symbol.asyncDispose]() {
-      await browser.close();
-      await Promise.all([process.status, rest]);
+      const { transport, closed } = await openTransport(endpoint);
+      transport.send(JSON.stringify({ id: 1, method: "Browser.close" }));
+      await Promise.all([closed, process.status]);
       await Deno.remove(profile, { recursive: true });
     },
   };
+}
+
+/** Connects to a browser and creates a context, which ends with the connection. */
+async function connectBrowser(endpoint: string): Promise<TestBrowser> {
+  const { transport, closed } = await openTransport(endpoint);
+  const browser = await puppeteer.connect({ transport, protocolTimeout: MAX_WAIT_MS });
+  const context = await browser.createBrowserContext();
+  return {
+    open: (url, settings = {}) => openPage(context, url, settings),
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      await browser.disconnect();
+      await closed;
+    },
+  };
+}
+
+/**
+ * Connects to a browser whose end can be awaited. The library's own connection does not wait for its end, so it
+ * would be open when the test is over.
+ */
+async function openTransport(
+  endpoint: string,
+): Promise<{ transport: ConnectionTransport; closed: Promise<void> }> {
+  const socket = new WebSocket(endpoint);
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const transport: ConnectionTransport = {
+    send: (message) => socket.send(message),
+    close: () => socket.close(),
+  };
+  socket.onopen = () => opened.resolve();
+  socket.onerror = () => opened.reject(new Error("there is no connection to the browser"));
+  socket.onmessage = ({ data }) => transport.onmessage?.(String(data));
+  socket.onclose = () => {
+    transport.onclose?.();
+    closed.resolve();
+  };
+  await opened.promise;
+  return { transport, closed: closed.promise };
 }
 
 const BROWSER_OPTIONS = [
@@ -123,11 +193,6 @@ async function readEndpoint(errors: ReadableStreamDefaultReader<string>): Promis
   }
 }
 
-/** Reads what a browser writes until it ends, because a full pipe would stop it. */
-async function drain(errors: ReadableStreamDefaultReader<string>): Promise<void> {
-  while (!(await errors.read()).done);
-}
-
 /** Returns the path of the browser. Test files run in parallel, so only one of them may unpack it. */
 async function unpackedBrowser(): Promise<string> {
   const lock = await Deno.open(join(tmpdir(), "switchyard-chromium.lock"), {
@@ -150,11 +215,11 @@ async function unpackedBrowser(): Promise<string> {
 }
 
 async function openPage(
-  browser: Browser,
+  context: BrowserContext,
   url: string,
   { width = 1280, height = 900, scheme = "light", reducedMotion = true }: PageSettings,
 ): Promise<TestPage> {
-  const page = await browser.newPage();
+  const page = await context.newPage();
   const errors: string[] = [];
   page.setDefaultTimeout(MAX_WAIT_MS);
   page.on("console", (message) => {

@@ -1,5 +1,4 @@
 import { listen } from "../../src/cli/listen.ts";
-import { parseConfig } from "../../src/config/load.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
@@ -10,6 +9,7 @@ import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
+import { parsedConfig } from "./parsed_config.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 
 /** A gateway under test, without a socket. */
@@ -31,13 +31,11 @@ export function testGateway(
   world: World,
   options: GatewayOptions = storeUnderTest(world),
 ): TestGateway {
-  const parsed = parseConfig(config, {});
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
   const reports: Readonly<CallReport>[] = [];
   const lines: string[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const gateway = newGateway(compile(parsed.config, 1), world, [accessLog(log), (report) => {
+  const gateway = newGateway(compile(parsedConfig(config), 1), world, [accessLog(log), (report) => {
     reports.push(report);
     waiting.get(reports.length)?.(report);
   }], { onKeyRejected: newKeyWarning(log), ...options });

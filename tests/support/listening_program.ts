@@ -1,7 +1,9 @@
-// A program that prints its address and answers until its input ends.
+// A program that prints its address and answers until its input ends. With the argument "shared" other
+// processes may listen on its port too.
 import { listen } from "../../src/cli/listen.ts";
 
 const listening = listen(() => Promise.resolve(new Response("answer")), "127.0.0.1", 0, null, {
+  reusePort: Deno.args.includes("shared"),
   warn: (message) => console.log(message),
 });
 if (!listening.ok) throw new Error(listening.trouble);

@@ -1,8 +1,9 @@
-import type { World } from "../../src/core/world.ts";
 import { openStateStore } from "../../src/state/open_store.ts";
-import type { StateSettings } from "../../src/state/settings.ts";
-import type { StateStore } from "../../src/state/state_store.ts";
-import { settingsOf } from "../state/sqlite/store.ts";
+import { newPlainCodec } from "../../src/state/records/plain_codec.ts";
+import { openSqliteStore } from "../../src/state/sqlite/open.ts";
+import type { OpenedStore, StateStore } from "../../src/state/state_store.ts";
+import { startKeptThread } from "../state/sqlite/kept_threads.ts";
+import { newMemoryFolder, settingsOf } from "../state/sqlite/store.ts";
 import { PATIENT_TIMEOUT_MS } from "../state/valkey/connections.ts";
 import { newPrefix, storeSettings } from "../state/valkey/stores.ts";
 import { type OpenStoreUnderTest, withStores } from "./store_under_test.ts";
@@ -37,9 +38,13 @@ export function testOverStores(
 }
 
 const openSqlite: OpenStoreUnderTest = async (world) => {
-  const folder = await Deno.makeTempDir({ prefix: "switchyard-store-" });
+  const folder = await newMemoryFolder();
+  const dependencies = { world, log: LOG, codec: newPlainCodec() };
+  const options = { start: startKeptThread };
   return {
-    store: await openStore(settingsOf(`${folder}/state.db`), world),
+    store: storeOf(
+      await openSqliteStore(settingsOf(`${folder}/state.db`), dependencies, options),
+    ),
     release: () => Deno.remove(folder, { recursive: true }),
   };
 };
@@ -47,13 +52,14 @@ const openSqlite: OpenStoreUnderTest = async (world) => {
 const openValkey: OpenStoreUnderTest = async (world) => {
   const valkey = { prefix: newPrefix(), timeout: PATIENT_TIMEOUT_MS };
   return {
-    store: await openStore(storeSettings(server.url, { valkey }), world),
+    store: storeOf(
+      await openStateStore(storeSettings(server.url, { valkey }), { world, log: LOG }),
+    ),
     release: () => Promise.resolve(),
   };
 };
 
-async function openStore(settings: StateSettings, world: World): Promise<StateStore> {
-  const opened = await openStateStore(settings, { world, log: LOG });
+function storeOf(opened: OpenedStore | null): StateStore {
   if (!opened?.ok) throw new Error(opened?.problem ?? "the settings name no store");
   return opened.store;
 }

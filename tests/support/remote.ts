@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
-import { parseConfig } from "../../src/config/load.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { newRemoteControl } from "../../src/remote/remote_control.ts";
 import { assert } from "./assert.ts";
+import { parsedConfig } from "./parsed_config.ts";
 import {
   type Dashboard,
   type DashboardScript,
@@ -56,9 +56,7 @@ export function startRemote(options: RemoteOptions = {}): Remote {
     lines.push(textOf(line));
     for (const look of waiting) look();
   });
-  const parsed = parseConfig(config, {});
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
-  const generation = compile(parsed.config, 1);
+  const generation = compile(parsedConfig(config), 1);
   const { app } = testGateway(config, world);
   const control = newRemoteControl({
     backendUrl: options.backendUrl ?? dashboard.url,

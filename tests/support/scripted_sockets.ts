@@ -55,6 +55,7 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       this.looks++;
       return open.get(descriptor)?.remote ?? null;
     },
+    isListening: (descriptor) => open.get(descriptor)?.remote === null,
     traffic(descriptor) {
       const socket = open.get(descriptor);
       if (socket === undefined) return null;

@@ -17,7 +17,7 @@ export interface CommandPeer {
 
 /**
  * Returns the peer of a command. In its texts `{port}` is the port to listen at on 127.0.0.1,
- * `{upstream}` the address of the upstream without a path, `{folder}` an empty folder, and
+ * `{upstream}` the address of the upstream without a path, `{folder}` its folder, and
  * `{config}` the path of its configuration file.
  */
 export function commandPeer(
@@ -62,5 +62,6 @@ function valuesOf({ port, upstream, folder }: PeerPlace): Record<string, string>
 
 /** Replaces the placeholders that have a value; other braces belong to the text. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  const known = new Map(Object.entries(values));
+  return text.replace(/\{(\w+)\}/g, (whole, name) => known.get(name) ?? whole);
 }

@@ -34,6 +34,7 @@ export function parsePeers(options: PeerOptions, readText: TextReader): readonly
     const [name, command] = splitOnce(text, "=");
     if (peers.some((peer) => peer.name === name)) return `--peer ${name} is given twice`;
     if (isPackagedPeer(name)) {
+      if (command === "") return `--peer ${text} must be ${name} or ${name}=PROGRAM`;
       peers.push(ADAPTERS[name](name, command ?? installedProgram(name)));
       continue;
     }
@@ -43,7 +44,7 @@ export function parsePeers(options: PeerOptions, readText: TextReader): readonly
     if (/^(?:floor|switchyard)$/i.test(name.trim())) {
       return `--peer ${name}: the table has a row of this name; choose another one`;
     }
-    if (name === "" || command === null || command === "") {
+    if (name.trim() === "" || command === null || command === "") {
       return `--peer ${text} must be NAME=COMMAND, because no adapter has this name`;
     }
     const settings = parseCommandSettings(name, options, readText);

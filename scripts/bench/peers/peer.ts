@@ -37,7 +37,7 @@ export interface PeerPlace {
   /** The address of the upstream, such as `http://127.0.0.1:4100`. */
   readonly upstream: string;
   readonly upstreamKind: PeerUpstreamKind;
-  /** An empty folder for its files. */
+  /** A folder for its files, which also has its output. */
   readonly folder: string;
 }
 

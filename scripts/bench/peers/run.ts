@@ -2,6 +2,7 @@ import { type Measurement, newSystemRun, type SystemRun } from "../measure.ts";
 import type { Scenario, ScenarioRequest } from "../scenarios.ts";
 import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { findPeerTask, type Peer, type PeerRequest } from "./peer.ts";
+import { reasonText } from "./reason.ts";
 import type { PeerSystems } from "./systems.ts";
 import { findPeerError } from "./verify.ts";
 
@@ -78,8 +79,6 @@ function prefixModel(body: Uint8Array, prefix: string): Uint8Array<ArrayBuffer> 
   return new TextEncoder().encode(JSON.stringify({ ...fields, model: `${prefix}${fields.model}` }));
 }
 
-const MAX_REASON_CHARACTERS = 300;
-
 /** Returns the result, or the reason of a failure as a text. */
 async function withinTime<T>(working: Promise<T>, timeoutMs: number): Promise<T | string> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -90,7 +89,7 @@ async function withinTime<T>(working: Promise<T>, timeoutMs: number): Promise<T 
     return await Promise.race([working, late]);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return `wrong: ${text.replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS)}`;
+    return `wrong: ${reasonText(text)}`;
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,7 @@
 import { freePort, type ServerProcess, type ServerProcesses } from "../processes.ts";
 import { MEASURED_CORE_INDEX, type System } from "../systems.ts";
 import type { Peer, PeerUpstreamKind } from "./peer.ts";
+import { reasonText } from "./reason.ts";
 
 const INSTALL_COMMAND = "./scripts/deno run -A scripts/bench/peers/install.ts";
 
@@ -68,11 +69,9 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-const MAX_REASON_CHARACTERS = 200;
-
 /** Returns the last line of a file; null if it has none. */
 async function lastLine(path: string): Promise<string | null> {
   const text = await Deno.readTextFile(path).catch(() => "");
-  const line = text.trim().split("\n").at(-1) ?? "";
-  return line === "" ? null : line.slice(0, MAX_REASON_CHARACTERS);
+  const line = reasonText(text.trim().split("\n").at(-1) ?? "");
+  return line === "" ? null : line;
 }

@@ -1,5 +1,3 @@
-import { parseConfig } from "../../../src/config/load.ts";
-import type { Config } from "../../../src/config/schema.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { type GatewayOptions, newGateway } from "../../../src/gateway/gateway.ts";
@@ -7,6 +5,7 @@ import { createApp } from "../../../src/server/app.ts";
 import type { GatewayState } from "../../../src/state/gateway_state.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
+import { parsedConfig } from "../../support/parsed_config.ts";
 import {
   objectsAt,
   type Reply,
@@ -56,12 +55,6 @@ routing:
 retry: {enabled: false}
 `;
 
-function parsed(text: string): Config {
-  const loaded = parseConfig(text, {});
-  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
-  return loaded.config;
-}
-
 /** Serves the configuration; each upstream responds with the result of the script. */
 export function stateful(
   config = TWO,
@@ -92,7 +85,7 @@ export function stateful(
       return answers(200, `${records.join("")}data: [DONE]\n\n`);
     },
   });
-  const gateway = newGateway(compile(parsed(config), 1), world, [], {
+  const gateway = newGateway(compile(parsedConfig(config), 1), world, [], {
     ...storeUnderTest(world),
     ...optionsIn(world),
   });
@@ -107,7 +100,7 @@ export function stateful(
       assertEquals(answer.status, 200, answer.text);
       return body.stream === true ? terminalOf(answer) : answer.json;
     },
-    reload: (text) => void gateway.reload(parsed(text)),
+    reload: (text) => void gateway.reload(parsedConfig(text)),
   };
 }
 

@@ -85,6 +85,8 @@ Deno.test("options of peers that fit no peer are refused", () => {
         ["--peer", "rival="],
         "--peer rival= must be NAME=COMMAND, because no adapter has this name",
       ],
+      [["--peer", " =c"], "--peer  =c must be NAME=COMMAND, because no adapter has this name"],
+      [["--peer", "nginx="], "--peer nginx= must be nginx or nginx=PROGRAM"],
       [["--peer", "a|b=c"], namedProblem("a|b")],
       [["--peer", "a\n=c"], namedProblem("a\n")],
       [["--peer", "<!-- end -->=c"], namedProblem("<!-- end -->")],

@@ -1,3 +1,5 @@
+import { listen } from "../../../src/cli/listen.ts";
+import { openSockets } from "../../../src/sockets/sockets.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { oneProvider, serveGateway } from "../../support/gateway.ts";
 import { connectRaw } from "../raw_connection.ts";
@@ -46,3 +48,36 @@ Deno.test({
     assert((noDelayBetween(port, connection.port) ?? 0) > 0);
   },
 });
+
+Deno.test({
+  name: "accepted connections of a listener that was lost and opened again do not wait either",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const reopened = Promise.withResolvers<string>();
+    const listening = listen(() => Promise.resolve(new Response("answer")), "127.0.0.1", 0, null, {
+      warn: reopened.resolve,
+    });
+    assert(listening.ok);
+    const port = Number(new URL(listening.url).port);
+    loseListener(port);
+    await reopened.promise;
+    await using connection = await connectRaw(listening.url);
+    await connection.send("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    assertMatch(await connection.receiveUntil("answer"), /^HTTP\/1\.1 200 /);
+    assert((noDelayBetween(port, connection.port) ?? 0) > 0);
+    await listening.close();
+  },
+});
+
+/** Ends the listening socket of this process on the port, as the runtime does without a descriptor. */
+function loseListener(port: number): void {
+  const opened = openSockets();
+  assert(opened.kind === "open");
+  const { sockets } = opened;
+  const isIt = (descriptor: number) =>
+    sockets.isListening(descriptor) && sockets.local(descriptor) === `127.0.0.1 ${port}`;
+  const found = Array.from({ length: sockets.bound() }, (_, descriptor) => descriptor).find(isIt);
+  assert(found !== undefined);
+  sockets.shutDown(found);
+  sockets.close();
+}

@@ -10,22 +10,8 @@ import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
-import { newTestFile } from "./store.ts";
-
-/** Folder in memory of Linux. */
-const MEMORY_FOLDER = "/dev/shm";
-
-// The database makes the same calls there, and no test waits for the disk at every commit. What a
-// crash leaves on a disk is tested elsewhere.
-const IN_MEMORY = isFolder(MEMORY_FOLDER) ? { dir: MEMORY_FOLDER } : {};
-
-function isFolder(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
-}
+import { startKeptThread } from "./kept_threads.ts";
+import { newMemoryFolder, newTestFile } from "./store.ts";
 
 function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
   return {
@@ -33,9 +19,9 @@ function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
     clock: "scripted",
     numRuns: 10,
     async open(retention) {
-      const folder = await Deno.makeTempDir({ prefix: "switchyard-sqlite-", ...IN_MEMORY });
+      const folder = await newMemoryFolder();
       const file = newTestFile(folder, codec);
-      let store = await file.open({}, retention);
+      let store = await file.open({ start: startKeptThread }, retention);
       return {
         store,
         advance: (ms) => file.world.advance(ms),

@@ -47,6 +47,27 @@ export async function withFile(
   }
 }
 
+/** Folder in memory of Linux. */
+const MEMORY_FOLDER = "/dev/shm";
+
+const IN_MEMORY = isFolder(MEMORY_FOLDER) ? { dir: MEMORY_FOLDER } : {};
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns a new folder for a database, in memory where there is one: the database makes the same calls there, and no
+ * test waits for the disk at every commit. What a crash leaves on a disk is tested elsewhere.
+ */
+export function newMemoryFolder(): Promise<string> {
+  return Deno.makeTempDir({ prefix: "switchyard-sqlite-", ...IN_MEMORY });
+}
+
 /** Returns a database file in a folder. */
 export function newTestFile(folder: string, codec: RecordCodec = newPlainCodec()): TestFile {
   const path = `${folder}/state.db`;

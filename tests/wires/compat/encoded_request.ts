@@ -1,21 +1,19 @@
 import { isObject } from "../../../src/core/json/json.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
-import { parseConfig } from "../../../src/config/load.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import type { Provider } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
+import { parsedConfig } from "../../support/parsed_config.ts";
 import { targetAt } from "../../support/translated.ts";
 
 /** Returns a provider of type compat with ID `p`. Settings are YAML fields such as `top_p: 0.5`. */
 export function provider(...settings: readonly string[]): Provider {
   const members = ["type: compat", 'base_url: "http://up/v1"', ...settings].join(", ");
-  const parsed = parseConfig(
+  const config = parsedConfig(
     `{providers: {p: {${members}}}, routing: {routes: [{name: r, targets: [{provider: p}]}]}}`,
-    {},
   );
-  assert(parsed.ok, parsed.ok ? "" : parsed.problems.join("\n"));
-  const made = compile(parsed.config, 1).providers.get("p");
+  const made = compile(config, 1).providers.get("p");
   assert(made !== undefined);
   return made;
 }

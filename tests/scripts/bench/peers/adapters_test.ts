@@ -97,7 +97,7 @@ Deno.test("nginx passes requests on to the upstream, and does not translate", ()
 Deno.test("the placeholders of a command, its configuration and its headers are replaced, other braces are not", () => {
   const peer = commandPeer({
     name: "rival",
-    command: "rival --config {config} --port {port} --data {folder} '{other}'",
+    command: "rival --config {config} --port {port} --data {folder} '{other}' {toString}",
     config: '{"listen": "127.0.0.1:{port}", "to": "{upstream}/v1"}',
     path: "/openai/v1/chat/completions",
     headers: { "x-upstream": "{upstream}" },
@@ -112,7 +112,7 @@ Deno.test("the placeholders of a command, its configuration and its headers are 
   assertEquals([program, ...args], [
     "sh",
     "-c",
-    "rival --config /tmp/peer/config --port 4200 --data /tmp/peer '{other}'",
+    "rival --config /tmp/peer/config --port 4200 --data /tmp/peer '{other}' {toString}",
   ]);
   assertEquals(files, {
     "/tmp/peer/config": '{"listen": "127.0.0.1:4200", "to": "http://127.0.0.1:4100/v1"}',

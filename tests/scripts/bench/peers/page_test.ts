@@ -59,3 +59,17 @@ Deno.test("the measured figures of rows with a base are those of the table that 
   });
   assertEquals(compared, ["small", "small", "20k", "200k", "sse", "translate", "first"]);
 });
+
+/** True if a figure of the page meets its target: rates are minima, all other figures maxima. */
+function isMet([, figure = "", bound = "", measured = ""]: readonly string[]): boolean {
+  const [wanted, value] = [parseFloat(bound), parseFloat(measured)];
+  assert(Number.isFinite(wanted) && Number.isFinite(value), measured);
+  return figure.startsWith("rate ") ? value >= wanted : value <= wanted;
+}
+
+Deno.test("each row that misses a target has its reason on the page", () => {
+  const missed = new Set(targets.filter((row) => !isMet(row)).map(([name = ""]) => name));
+  const reasons = [...page.matchAll(/^- ((?:`[\w-]+`(?:, )?)+): /gm)]
+    .flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
+  assertEquals([...missed].filter((name) => !reasons.includes(name)), []);
+});

@@ -74,9 +74,9 @@ Deno.test("a peer whose program is missing is named with the command that instal
   });
 });
 
-Deno.test("a peer that does not start has the last line of its output as its reason", async () => {
+Deno.test("a peer that does not start has the last line of its output as its reason, without colours and control characters", async () => {
   await withServers(async (...call) => {
-    await Deno.writeTextFile(call[4]?.logPath ?? "", "first\nno such option\n\n");
+    await Deno.writeTextFile(call[4]?.logPath ?? "", "first\n\x1b[31mno such\x1b[0m\roption\n\n");
     throw new Error("rival has ended.");
   }, async (servers, folder) => {
     const systems = newPeerSystems(servers, "http://127.0.0.1:1", folder);
