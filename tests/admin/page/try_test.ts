@@ -38,7 +38,7 @@ browserTest(
       new MutationObserver(() => globalThis.texts.add(document.querySelector("#try-text")?.textContent))
         .observe(document.querySelector("#try"), { subtree: true, childList: true, characterData: true });`;
       await shown.value(`(() => { ${texts} })()`);
-      await send(shown, { key: KEY, model: "compat/sim-slow-20", message: "one two it's four" });
+      await send(shown, { key: KEY, model: "compat/sim-slow-200", message: "one two it's four" });
       await shown.until(`(${STATUS}).includes("Complete.")`);
       assertMatch(await shown.text("#try-text"), /one two it's four/);
       assert(
@@ -53,7 +53,7 @@ browserTest(
         `curl '${gateway}/v1/chat/completions' \\
   -H "Authorization: Bearer $SWITCHYARD_KEY" \\
   -H 'Content-Type: application/json' \\
-  -d '{"model":"compat/sim-slow-20","stream":true,"messages":[{"role":"user","content":"one two it'\\''s four"}]}'`,
+  -d '{"model":"compat/sim-slow-200","stream":true,"messages":[{"role":"user","content":"one two it'\\''s four"}]}'`,
       );
       const stored = await shown.value<string>(
         `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`,
