@@ -44,6 +44,15 @@ Deno.test("a provider is named when a route names it, when it is built in, or ab
   }
 });
 
+Deno.test("names over 128 characters are cut in messages about the file", () => {
+  for (const [length, shown] of [[128, "p".repeat(128)], [129, `${"p".repeat(128)}…`]] as const) {
+    const id = "p".repeat(length);
+    const named = `        - provider: ${id}\n`;
+    const text = `providers:\n  ${id}:\n  openai: {}\n${routingOver("openai")}${named}`;
+    assertEquals(problemsOf(text), [`providers.${shown}.${NO_TYPE} (line 2, column 3)`]);
+  }
+});
+
 Deno.test("a word with nothing below it is shown where it is a known key, and nowhere else", () => {
   assertEquals(problemsOf(withProvider("openai", "timeout:", "? hunter", "headers: {? letters}")), [
     `providers.openai.timeout: ${EMPTY} (line 3, column 13)`,

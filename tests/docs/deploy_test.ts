@@ -8,7 +8,7 @@ import { configOf, withSection } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { blocksIn, isManifest } from "./pages.ts";
+import { blocksIn, isManifest, pageText, quoted } from "./pages.ts";
 
 /** The value at these keys and indexes; undefined if there is none. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
@@ -154,4 +154,15 @@ Deno.test("the documented unit is part of the one that the package brings", asyn
   assertEquals(configNamed(args), "/etc/switchyard/config.yaml");
   const seconds = Number(values.get("TimeoutStopSec"));
   assert(seconds * 1000 >= patience(configOf(withSection()).server));
+});
+
+Deno.test("the page of the executable names every function of the C library that the gateway calls", async () => {
+  const [, paragraph = ""] = /\n(The right to call libraries is wider [^]*?)\n\n/
+    .exec(pageText("docs/deploy/executable.md")) ?? [];
+  const code = await Deno.readTextFile(new URL("../../src/sockets/sockets.ts", import.meta.url));
+  const [, symbols = ""] = /\nconst SYMBOLS = \{\n([^]*?)\n\} as const;/.exec(code) ?? [];
+  const called = [...symbols.matchAll(/^ {2}(\w+): \{ parameters/gm)].map(([, name = ""]) => name);
+  assert(called.length > 5);
+  const named = quoted(paragraph.replaceAll("\n", " ")).filter((word) => /^\w+$/.test(word));
+  assertEquals(named.toSorted(), called.toSorted());
 });

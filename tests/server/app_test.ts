@@ -92,6 +92,15 @@ Deno.test("a very long model name is cut in the response headers, which clients 
   assert((headers.get("x-gateway-model") ?? "").length < 4096);
 });
 
+Deno.test("names over 256 characters are cut in the response headers", async () => {
+  const { app } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
+  for (const [length, shown] of [[256, 256], [257, 256]] as const) {
+    const request = chatRequest({ body: { model: "m".repeat(length) } });
+    const { headers } = await got(await app(request));
+    assertEquals(headers.get("x-gateway-model"), "m".repeat(shown));
+  }
+});
+
 Deno.test("the client of a call that a shared store admits is watched once", async () => {
   const { gateway } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
   const app = createApp(gateway, () => Promise.resolve(null));

@@ -56,7 +56,7 @@ export interface PendingWrites {
 }
 
 /** Maximum number of waiting writes. */
-export const MAX_PENDING_WRITES = 10_000;
+const MAX_PENDING_WRITES = 10_000;
 
 interface Waiting extends PendingWrite {
   readonly expires: number;

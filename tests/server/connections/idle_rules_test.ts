@@ -57,6 +57,7 @@ Deno.test("between requests a connection may be idle for the idle timeout", () =
   const traffic = { ...SILENT, receivedBytes: 100 };
   assertEquals(headSince(SERVED, { ...traffic, silentMs: 50_000 }, 50_000), null);
   assertEquals(headSince(SERVED, { ...traffic, silentMs: 49_980 }, 50_000), null, "a clock's tick");
+  assertEquals(headSince(SERVED, { ...traffic, silentMs: 49_979 }, 50_000), 21);
   assertEquals(overdueAt(SERVED), 120_000);
   assertEquals(overdueAt(SERVED, { headMs: 60_000, idleMs: 1_000 }), 1_000);
 });

@@ -253,6 +253,14 @@ Deno.test("the time of a check is limited, whatever client and model choose", ()
   }
 });
 
+Deno.test("a check takes up to two million comparisons", () => {
+  const check = checkOf(listOf([...Array<JsonObject>(900).fill({ type: "number" }), PLAIN]));
+  // Each element is compared with 901 schemas.
+  assertEquals(check.problem(JSON.stringify({ a: Array(2_200).fill("a") })), null);
+  const more = JSON.stringify({ a: Array(2_220).fill("a") });
+  assertEquals(check.problem(more), "too large to be checked");
+});
+
 Deno.test("a property that is listed many times is required once", () => {
   const inner = { ...strictObject({ b: PLAIN }), required: Array(190_000).fill("b") };
   const check = checkOf(strictObject({ a: { type: "array", items: inner } }));
