@@ -60,6 +60,20 @@ export function newChunkedFraming(): BodyFraming {
     }
   }
 
+  /** Returns the index after the line that begins at `start`; -1 if it has no end yet. */
+  function takeLine(bytes: Uint8Array, start: number): number {
+    const end = bytes.indexOf(LF, start);
+    if ((end < 0 ? bytes.length : end) - start > MAX_LINE_BYTES) {
+      throw new Error("a line of the response has no end");
+    }
+    if (end < 0) return -1;
+    if (end === start || bytes[end - 1] !== CR) {
+      throw new Error("a line of the response has a malformed end");
+    }
+    line(bytes, start, end - 1);
+    return end + 1;
+  }
+
   return {
     take(bytes) {
       let length = 0;
@@ -79,16 +93,16 @@ export function newChunkedFraming(): BodyFraming {
           used += 2;
           place = "size";
         }
-        const end = bytes.indexOf(LF, used);
-        if ((end < 0 ? bytes.length : end) - used > MAX_LINE_BYTES) {
-          throw new Error("a line of the response has no end");
+        let next: number;
+        try {
+          next = takeLine(bytes, used);
+        } catch (error) {
+          // The data before it has arrived whole: the next call refuses the line.
+          if (length > 0) break;
+          throw error;
         }
-        if (end < 0) break;
-        if (end === used || bytes[end - 1] !== CR) {
-          throw new Error("a line of the response has a malformed end");
-        }
-        line(bytes, used, end - 1);
-        used = end + 1;
+        if (next < 0) break;
+        used = next;
       }
       return { length, used };
     },

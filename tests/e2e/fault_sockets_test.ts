@@ -90,6 +90,18 @@ const SOCKET_BREAKS: readonly SocketBreak[] = [
     },
   },
   {
+    name: "a broken chunk arrives together with the content before it",
+    row: ["a broken chunk or compression", "within the content"],
+    fits: isText,
+    play({ write }, answer) {
+      const text = begun(answer);
+      const size = new TextEncoder().encode(text).length.toString(16);
+      const head =
+        `HTTP/1.1 200 OK\r\nContent-Type: ${answer.type}\r\nTransfer-Encoding: chunked\r\n`;
+      return write(`${head}\r\n${size}\r\n${text}\r\nno size\r\n`);
+    },
+  },
+  {
     name: "the body ends orderly within the answer",
     row: ["the body ends", "within the content"],
     async play({ head, chunk, finish }, answer) {

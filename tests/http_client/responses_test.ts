@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { newChunkedFraming } from "../../src/http_client/chunked.ts";
 import { fault, heard } from "./heard.ts";
 
 const OK = "HTTP/1.1 200 OK\r\n";
@@ -115,6 +116,16 @@ Deno.test("chunk lines with anything but a size and its extension are refused", 
   for (const body of [...bodies, ...lines, ...sizes]) {
     const text = `${OK}transfer-encoding: chunked\r\n\r\n${body}\r\n0\r\n\r\n`;
     assert(await fault(text) !== null, JSON.stringify(body));
+  }
+});
+
+Deno.test("data before a malformed chunk line is taken first, also when it arrives together with the line", () => {
+  for (const line of ["x\r\n", "5\n", "f".repeat(13) + "\r\n", "5;\x00\r\n", "1".repeat(20_000)]) {
+    const { take } = newChunkedFraming();
+    const bytes = new TextEncoder().encode(`3\r\nhel\r\n2\r\nlo\r\n${line}`);
+    const { length, used } = take(bytes);
+    assertEquals(new TextDecoder().decode(bytes.subarray(0, length)), "hello", line);
+    assertThrows(() => take(bytes.subarray(used)), line);
   }
 });
 

@@ -20,12 +20,14 @@ async function endOf(freedAt: number | null, freed: number): Promise<readonly st
       return bytes?.length ?? null;
     },
   });
+  let timer: number | null = null;
   const line = {
     received,
     write() {
       if (freedAt === count) parts[freed]?.buffer.transfer(0);
       count += 1;
-      if (count === 3 || freedAt !== null) setTimeout(written.resolve);
+      // One timer, which the read waits for: a second one could outlast the test.
+      if (count === 3 || freedAt !== null) timer ??= setTimeout(written.resolve);
       return Promise.resolve();
     },
     release: () => void ends.push("reused"),
