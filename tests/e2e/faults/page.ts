@@ -33,7 +33,9 @@ breaks in the same way. If only the first one breaks and the call is sent again,
   each attempt; \`upstream_cause\` is absent unless a connection failed.
 - Break: "the body ends" is an orderly end, with the last chunk or all bytes of \`Content-Length\`; without them it is "the
   connection is closed", unless the response has neither chunks nor a length, where the connection is the end. Each attempt has
-  a new connection; what happens on a reused one is in [Connections](../guide/providers.md#connections).
+  a new connection; what happens on a reused one is in [Connections](../guide/providers.md#connections). The gateway asks for bodies
+  without compression. Of a compressed one, content that arrives in one piece with the break may be lost, and the outcome is then
+  that of an earlier phase.
 - Calls: those to which the row applies. "all" means each kind of call on this page, "streams" includes WebSockets. A call of
   \`count_tokens\` has one attempt at each target.
 
