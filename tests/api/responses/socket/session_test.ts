@@ -193,10 +193,11 @@ Deno.test("every event in reply to a message with a stream_id has that stream_id
   for (const provider of ["native", "compat"]) {
     for (const stream_id of ['a "quoted" lane', "s".repeat(256)]) {
       for (const model of ["sim-echo", "sim-error-503", "sim-broken-stream", "unheard-of"]) {
-        const { events } = await say(client, provider, {
+        const { events, ending } = await say(client, provider, {
           model: `${provider}/${model}`,
           stream_id,
         });
+        assert(model !== "sim-echo" || ending === "response.completed", ending);
         assert(events.every((event) => event.stream_id === stream_id), JSON.stringify(events));
       }
     }
