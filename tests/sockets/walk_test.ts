@@ -32,6 +32,10 @@ Deno.test("a walk visits every number once, a bounded part of them in each turn"
   }
 });
 
+Deno.test("a turn of a walk visits 128 numbers", () => {
+  assertEquals(turnsOf(300).map(({ length }) => length), [128, 128, 44]);
+});
+
 Deno.test("a walk stops when the visitor returns false", () => {
   assertEquals(turnsOf(10_000, 3).flat(), [0, 1, 2, 3]);
   assertEquals(turnsOf(10_000, MAX_STEPS_PER_TURN).flat().at(-1), MAX_STEPS_PER_TURN);

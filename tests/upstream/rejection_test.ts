@@ -9,6 +9,7 @@ const MIB = 1024 * 1024;
 interface Rejected {
   readonly type?: "compat" | "messages" | "local";
   readonly key?: string;
+  readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly stream?: boolean;
 }
@@ -17,11 +18,17 @@ interface Rejected {
 async function rejected(
   status: number,
   body: JsonObject | string,
-  { type = "compat", key = "sk-upstream", headers = {}, stream = false }: Rejected = {},
+  {
+    type = "compat",
+    key = "sk-upstream",
+    url = "http://up",
+    headers = {},
+    stream = false,
+  }: Rejected = {},
 ): Promise<Got> {
   const world = scriptedWorld({ fetch: () => answers(status, body, headers) });
   const config = JSON.stringify({
-    providers: { up: { type, base_url: "http://up", api_key: key } },
+    providers: { up: { type, base_url: url, api_key: key } },
     routing: { routes: [{ name: "r", targets: [{ provider: "up" }] }] },
     retry: { enabled: false },
   });
@@ -124,6 +131,15 @@ Deno.test("a status that the gateway uses itself, or that is not an error, becom
       null,
     ], String(status));
   }
+});
+
+Deno.test("values of the query of base_url with 8 characters or more are removed from messages and headers", async () => {
+  const url = "http://up?a=7654321&b=87654321";
+  const body = '{"error":{"message":"7654321 and 87654321"}}';
+  const headers = { "x-short": "7654321", "x-long": "87654321" };
+  const answer = await rejected(400, body, { url, headers });
+  assertEquals(answer.error.message, "7654321 and [redacted]");
+  assertEquals([answer.headers.get("x-short"), answer.headers.get("x-long")], ["7654321", null]);
 });
 
 const KEYS = ["sk-upstream", 'sk-"quoted"\\', "sk/slash"];

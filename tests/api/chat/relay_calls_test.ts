@@ -206,6 +206,7 @@ Deno.test("a tool call ID is awaited for at most 512 records and 1 MiB, and a la
   const [late] = push(calls({ index: 0, id: "a", function: { arguments: "{}" } }));
   assertEquals(itemsOf(JSON.parse(late ?? "")), [{ index: 0, function: { arguments: "{}" } }]);
   assertEquals(newTestRelay().push(calls(call(0, null, "f", "x".repeat(1024 * 1024)))).length, 1);
+  assertEquals(newTestRelay().push(calls(call(0, null, "f", "x".repeat(1023 * 1024)))), []);
 });
 
 Deno.test("tool calls with distinct indexes are relayed byte for byte", () => {

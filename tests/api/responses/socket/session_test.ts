@@ -158,13 +158,18 @@ Deno.test("a continuation stays with its provider and its account", async () => 
 Deno.test("a socket's conversation may grow to 16 MiB, then the error asks for a new one", async () => {
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
-  const input = "x".repeat(9 * 1024 * 1024);
+  const input = "x".repeat(7.9 * 1024 * 1024);
   const fields = { model: "compat/sim-long-1", input, store: false };
   const first = await say(client, "compat", fields);
   const second = await say(client, "compat", { ...fields, previous_response_id: first.id });
-  assertEquals(second.ending, "response.completed");
-  const third = await say(client, "compat", { previous_response_id: second.id });
-  assertEquals(refusalIn(third), [413, "state_too_large", "previous_response_id"]);
+  const third = await say(client, "compat", {
+    ...fields,
+    input: "y".repeat(512 * 1024),
+    previous_response_id: second.id,
+  });
+  assertEquals([second.ending, third.ending], ["response.completed", "response.completed"]);
+  const fourth = await say(client, "compat", { previous_response_id: third.id });
+  assertEquals(refusalIn(fourth), [413, "state_too_large", "previous_response_id"]);
   assertEquals((await say(client, "compat")).ending, "response.completed");
 });
 
@@ -186,12 +191,13 @@ Deno.test("every event in reply to a message with a stream_id has that stream_id
   await using served = socketGateway(EVERY_TYPE, simulated());
   await using client = await served.open();
   for (const provider of ["native", "compat"]) {
-    for (const stream_id of ['a "quoted" lane', "b"]) {
+    for (const stream_id of ['a "quoted" lane', "s".repeat(256)]) {
       for (const model of ["sim-echo", "sim-error-503", "sim-broken-stream", "unheard-of"]) {
-        const { events } = await say(client, provider, {
+        const { events, ending } = await say(client, provider, {
           model: `${provider}/${model}`,
           stream_id,
         });
+        assert(model !== "sim-echo" || ending === "response.completed", ending);
         assert(events.every((event) => event.stream_id === stream_id), JSON.stringify(events));
       }
     }
