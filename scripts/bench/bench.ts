@@ -1,5 +1,5 @@
 import { measureCancel } from "./cancel.ts";
-import { runUntilInterrupted } from "./interrupt.ts";
+import { runUntilInterrupted } from "../tools/interrupt.ts";
 import { newSystemRun, runInterleaved, WARM_UP_S } from "./measure.ts";
 import { type BenchOptions, parseOptions, USAGE } from "./options.ts";
 import { findPeerTask } from "./peers/peer.ts";

@@ -1,6 +1,7 @@
 import { hostName } from "../packaging/compile.ts";
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { linesOf } from "../soak/gateway_process.ts";
+import { endAtOnce } from "../tools/interrupt.ts";
 import { readMemoryBytes } from "./processes.ts";
 
 /** Two forms of the program: its sources, and the executable of `deno task compile`. */
@@ -91,17 +92,7 @@ export function newPrograms(folder: string): Programs {
 
   async function end() {
     isOver = true;
-    for (const child of children) {
-      try {
-        // The second signal ends the program without its requests in flight.
-        child.kill("SIGINT");
-        child.kill("SIGTERM");
-      } catch (error) {
-        // It has ended already.
-        if (!(error instanceof TypeError)) throw error;
-      }
-      await child.status;
-    }
+    for (const child of children) await endAtOnce(child);
   }
 
   return { folder, start, [Symbol.asyncDispose]: end };

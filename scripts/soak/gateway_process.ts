@@ -2,6 +2,7 @@ import { TextLineStream } from "./lines.ts";
 import manifest from "../../deno.json" with { type: "json" };
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { configText } from "./config.ts";
+import { endAtOnce } from "../tools/interrupt.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const REAL_WORLD = new URL("src/world/real_world.ts", ROOT).href;
@@ -56,16 +57,26 @@ export async function probedProgram(folder: string): Promise<readonly string[]> 
   return ["run", ...PERMISSIONS, `--import-map=${importMap}`, "--v8-flags=--expose-gc", main];
 }
 
-/** Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`. */
-export async function startGateway(upstream: string, folder: string): Promise<GatewayProcess> {
+/**
+ * Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`. `started` ends it
+ * if it still runs.
+ */
+export async function startGateway(
+  upstream: string,
+  folder: string,
+  started: AsyncDisposableStack,
+): Promise<GatewayProcess> {
   const path = `${folder}/soak.yaml`;
   await Deno.writeTextFile(path, configText(upstream, 0));
+  const args = [...await probedProgram(folder), "--config", path];
+  if (started.disposed) throw new Error("The soak is over.");
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...await probedProgram(folder), "--config", path],
+    args,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  started.defer(() => endAtOnce(child));
   const complaints: string[] = [];
   const probes: PromiseWithResolvers<string>[] = [];
   let exitCode: number | null = null;

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { writeFigures } from "./page.ts";
 import { runSoak } from "./soak.ts";
+import { runUntilInterrupted } from "../tools/interrupt.ts";
 
 const USAGE = `deno task soak [--minutes 2] [--rate 20] [--docs]
   --minutes  minutes of load
@@ -25,13 +26,18 @@ if (Deno.build.os !== "linux") {
   Deno.exit(2);
 }
 const figures: string[] = [];
-const problems = await runSoak({
-  minutes,
-  rate,
-  print(line) {
+const started = new AsyncDisposableStack();
+let hasPassed = false;
+
+async function soak(): Promise<void> {
+  const print = (line: string) => {
     figures.push(line);
     console.log(line);
-  },
-});
-if (values.docs && problems.length === 0) await writeFigures(figures);
-Deno.exit(problems.length === 0 ? 0 : 1);
+  };
+  const problems = await runSoak({ minutes, rate, print }, started);
+  if (values.docs && problems.length === 0) await writeFigures(figures);
+  hasPassed = problems.length === 0;
+}
+
+const exitCode = await runUntilInterrupted(soak, () => started.disposeAsync());
+Deno.exit(exitCode === 0 && !hasPassed ? 1 : exitCode);

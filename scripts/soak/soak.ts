@@ -26,12 +26,18 @@ export interface SoakOptions {
   print(line: string): void;
 }
 
-/** Runs the soak and prints its report. Returns the problems; none if it has passed. */
-export async function runSoak({ minutes, rate, print }: SoakOptions): Promise<readonly string[]> {
+/**
+ * Runs the soak and prints its report. Returns the problems; none if it has passed. `started` ends what it has
+ * started and removes its files.
+ */
+export async function runSoak(
+  { minutes, rate, print }: SoakOptions,
+  started: AsyncDisposableStack,
+): Promise<readonly string[]> {
   const folder = await Deno.makeTempDir();
-  await using _folder = { [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
-  await using upstream = serveUpstream();
-  const gateway = await startGateway(upstream.url, folder);
+  started.defer(() => Deno.remove(folder, { recursive: true }));
+  const upstream = started.use(serveUpstream());
+  const gateway = await startGateway(upstream.url, folder, started);
   print(
     `Soak of ${minutes} minutes, ${rate} uses in a second, ${USES.length} kinds of use, ` +
       `Deno ${Deno.version.deno}`,

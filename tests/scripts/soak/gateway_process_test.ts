@@ -5,7 +5,8 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 
 Deno.test("the soak sees the socket, the tasks and the call of a client that waits, and that they end", async () => {
   const folder = await Deno.makeTempDir();
-  const gateway = await startGateway("http://127.0.0.1:9", folder);
+  await using started = new AsyncDisposableStack();
+  const gateway = await startGateway("http://127.0.0.1:9", folder, started);
   const { hostname, port } = new URL(gateway.url);
 
   /** Looks at the process until it holds what is expected. */

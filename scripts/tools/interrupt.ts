@@ -1,4 +1,4 @@
-/** The exit code for each signal that ends the benchmark: 128 plus the number of the signal, as in a shell. */
+/** The exit code for each signal that ends a script: 128 plus the number of the signal, as in a shell. */
 const EXIT_CODES = [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 /**
@@ -8,7 +8,7 @@ const EXIT_CODES = [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]] as const
 export async function runUntilInterrupted(
   work: () => Promise<void>,
   end: () => Promise<void>,
-  timeoutMs: number,
+  timeoutMs: number | null = null,
 ): Promise<number> {
   const interrupted = Promise.withResolvers<void>();
   let exitCode: number | null = null;
@@ -19,8 +19,8 @@ export async function runUntilInterrupted(
       interrupted.resolve();
     });
   }
-  const timeLimit = setTimeout(() => {
-    console.error("The benchmark did not finish within its time limit and was stopped.");
+  const timeLimit = timeoutMs === null ? undefined : setTimeout(() => {
+    console.error("The run did not finish within its time limit and was stopped.");
     exitCode ??= 1;
     interrupted.resolve();
   }, timeoutMs);
@@ -33,4 +33,17 @@ export async function runUntilInterrupted(
   // A terminal interrupts the servers too, so that the work may fail before the signal is seen.
   if (exitCode === null && failure !== null) throw failure.error;
   return exitCode ?? 0;
+}
+
+/** Ends a gateway without waiting for its requests in flight, and waits until it has ended. */
+export async function endAtOnce(gateway: Deno.ChildProcess): Promise<void> {
+  try {
+    // The second signal ends the program without its requests in flight.
+    gateway.kill("SIGINT");
+    gateway.kill("SIGTERM");
+  } catch (error) {
+    // It has ended already.
+    if (!(error instanceof TypeError)) throw error;
+  }
+  await gateway.status;
 }
