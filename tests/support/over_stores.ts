@@ -2,7 +2,7 @@ import { openStateStore } from "../../src/state/open_store.ts";
 import { newPlainCodec } from "../../src/state/records/plain_codec.ts";
 import { openSqliteStore } from "../../src/state/sqlite/open.ts";
 import type { OpenedStore, StateStore } from "../../src/state/state_store.ts";
-import { startKeptThread } from "../state/sqlite/kept_threads.ts";
+import { newThreadStarter } from "../state/sqlite/kept_threads.ts";
 import { newMemoryFolder, settingsOf } from "../state/sqlite/store.ts";
 import { PATIENT_TIMEOUT_MS } from "../state/valkey/connections.ts";
 import { newPrefix, storeSettings } from "../state/valkey/stores.ts";
@@ -40,10 +40,10 @@ export function testOverStores(
 const openSqlite: OpenStoreUnderTest = async (world) => {
   const folder = await newMemoryFolder();
   const dependencies = { world, log: LOG, codec: newPlainCodec() };
-  const options = { start: startKeptThread };
+  const { start } = newThreadStarter();
   return {
     store: storeOf(
-      await openSqliteStore(settingsOf(`${folder}/state.db`), dependencies, options),
+      await openSqliteStore(settingsOf(`${folder}/state.db`), dependencies, { start }),
     ),
     release: () => Deno.remove(folder, { recursive: true }),
   };

@@ -10,7 +10,7 @@ import { testOwners } from "../conformance/owners.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
-import { startKeptThread } from "./kept_threads.ts";
+import { newThreadStarter } from "./kept_threads.ts";
 import { newMemoryFolder, newTestFile } from "./store.ts";
 
 function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
@@ -21,12 +21,14 @@ function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
     async open(retention) {
       const folder = await newMemoryFolder();
       const file = newTestFile(folder, codec);
-      let store = await file.open({ start: startKeptThread }, retention);
+      const threads = newThreadStarter();
+      let store = await file.open({ start: threads.start }, retention);
       return {
         store,
         advance: (ms) => file.world.advance(ms),
         async reopen() {
           await store.close();
+          threads.end();
           store = await file.open({}, retention);
           return store;
         },
