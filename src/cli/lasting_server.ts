@@ -35,6 +35,8 @@ export function serveLasting(
   handler: (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Promise<Response>,
 ): LastingServer {
   const servers = new Set<Deno.HttpServer<Deno.NetAddr>>();
+  /** The newest server that has lost its socket. */
+  let lost: Deno.HttpServer<Deno.NetAddr> | null = null;
   let descriptor: number | null = null;
   const { addr } = open({ hostname, port });
   // It keeps the process alive while there is no server.
@@ -44,10 +46,21 @@ export function serveLasting(
     const server = Deno.serve({ ...at, reusePort, onListen() {} }, handler);
     servers.add(server);
     const ended = () => void servers.delete(server);
-    // After a loss the runtime holds what belongs to the server until it is shut down.
-    server.finished.then(ended, () => server.shutdown().then(ended, ended));
+    server.finished.then(ended, () => {
+      ended();
+      endLost();
+      lost = server;
+    });
     descriptor = reusePort ? findListener(server.addr, sockets) : null;
     return server;
+  }
+
+  /**
+   * Ends the server that lost its socket before the newest one: the runtime holds what belongs to it until then. The
+   * newest one has connections: runtimes after 2.7.11 report the loss while they are open.
+   */
+  async function endLost(): Promise<void> {
+    await lost?.shutdown().catch(() => {});
   }
 
   function look() {
@@ -70,7 +83,7 @@ export function serveLasting(
     addr,
     async shutdown() {
       clearInterval(timer);
-      await Promise.all(servers.values().map((server) => server.shutdown()));
+      await Promise.all([endLost(), ...servers.values().map((server) => server.shutdown())]);
     },
   };
 }
