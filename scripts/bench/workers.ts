@@ -12,6 +12,11 @@ export interface WorkersMeasurement {
   readonly rates: readonly number[];
   /** Processor time of a request in microseconds, of the parent and all workers together. */
   readonly gatewayUs: number;
+  /**
+   * The part of it in the main threads, which serve one request after the other. The rest are threads of the
+   * runtime that collect garbage and compile beside them, on another core if one is free.
+   */
+  readonly mainUs: number;
   /** Processor time of a request in microseconds, of the load generator. */
   readonly loadUs: number;
 }
@@ -104,22 +109,31 @@ interface MeasuredRun {
 }
 
 async function newMeasuredRun({ url, pid }: RunningProgram): Promise<MeasuredRun> {
-  const system = { port: Number(new URL(url).port), cpuMs: () => treeCpuMs(pid) };
+  const system = { port: Number(new URL(url).port), cpuMs: () => treeCpuMs(pid, "all") };
   const run: SystemRun = await newSystemRun(SCENARIO, system, SCENARIO.request);
-  let loadUs = 0;
+  const mainUs = () => (treeCpuMs(pid, "main") ?? NaN) * 1_000;
+  let loadSumUs = 0;
+  let mainSumUs = 0;
   return {
     async warmUp() {
       await run.round(WARM_UP_S);
       run.reset();
     },
     async round(seconds) {
-      const before = ownCpuUs();
+      const before = { load: ownCpuUs(), main: mainUs() };
       await run.round(seconds);
-      loadUs += ownCpuUs() - before;
+      loadSumUs += ownCpuUs() - before.load;
+      mainSumUs += mainUs() - before.main;
     },
     result() {
       const { rates, timesUs, cpuUs } = run.result();
-      return { rates, gatewayUs: cpuUs ?? NaN, loadUs: loadUs / timesUs.length };
+      const count = timesUs.length;
+      return {
+        rates,
+        gatewayUs: cpuUs ?? NaN,
+        mainUs: mainSumUs / count,
+        loadUs: loadSumUs / count,
+      };
     },
   };
 }
@@ -139,20 +153,24 @@ function programOnAllCores(canPin: boolean): Program {
 /** Linux reports processor time in units of a hundredth of a second. */
 const CPU_TICK_MS = 10;
 
-/** Returns the processor time of a process and its children; null where the system does not report it. */
-function treeCpuMs(pid: number): number | null {
+/**
+ * Returns the processor time of all threads of a process and its children, or of their main threads; null
+ * where the system does not report it.
+ */
+function treeCpuMs(pid: number, threads: "all" | "main"): number | null {
   if (Deno.build.os !== "linux") return null;
   let sum = 0;
   for (const { name } of Deno.readDirSync("/proc")) {
-    const stat = /^\d+$/.test(name) ? readStat(name) : null;
+    if (!/^\d+$/.test(name)) continue;
+    const stat = readStat(`/proc/${name}${threads === "all" ? "" : `/task/${name}`}/stat`);
     if (stat !== null && (Number(name) === pid || stat.parent === pid)) sum += stat.cpuMs;
   }
   return sum;
 }
 
-function readStat(pid: string) {
+function readStat(path: string) {
   try {
-    const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+    const stat = Deno.readTextFileSync(path);
     // The process name is in parentheses and may contain spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return {
@@ -166,19 +184,37 @@ function readStat(pid: string) {
 
 /**
  * Returns the report line. The load generator needs a part of the cores too, so with two cores the rate
- * cannot reach the target; then the processor time of a request decides, which shows what two workers
- * do on two cores of their own.
+ * cannot reach the target; then the processor time of a request decides: what two workers do on two cores of
+ * their own, by what one does on one core. One worker is faster where its runtime has a second core for its
+ * other threads, so the line also has the ratio to that.
  */
 export function workersLine({ cores, one, two }: WorkersResult): string {
   const rate = median(two.rates.map((each, round) => each / (one.rates[round] ?? each)));
   const scaling = 2 * one.gatewayUs / two.gatewayUs;
-  const limit = Math.min(2, cores * one.gatewayUs / (two.gatewayUs + two.loadUs));
+  const alone = { one: { ...one, loadUs: 0 }, two: { ...two, loadUs: 0 } };
   const decisive = cores > 2 ? rate : scaling;
-  const systems = [one, two].map(({ rates, gatewayUs }) =>
-    `${median(rates).toFixed(0)}/s, ${gatewayUs.toFixed(0)} µs CPU`
+  const systems = [one, two].map(({ rates, gatewayUs, mainUs }) =>
+    `${median(rates).toFixed(0)}/s, ${gatewayUs.toFixed(0)} µs CPU (${
+      mainUs.toFixed(0)
+    } in main threads)`
   );
   return `workers one ${systems[0]}; two ${systems[1]}; rate ${rate.toFixed(2)} times ` +
-    `(at most ${limit.toFixed(2)} on ${cores} cores beside the load, ` +
-    `${two.loadUs.toFixed(0)} µs a request); ${scaling.toFixed(2)} times by CPU  ` +
+    `(at most ${highestRatio(cores, { one, two }).toFixed(2)} on ${cores} cores beside the load, ` +
+    `${two.loadUs.toFixed(0)} µs a request); ${scaling.toFixed(2)} times one core by CPU, ` +
+    `${highestRatio(2, alone).toFixed(2)} times one worker with two cores  ` +
     `>= ${MIN_WORKERS_RATIO.toFixed(2)}${decisive >= MIN_WORKERS_RATIO ? "" : " missed"}`;
+}
+
+/** Returns the ratio of the highest rates that the processor time of a request permits on these cores. */
+function highestRatio(cores: number, { one, two }: Pick<WorkersResult, "one" | "two">): number {
+  return highestRate(cores, 2, two) / highestRate(cores, 1, one);
+}
+
+/** The rate is bounded by the main thread of each worker, and by all cores together. */
+function highestRate(
+  cores: number,
+  workers: number,
+  { gatewayUs, mainUs, loadUs }: WorkersMeasurement,
+): number {
+  return Math.min(workers / mainUs, cores / (gatewayUs + loadUs));
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/json/json.ts";
-import { changeMembers, type Entry, parseMembers, splice } from "../../../formats/edit.ts";
+import { changeMembers, type Edit, type Entry, parseMembers } from "../../../formats/edit.ts";
 
 /** Members of a provider's Response objects that say what the gateway does, not what the provider does. */
 export interface OwnMembers {
@@ -23,9 +23,13 @@ export function ownMembers(
 }
 
 /**
- * Returns the JSON text with these members set in the Response object that begins at `start`. All
- * other bytes stay unchanged. The text must be valid JSON.
+ * Returns the edits of a JSON text that set these members in the Response object that begins at `start`. The
+ * text must be valid JSON.
  */
-export function withMembers(text: string, start: number, entries: readonly Entry[]): string {
-  return splice(text, changeMembers(start, parseMembers(text, start), entries));
+export function memberEdits(
+  text: string,
+  start: number,
+  entries: readonly Entry[],
+): readonly Edit[] {
+  return changeMembers(start, parseMembers(text, start), entries);
 }

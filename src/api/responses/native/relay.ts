@@ -9,12 +9,13 @@ import {
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../../core/result.ts";
-import type { Entry } from "../../../formats/edit.ts";
+import type { Edit, Entry } from "../../../formats/edit.ts";
+import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
-import { type OwnMembers, ownMembers, withMembers } from "./own_members.ts";
+import { memberEdits, type OwnMembers, ownMembers } from "./own_members.ts";
 
 /** Options of the relay of a native Responses stream. */
 export interface NativeOptions extends OwnMembers {
@@ -91,7 +92,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     const entries = event.response === null ? [] : ownMembers(event.response, options);
     const sent = entries.length === 0
       ? record
-      : { ...record, data: setMembers(event.document, entries), raw: null };
+      : editRecord(record, responseEdits(event.document, entries));
     if (terminal.value !== null) {
       const finished = finish(sent.data);
       // ID and sequence stay at their values before the terminal event, which `fail` may replace.
@@ -185,9 +186,12 @@ function parseUsage({ response }: NativeEvent): Usage | null {
   return counted.ok ? counted.value : null;
 }
 
-function setMembers({ text, members }: JsonDocument, entries: readonly Entry[]): string {
+function responseEdits(
+  { text, members }: JsonDocument,
+  entries: readonly Entry[],
+): readonly Edit[] {
   const member = members.find(({ key }) => key === "response");
-  return member === undefined ? text : withMembers(text, member.start, entries);
+  return member === undefined ? [] : memberEdits(text, member.start, entries);
 }
 
 function endedEarly(): Result<never> {

@@ -5,11 +5,12 @@ import { skipBlanks } from "../../../core/json/scan.ts";
 import type { HttpResponse, UpstreamResponse } from "../../../core/reply.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { hasKeyTwice } from "../../../formats/document.ts";
+import { splice } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { parseResponseDocument } from "../../response_document.ts";
-import { ownMembers, withMembers } from "./own_members.ts";
+import { memberEdits, ownMembers } from "./own_members.ts";
 import type { NativeOptions } from "./relay.ts";
 
 /**
@@ -35,7 +36,9 @@ export function parseNativeResponse(
     return malformed("a response with a different ID than the requested one");
   }
   const entries = ownMembers(value, own);
-  const sent = entries.length === 0 ? text : withMembers(text, skipBlanks(text, 0), entries);
+  const sent = entries.length === 0
+    ? text
+    : splice(text, memberEdits(text, skipBlanks(text, 0), entries));
   const exact = parseExact(sent);
   const resource = isObject(exact) ? exact : value;
   const usage = parseResponseUsage(resource);

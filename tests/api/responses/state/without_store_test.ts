@@ -134,6 +134,21 @@ for (const says of [true, null, "nothing"] as const) {
   });
 }
 
+Deno.test("without a store the events of an upstream that says store: true keep every other byte", async () => {
+  const plain = streamOf("resp_1", { store: true });
+  const framed = [
+    plain,
+    plain.replaceAll("\n", "\r\n"),
+    plain.replaceAll("data: ", "id: 1\n: comment\ndata:").replaceAll("}\n\n", "}\nretry: 5\n\n"),
+    plain.replaceAll('"response":', '\ndata: "response": '),
+  ];
+  for (const body of framed) {
+    const { text } = await nativeGateway(NO_STORE + nativeConfig({ up: {} }), () => ({ body }))
+      .post("/responses", { model: "m", input: "x", stream: true });
+    assertEquals(text, body.replaceAll('"store":true', '"store":false'));
+  }
+});
+
 /** A request field that needs stored state, with the path of the refusal and the remedy. */
 const NEEDING: readonly {
   readonly name: string;
