@@ -33,7 +33,7 @@ export interface ReasoningCollector {
 }
 
 /** Maximum length of the collected text and blocks of one response, in characters of JSON. */
-export const MAX_REASONING_CHARS = 4 * 1024 * 1024;
+const MAX_REASONING_CHARS = 4 * 1024 * 1024;
 
 /** Returns a collector without events. A response above the size limit has no collected reasoning. */
 export function newReasoningCollector(): ReasoningCollector {

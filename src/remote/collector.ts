@@ -31,8 +31,8 @@ export interface Collector {
   hasRoom(): boolean;
   /** Counts events that were dropped because the queue was full. */
   drop(events: number): void;
-  /** Sends the queued events within `ms` milliseconds and drops the rest. The queue accepts no more events. */
-  flush(ms: number): Promise<void>;
+  /** At shutdown: sends the queued events within 5 s and drops the rest. The queue accepts no more events. */
+  flush(): Promise<void>;
   /** Drops the queued events immediately. The queue accepts no more events. */
   discard(): Promise<void>;
 }
@@ -47,6 +47,9 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 /** Time for which a batch waits for further events. */
 const BATCH_DELAY_MS = 1_000;
+
+/** On shutdown: time to send queued events. */
+const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Maximum number of attempts to send one batch. */
 const MAX_ATTEMPTS = 3;
@@ -152,9 +155,9 @@ export function newCollector(settings: CollectorSettings, deps: CollectorDeps): 
       queue.push(bytes);
       schedule();
     },
-    async flush(ms) {
+    async flush() {
       isClosed = true;
-      const cancel = world.after(ms, () => {
+      const cancel = world.after(FLUSH_TIMEOUT_MS, () => {
         // The metric of dropped events is not scraped after this point.
         log.warn("events were lost at shutdown: the dashboard was too slow", {
           events: held.events,

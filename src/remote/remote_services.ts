@@ -38,9 +38,6 @@ export interface RemoteServices {
 /** On shutdown: time to send the responses of finished remote commands. */
 const LAST_RESPONSES_TIMEOUT_MS = 1_000;
 
-/** On shutdown: time to send queued events. */
-const FLUSH_TIMEOUT_MS = 5_000;
-
 /** Returns the remote services; none runs before a configuration is applied. */
 export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
   const { instanceId = deps.world.uuid() } = deps;
@@ -71,7 +68,7 @@ export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
         if (!collector.hasRoom()) return collector.drop(eventCount(call, content));
         for (const event of newEvents(call, content, deps.world.wall())) collector.add(event);
       },
-      flush: () => collector.flush(FLUSH_TIMEOUT_MS),
+      flush: () => collector.flush(),
       // Queued events were captured under settings that no longer apply.
       close: () => collector.discard(),
     };

@@ -5,7 +5,7 @@ import { countItems } from "../core/json/scan.ts";
 import type { Optional } from "./chat_request/refusals.ts";
 
 /** Maximum number of members and elements in all JSON texts inside the strings of one request. */
-export const MAX_INNER_ITEMS = 200_000;
+const MAX_INNER_ITEMS = 200_000;
 
 /** Counts the members and elements in the JSON texts of one request. Each of these texts is parsed later. */
 export interface InnerItems {

@@ -1,8 +1,8 @@
 /** Time for which a worker must serve before its end counts as the first one again. */
-export const STABLE_MS = 10_000;
+const STABLE_MS = 10_000;
 
 /** Number of starts in succession that fail before the gateway gives up. */
-export const MAX_FAILED_STARTS = 5;
+const MAX_FAILED_STARTS = 5;
 
 /** Delay before the first restart; it doubles up to the maximum. */
 const MIN_DELAY_MS = 100, MAX_DELAY_MS = 10_000;

@@ -13,7 +13,7 @@ export const WORKER_COMMAND = "worker";
 export const OWN_PROGRAM = "/proc/self/exe";
 
 /** Maximum length of a log line of a worker; a longer one is dropped. */
-export const MAX_LOG_LINE_CHARS = 1024 * 1024;
+const MAX_LOG_LINE_CHARS = 1024 * 1024;
 
 /** A worker process with its channel. */
 export interface WorkerProcess {

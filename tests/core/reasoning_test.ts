@@ -1,9 +1,5 @@
 import type { StreamEvent } from "../../src/core/events.ts";
-import {
-  type CallingReasoning,
-  MAX_REASONING_CHARS,
-  newReasoningCollector,
-} from "../../src/core/reasoning.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../src/core/reasoning.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const BLOCK = { type: "thinking", thinking: "hm", signature: "s" };
@@ -53,9 +49,9 @@ Deno.test("a response without tool calls or without sealed blocks has no reasoni
   assertEquals(collected(block, call(0))?.text, "");
 });
 
-Deno.test("a response with more reasoning than the limit has no reasoning to store", () => {
+Deno.test("a response with more than 4 MiB of reasoning has no reasoning to store", () => {
   const block: StreamEvent = { type: "thinking_block", value: BLOCK };
-  const left = MAX_REASONING_CHARS - JSON.stringify(BLOCK).length;
+  const left = 4 * 1024 * 1024 - JSON.stringify(BLOCK).length;
   const fits = "x".repeat(left);
   assertEquals(collected(thinking(fits), block, call(0))?.text.length, left);
   assertEquals(collected(thinking(fits), thinking("x"), block, call(0)), null);

@@ -1,4 +1,5 @@
 import { parseAllDocuments } from "yaml";
+import { TARGETS } from "../../scripts/packaging/compile.ts";
 import { optionValue, parseArguments } from "../../src/cli/arguments.ts";
 import { serve } from "../../src/cli/serve.ts";
 import { parseConfig } from "../../src/config/load.ts";
@@ -154,6 +155,19 @@ Deno.test("the documented unit is part of the one that the package brings", asyn
   assertEquals(configNamed(args), "/etc/switchyard/config.yaml");
   const seconds = Number(values.get("TimeoutStopSec"));
   assert(seconds * 1000 >= patience(configOf(withSection()).server));
+});
+
+Deno.test("the formula has the archive of each machine with Linux or macOS, with its checksum", async () => {
+  const formula = new URL("../../scripts/packaging/homebrew/switchyard.rb", import.meta.url);
+  const release = await Deno.readTextFile(new URL("../../scripts/release", import.meta.url));
+  const archives = (await Deno.readTextFile(formula))
+    .matchAll(/-([a-z]+-\w+)\.tar\.gz"\n +sha256 "@([\w-]+)@"/g)
+    .map(([, archive, checksum]) => [archive ?? "", checksum]);
+  const machines = Object.keys(TARGETS).filter((name) => !name.startsWith("win32"));
+  assertEquals([...archives].toSorted(), machines.map((name) => [name, name]).toSorted());
+  // What the release fills in is the checksum of the archive with this name.
+  const [, filled = ""] = /\n {2}for machine in ([\w -]+); do\n {4}sum=\$\(awk/.exec(release) ?? [];
+  assertEquals(filled.split(" ").toSorted(), machines.toSorted());
 });
 
 Deno.test("the page of the executable names every function of the C library that the gateway calls", async () => {

@@ -185,12 +185,18 @@ Deno.test("a guarantee whose section names nothing that shows it is listed with 
   ]);
 });
 
-Deno.test("a figure is shown by its number in a named test, in the code of the test, or by a default", () => {
+Deno.test("a figure is shown by its number in a named test, or by a default", () => {
   const body = "Shown by `tests/server/body_timeout_test.ts`.";
   assertEquals(unshown("## One", "It takes 29,999 ms.", "", body), []);
   assertEquals(unshown("## One", "It takes 31 s.", "", body).length, 1);
   assertEquals(unshown("## One", "It takes 120 s.", "", body).length, 1);
   assertEquals(unshown("## One", "`server.idle_timeout` takes 120 s.", "", body), []);
+});
+
+Deno.test("a figure that only the code under test has is not shown, because the test would pass with any other one", () => {
+  // `LEASE_MS`, which the code of this test imports.
+  const test = "tests/state/lease_renewal_test.ts";
+  assertEquals(unshown("## One", "It ends after 30 s.", "", `Shown by \`${test}\`.`).length, 1);
 });
 
 Deno.test("a measured figure is shown by a row of the benchmark that its paragraph names", () => {

@@ -25,8 +25,8 @@ const comparison = newTitleComparison(ALL_TESTS);
 
 /**
  * Returns a line for each promise that nothing shows. A figure needs its number in the tests that its
- * section names, in the code of these tests, in the default of a key in its paragraph, or in a row of
- * the benchmark that its paragraph names. A guarantee needs a named test whose title is about it.
+ * section names, in what these import of the tests and scripts, in the default of a key in its paragraph, or
+ * in a row of the benchmark that its paragraph names. A guarantee needs a named test whose title is about it.
  */
 export function unshownPromises(
   pages: readonly Page[],
@@ -66,9 +66,7 @@ function evidenceOf({ proofs }: Section): Evidence {
 
 function readEvidence(proofs: readonly string[]): Evidence {
   const tests = new Set(proofs.flatMap(testFilesOf));
-  const folders = proofs.flatMap((proof) =>
-    MEASURING_SCRIPTS[taskOf(proof)] ?? (proof.endsWith("/") ? proof.replace(/^tests/, "src") : [])
-  );
+  const folders = proofs.flatMap((proof) => MEASURING_SCRIPTS[taskOf(proof)] ?? []);
   const files = new Set([...tests].flatMap(programOf).concat(folders.flatMap(filesIn)));
   return {
     proofs,
@@ -88,7 +86,7 @@ function problemOf(
     const words = quoted(promise.block);
     const isShown = hasFigure(numbers, promise.figure) || isDefaultOf(words, promise.figure) ||
       words.some((word) => rows.includes(word));
-    return isShown ? null : "the named tests and their code do not have this number";
+    return isShown ? null : "the named tests do not have this number";
   }
   const [, test] = Object.entries(named)
     .find(([beginning]) => promise.sentence.startsWith(beginning)) ?? [];
@@ -122,10 +120,12 @@ function testFilesOf(proof: string): readonly string[] {
   return filesIn(proof).filter((path) => path.endsWith("_test.ts"));
 }
 
-/** A test with the code that it is about: the file that it mirrors, and what both import. */
+/**
+ * A test with what it imports of the tests and scripts. A number that only the code under test has is shown
+ * by no test: the test would pass with any other one.
+ */
 function programOf(test: string): readonly string[] {
-  const mirrored = test.replace(/^tests\//, "src/").replace(/_test\.ts$/, ".ts");
-  return [test, mirrored, ...importsOf(test), ...importsOf(mirrored)];
+  return [test, ...importsOf(test).filter((name) => !name.startsWith("src/"))];
 }
 
 function importsOf(path: string): readonly string[] {

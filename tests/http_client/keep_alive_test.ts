@@ -32,7 +32,7 @@ function optionsOf(port: number): number[][] {
   return found;
 }
 
-Deno.test("the first keep-alive probe of every connection is sent after 30 s", async () => {
+Deno.test("the first keep-alive probe of every connection is sent after 30 s, the next three every 15 s", async () => {
   if (libcPath() === undefined) return assertEquals(newKeepAlive().close(), undefined);
   await using served = server(answering(() => plain("a")));
   const { client, url, port } = served;

@@ -46,18 +46,18 @@ Deno.test("reloads are counted by the parent once, and gauges of two workers are
   );
 });
 
-Deno.test("the objects of a store that two workers share count once, as of the newest write that one of them made", async () => {
+Deno.test("of two workers the highest state of breakers, resting keys and stored objects counts, and the lowest of the store's availability", async () => {
   const workers = [7, 5].map((entries) => {
     const registry = new Registry();
     registerGauges(registry, {
       config: () => configOf(withSection()),
       keyLabels: [],
-      breakers: () => [],
+      breakers: () => [["openai", entries === 7 ? "open" : "closed"]],
       slots: () => [],
-      restingKeys: () => [],
+      restingKeys: () => [["openai", entries]],
       cache: () => ({ entries: 0, bytes: 0 }),
       stores: () => ({ responses: { entries, bytes: 100 * entries } }),
-      isStateUp: () => true,
+      isStateUp: () => entries === 7,
       pendingWrites: () => entries,
       bodyBytes: () => 0,
     }, new Map());
@@ -67,6 +67,9 @@ Deno.test("the objects of a store that two workers share count once, as of the n
   assertEquals(sum.get('gateway_state_entries{store="responses"}'), 7);
   assertEquals(sum.get('gateway_state_bytes{store="responses"}'), 700);
   assertEquals(sum.get("gateway_state_pending_writes"), 12);
+  assertEquals(sum.get('gateway_circuit_breaker_state{provider="openai"}'), 2);
+  assertEquals(sum.get('gateway_provider_keys_resting{provider="openai"}'), 7);
+  assertEquals(sum.get("gateway_state_up"), 0);
 });
 
 Deno.test("metrics of workers are only those of the parent: one process does not have them", async () => {

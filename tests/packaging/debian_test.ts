@@ -107,9 +107,10 @@ Deno.test("packaged files with keys are not readable for everybody before they a
   assertStringIncludes(build, 'put 640 "$here/switchyard.env" etc/switchyard/switchyard.env\n');
 });
 
-Deno.test("the package requires glibc 2.27, which is what the runtime of the executable needs", async () => {
+Deno.test("the package requires systemd 247, and glibc 2.27, which is what the runtime of the executable needs", async () => {
   const control = await Deno.readTextFile(`${DEB}control`);
   assertStringIncludes(control, "libc6 (>= 2.27)");
+  assertStringIncludes(control, "Breaks: systemd (<< 247)");
   if (Deno.build.os !== "linux") return;
   const runtime = new TextDecoder("latin1").decode(await Deno.readFile(Deno.execPath()));
   const minors = runtime.matchAll(/\bGLIBC_2\.(\d+)/g).map(([, minor]) => Number(minor));

@@ -68,7 +68,7 @@ function sized(bytes: number): Response {
   return new Response(new Uint8Array(bytes).fill(97), { headers: { "x-gateway-route": "main" } });
 }
 
-Deno.test("a ninth concurrent command gets 429, until a running command has ended", async () => {
+Deno.test("at most 8 commands run at once: a ninth gets 429, until a running command has ended", async () => {
   const held = heldHandler();
   await using remote = startRemote({ handle: held.handle });
   const socket = await remote.socket();

@@ -123,6 +123,26 @@ Deno.test("a body of 32 KiB or more than that in slow pieces is served if it is 
   }
 });
 
+Deno.test("a body of 32 KiB has server.body_timeout in all, a larger one as long as bytes keep coming", async () => {
+  for (const [size, status] of [[32 * 1024, 408], [32 * 1024 + 1, 200]] as const) {
+    const { world, gateway } = slowGateway();
+    const text = WELL.padEnd(size);
+    const { request, send, end } = slowRequest({
+      host: "localhost",
+      "content-length": String(size),
+    });
+    const answering = gateway.app(request, { disconnect() {} });
+    for (const at of [0, 1]) {
+      await send(text.slice(at, at + 1));
+      await world.advance(29_000);
+    }
+    await send(text.slice(2));
+    await end();
+    await world.advance(1_000);
+    assertEquals((await got(await answering)).status, status, `${size}`);
+  }
+});
+
 Deno.test("if the peer cannot be disconnected separately, the response is broken off after its last byte", async () => {
   // Without a Host the request is one of several on a connection of HTTP/2.
   for (const [headers, peer] of [[{ host: "localhost" }, {}], [{}, { disconnect() {} }]] as const) {

@@ -111,6 +111,14 @@ Deno.test("each worker has room for the largest upload, or the share of body mem
   assertEquals(share.server.max_body_memory, whole.server.max_upload);
 });
 
+Deno.test("an entry of the cache is at most the share of its worker, unless the cache is shared", () => {
+  const whole = config("none");
+  const [, second] = sharesOf(whole);
+  assertEquals(second.caching.max_entry_bytes, 500_000);
+  const [, other] = sharesOf({ ...whole, caching: { ...whole.caching, shared: true } });
+  assertEquals(other.caching.max_entry_bytes, whole.caching.max_entry_bytes);
+});
+
 Deno.test("the first worker alone looks for releases and has the connection for remote control", () => {
   const whole = config("none");
   const remote = { ...whole, data_sharing: { ...whole.data_sharing, remote_control: true } };

@@ -27,10 +27,12 @@ function findCompletionError(body: string): string | null {
 
 function findStreamError(body: string, whole: string): string | null {
   const records = body.split(/^data: ?/m).slice(1).map((text) => text.trimEnd());
-  const objects = records.map(parseJson).filter(isObject);
+  const parsed = records.filter((text) => !text.startsWith("[DONE]")).map(parseJson);
+  const objects = parsed.filter(isObject);
   const isResponse = objects.some(({ type }) => type === "response.completed");
   const isWhole = isResponse || records.at(-1)?.startsWith("[DONE]") === true;
   if (!isWhole) return "the stream does not end with [DONE] or response.completed";
+  if (objects.length < parsed.length) return "a record of the stream is no JSON object";
   const isStopped = isResponse ||
     objects.some(({ choices }) => firstOf(choices)?.finish_reason === "stop");
   if (!isStopped) return "no record of the stream has the finish_reason stop";

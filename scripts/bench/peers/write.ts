@@ -2,17 +2,18 @@ import { VERSION } from "../../../src/core/build.ts";
 import type { BenchOptions } from "../options.ts";
 import type { ScenarioResult } from "../report.ts";
 import { peerTable, type RunFacts, writeTable } from "./table.ts";
+import { writeTargets } from "./targets.ts";
 
 const PAGE = new URL("../../../docs/operate/performance.md", import.meta.url);
 
-/** Writes the table of the peers into the documentation. */
+/** Writes the table of the peers into the documentation, and the measured figures of its rows beside their targets. */
 export async function writePeerTable(
   results: readonly ScenarioResult[],
   facts: RunFacts,
 ): Promise<void> {
   const page = writeTable(await Deno.readTextFile(PAGE), peerTable(results, facts));
   if (page === null) throw new Error(`${PAGE.pathname} has no marks for the table.`);
-  await Deno.writeTextFile(PAGE, page);
+  await Deno.writeTextFile(PAGE, writeTargets(page, results));
 }
 
 /** Reads the machine, its load and the versions before a run. */

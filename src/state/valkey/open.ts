@@ -29,6 +29,11 @@ import { purgeStore, readStoreInfo } from "./store_info.ts";
  */
 const MIN_VALUE_SILENCE_MS = 2_000;
 
+/** Returns the silence in milliseconds after which a command with content fails, for a configured timeout. */
+export function valueSilenceMs(timeoutMs: number): number {
+  return Math.max(timeoutMs, MIN_VALUE_SILENCE_MS);
+}
+
 /** Longest wait for the first connection, in milliseconds. */
 const FIRST_WAIT_MS = 3_000;
 
@@ -63,7 +68,7 @@ export async function openValkeyStore(
   };
   // Two, so that no admission waits behind a large response.
   const quotas = await connect("quotas", valkey.timeout);
-  const values = await connect("values", Math.max(valkey.timeout, MIN_VALUE_SILENCE_MS));
+  const values = await connect("values", valueSilenceMs(valkey.timeout));
   const connections: Connections = {
     quotas,
     values,

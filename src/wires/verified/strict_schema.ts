@@ -16,7 +16,7 @@ import {
 import { weighSchema } from "./schema_weight.ts";
 
 /** Maximum number of schemas and `enum` values in one schema: building its check takes a few µs each. */
-export const MAX_SCHEMA_NODES = 2_000;
+const MAX_SCHEMA_NODES = 2_000;
 
 /** Maximum number of schemas within each other, without references. */
 const MAX_SCHEMA_LEVELS = 64;

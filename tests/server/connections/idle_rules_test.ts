@@ -53,7 +53,7 @@ Deno.test("the first head must be whole 60 s after the connection was opened, wh
   assertEquals(overdueAt({ ...NEW, headSinceMs }, { headMs: 60_000, idleMs: 1_000 }), 60_000);
 });
 
-Deno.test("between requests a connection may be idle for the idle timeout", () => {
+Deno.test("between requests a connection may be idle for the idle timeout, and bytes within 20 ms of a response are no request", () => {
   const traffic = { ...SILENT, receivedBytes: 100 };
   assertEquals(headSince(SERVED, { ...traffic, silentMs: 50_000 }, 50_000), null);
   assertEquals(headSince(SERVED, { ...traffic, silentMs: 49_980 }, 50_000), null, "a clock's tick");

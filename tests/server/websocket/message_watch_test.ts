@@ -24,7 +24,7 @@ function received(socket: ScriptedSocket, receivedBytes: number) {
   socket.receivedBytes = receivedBytes;
 }
 
-Deno.test("a message that grows beyond its limit is noticed once, and its connection ends", async () => {
+Deno.test("a message that grows beyond 12 MiB is noticed once, and its connection ends", async () => {
   const { listener, socket, complaints } = await watched();
   received(socket, 1_000 + 12 * MIB);
   await listener.world.advance(1_000);

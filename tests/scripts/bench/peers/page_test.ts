@@ -37,7 +37,7 @@ function shownOf(row: string, target: ScenarioTarget): readonly [number, number,
     }
     case "max_p99": {
       const ms = figure(row, "Switchyard", "p99 ms");
-      return [ms - 0.051, ms + 0.051, target.ms];
+      return [ms, ms, target.ms];
     }
     case "max_added_latency":
       return [NaN, NaN, target.us];

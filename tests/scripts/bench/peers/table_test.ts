@@ -1,5 +1,6 @@
 import type { Measurement } from "../../../../scripts/bench/measure.ts";
 import { peerTable, type RunFacts, writeTable } from "../../../../scripts/bench/peers/table.ts";
+import { writeTargets } from "../../../../scripts/bench/peers/targets.ts";
 import type { ScenarioResult } from "../../../../scripts/bench/report.ts";
 import { type Scenario, scenarios } from "../../../../scripts/bench/scenarios.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -76,4 +77,27 @@ Deno.test("a new table takes the place of the one between the marks of the page"
   assertEquals(writeTable(written, TABLE), written);
   assertEquals(page.split("<!-- table of peers")[0], written.split("<!-- table of peers")[0]);
   assertEquals(writeTable("a page without marks", TABLE), null);
+});
+
+Deno.test("the measured figures of a run are written beside their targets, and nothing else of the page changes", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../../../docs/operate/performance.md", import.meta.url),
+  );
+  const results = ["small", "translate", "first", "sse-8"]
+    .map((name) => ({ ...result, scenario: scenario(name) }));
+  const written = writeTargets(page, results);
+  const rows = (text: string) => text.split("\n").filter((line) => line.startsWith("| `"));
+  const changed = rows(written).filter((row) => !rows(page).includes(row));
+  assertEquals(changed, [
+    "| `small` | rate / floor, 1 kB, 16 connections | 0.75 | 0.50 |",
+    "| `small` | CPU of a request / floor | 1.5 | 1.50 |",
+    "| `translate` | rate / floor, Messages upstream | 0.60 | 0.50 |",
+    "| `first` | first record of a stream at p99 | 5 ms | 2.50 ms; floor 2.50 ms |",
+  ]);
+  const others = (text: string) =>
+    text.split("\n").filter((line) =>
+      !/^\| `(?:small|translate|first)` \| (?:rate|CPU|first) /.test(line)
+    );
+  assertEquals(others(written), others(page));
+  assertEquals(writeTargets("a page without targets", results), "a page without targets");
 });

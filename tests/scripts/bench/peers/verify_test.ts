@@ -52,6 +52,17 @@ Deno.test("a peer's stream that loses a record, its end or its finish is wrong",
   );
 });
 
+Deno.test("a peer's stream with a record that is no JSON object is wrong, though its text is whole", () => {
+  for (
+    const broken of ['data: {"choices":[{"delta":{"content":"}]}\n\n', "data: []\n\n", "data: \n\n"]
+  ) {
+    assertEquals(
+      findPeerError(broken + stream, STREAM_RECORDS),
+      "a record of the stream is no JSON object",
+    );
+  }
+});
+
 Deno.test("a Responses stream of a peer is right with all deltas and its terminal event", () => {
   const deltas = stream.matchAll(/"content":"([^"]+)"/g).map(([, delta]) =>
     `data: ${JSON.stringify({ type: "response.output_text.delta", delta })}\n\n`

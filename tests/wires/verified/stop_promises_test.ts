@@ -1,0 +1,15 @@
+import { parseStops } from "../../../src/wires/verified/stop_promises.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+const CHECKED = { isSent: () => false, verify: true };
+
+Deno.test("a stop text that the gateway checks has up to 4,096 characters", () => {
+  const longest = " ".repeat(4_096);
+  const parsed = parseStops(longest, CHECKED);
+  assert(parsed.ok);
+  assertEquals(parsed.value.promises, [{ kind: "stop", path: "stop", texts: [longest] }]);
+  const refused = parseStops([`${longest} `], CHECKED);
+  assert(!refused.ok);
+  assertEquals(refused.failure.message.includes("at most 4096 characters"), true);
+  assert(parseStops(`${longest} `, { ...CHECKED, isSent: () => true }).ok, "the provider's own");
+});

@@ -1,0 +1,23 @@
+import { newDocument } from "../../../src/formats/document.ts";
+import { strictPromises } from "../../../src/wires/verified/strict_tools.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { assertFailed, valueOf } from "../../support/translated.ts";
+import { strictObject } from "./verified.ts";
+
+/** Returns the promises of strict functions whose schemas have these numbers of parts. */
+function promisesOf(...parts: readonly number[]) {
+  const tools = parts.map((count, at) => {
+    // The object and each property are one part.
+    const names = Array.from({ length: count - 1 }, (_, index) => `p${index}`);
+    const parameters = strictObject(
+      Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+    );
+    return { type: "function", function: { name: `f${at}`, strict: true, parameters } };
+  });
+  return strictPromises(newDocument({ tools }), "tools", true);
+}
+
+Deno.test("the strict functions of a request have at most 5,000 parts in all", () => {
+  assertEquals(valueOf(promisesOf(2_000, 2_000, 1_000)).length, 3);
+  assertFailed(promisesOf(2_000, 2_000, 1_001), "unsupported_feature", "tools[2].function.strict");
+});
