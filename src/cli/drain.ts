@@ -45,6 +45,20 @@ export async function drain(
   }
 }
 
+/** Time for the connections of the admin page to end once no call is in flight. */
+const PAGE_TIMEOUT_MS = 1_000;
+
+/**
+ * Closes the listener of the admin page. It waits no longer than a second: a client that sends part of a
+ * request, or reads no response, would keep the process alive, and what is to be written would be lost.
+ */
+export async function closePage(
+  page: { close(): Promise<void> },
+  world: Pick<World, "after">,
+): Promise<void> {
+  await atMost(PAGE_TIMEOUT_MS, world, page.close());
+}
+
 /** Resolves when one of the promises does, after `ms` milliseconds at the latest. */
 function atMost(
   ms: number,

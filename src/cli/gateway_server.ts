@@ -19,7 +19,7 @@ import { newOutbound } from "../remote/remote_services.ts";
 import { type App, createApp } from "../server/app.ts";
 import { newIdleLimits } from "../server/connections/idle_rules.ts";
 import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
-import { drain } from "./drain.ts";
+import { closePage, drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
 import { listen, type Listening } from "./listen.ts";
@@ -189,7 +189,7 @@ export async function openGateway(
       const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server, ...hurry);
       feed?.close();
-      await admin?.close();
+      if (admin !== null) await closePage(admin, world);
       await gateway.state.usage.close();
       await Promise.all([store?.close(), outbound.close(), spans?.flush()]);
       world.close();

@@ -202,6 +202,25 @@ Deno.test("an open page does not hold the gateway back from its end", async () =
   await new Response(body).text();
 });
 
+Deno.test("a request without an end to the admin page does not hold the gateway back from its end", async () => {
+  using client = testClient();
+  using file = await configFile(FILE);
+  const terminal = testTerminal();
+  const running = run(["--config", file.path], terminal);
+  const [, url = ""] = await terminal.said(/Admin page: (\S+)\/\n/);
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port) });
+  const head = "GET /page.css HTTP/1.1\r\nHost: localhost\r\n";
+  await socket.write(new TextEncoder().encode(head));
+  // The listener has read from the earlier connection when it answers on a later one.
+  await (await client.fetch(`${url}/`)).text();
+  const answer = new Response(socket.readable).text();
+  terminal.end();
+  const first = await Promise.race([running, answer.then(() => "the connection")]);
+  assertEquals(first, 0, "the gateway ends before the connection");
+  await socket.closeWrite();
+  assertEquals(await answer, "");
+});
+
 Deno.test("the demonstration serves its admin page and prints the link", async () => {
   using client = testClient();
   await whileServing(["demo", "--port", "0"], async (terminal) => {

@@ -41,7 +41,7 @@ export const EMPTY: Snapshot = {
   }],
   routes: [{
     name: "main",
-    match: "all requests",
+    match: "any path, any model",
     strategy: "weighted",
     targets: [{
       provider: "openai",
@@ -133,7 +133,9 @@ export const BUSY: Snapshot = {
   uptimeMs: 93_784_000,
   generation: 4,
   requiresKey: true,
-  warnings: ["routing.routes[1].targets[0].model: has no known price (line 41, column 16)"],
+  warnings: [
+    "security.api_key.keys[2].expires: has begun, so the key is refused (line 41, column 16)",
+  ],
   store: {
     engine: "sqlite",
     isUp: true,
@@ -154,7 +156,7 @@ export const BUSY: Snapshot = {
       breaker: "closed",
       opensInMs: null,
       attempts: 5210,
-      outcomes: { success: 5178, upstream_rate_limited: 21, upstream_unavailable: 11 },
+      outcomes: { success: 5178, upstream_throttled: 21, upstream_unavailable: 11 },
       p50Ms: 412,
       p95Ms: 1260,
       running: 7,
@@ -197,7 +199,7 @@ export const BUSY: Snapshot = {
   routes: [
     {
       name: "coding",
-      match: "models claude-*",
+      match: "any path, model claude-*",
       strategy: "weighted",
       targets: [
         {
@@ -215,7 +217,7 @@ export const BUSY: Snapshot = {
     },
     {
       name: "main",
-      match: "all requests",
+      match: "any path, any model",
       strategy: "least-latency",
       targets: [
         { provider: "openai", model: null, share: null, calls: 5018, servedShare: 0.75 },
@@ -249,13 +251,13 @@ export const BUSY: Snapshot = {
         fallback: true,
       },
       targets: [
-        passed("claude", "claude-sonnet-4-5", "its circuit breaker is open"),
+        passed("claude", "claude-sonnet-4-5", "its circuit breaker is open, or all its keys rest"),
         { ...passed("openai", "gpt-4o", null), isChosen: true },
         { ...passed("office-gpu", "qwen3", null), isFallback: true },
         { ...passed("office-gpu", "gemma3", null), isFallback: true },
       ],
       attempts: [
-        attempt("openai", "gpt-4o", "main", "upstream_rate_limited", 4, 220),
+        attempt("openai", "gpt-4o", "main", "upstream_throttled", 4, 220),
         attempt("openai", "gpt-4o", "spare", "upstream_unavailable", 221, 1_105),
         attempt("office-gpu", "qwen3", null, "success", 1_226, 4_870),
       ],

@@ -61,7 +61,11 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
 
   function close() {
     setSelected(null);
-    opener.current?.focus();
+    const row = opener.current;
+    // A row that has left the list since cannot take the focus, which would be lost with the button.
+    const list =
+      /** @type {HTMLElement | null | undefined} */ (listElement()?.querySelector(".scroll"));
+    (row?.isConnected ? row : list)?.focus();
   }
 
   return view`<${Section} id="calls" title="Calls">
@@ -109,13 +113,18 @@ function isSame(call, other) {
   return call.number === other?.number && call.endedAtMs === other.endedAtMs;
 }
 
+/** Returns the place of the list of finished calls. */
+function listElement() {
+  return document.getElementById("finished");
+}
+
 /**
  * True if a finished call has the focus, or text of the list is selected. The browser answers this
  * from a layout of the page: it is read before a snapshot is drawn, which would make another one
  * necessary.
  */
 export function isListInUse() {
-  const list = document.getElementById("finished");
+  const list = listElement();
   if (list === null) return false;
   if (document.activeElement?.closest("tr") && list.contains(document.activeElement)) return true;
   const selection = getSelection();

@@ -85,6 +85,31 @@ browserTest(
 );
 
 browserTest(
+  "a timeline that is closed gives the focus to the list if its row has left it",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.focus('[aria-label^="Timeline of call 7582,"]');
+    await shown.page.keyboard.press("Enter");
+    await shown.until(`document.activeElement.id === "timeline-title"`);
+    admin.send(later(101, 8000));
+    await untilGeneration(shown, 101);
+    await shown.page.keyboard.press("Tab");
+    await shown.page.keyboard.press("Enter");
+    await shown.until(`document.querySelector("#timeline") === null`);
+    assertEquals(
+      await shown.value(`document.activeElement.getAttribute("aria-label")`),
+      "Finished calls",
+    );
+    admin.send(later(102, 9000));
+    await untilGeneration(shown, 102);
+    await shown.until(`document.querySelector('[aria-label^="Timeline of call 9099,"]') !== null`);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "a call of a restarted gateway with the number of the selected one is another call",
   async (browser) => {
     await using admin = serveScripted(BUSY);

@@ -1,4 +1,5 @@
 import type { Snapshot } from "../../../src/admin/snapshot.ts";
+import { isFaultKind } from "../../../src/core/failure.ts";
 import { BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { browserTest, type TestPage } from "../../support/browser.ts";
@@ -45,3 +46,12 @@ browserTest(
     await take(dark, "admin-dark", null);
   },
 );
+
+Deno.test("the pictures of the documentation show only outcomes that an attempt can have", () => {
+  const { providers, finished } = TROUBLED;
+  const outcomes = [
+    ...providers.flatMap((one) => Object.keys(one.outcomes)),
+    ...finished.flatMap(({ attempts }) => attempts.map(({ outcome }) => outcome)),
+  ];
+  assertEquals(outcomes.filter((name) => name !== "success" && !isFaultKind(name)), []);
+});
