@@ -83,7 +83,7 @@ async function growthOf(
   const output = gateway.stdout.getReader();
   const url = new TextDecoder().decode((await output.read()).value).trim();
   // The first uploads load and compile the code and fill the pools of the runtime: 8 MiB, later on a busy machine.
-  for (let count = 0; count < WARM_UPLOADS; count++) {
+  for (let count = 0; count < WARM_UPLOADS_COUNT; count++) {
     assertEquals(await upload(url, model, MIB), 200);
   }
   const before = await peakOf(gateway.pid);
@@ -97,7 +97,7 @@ async function growthOf(
 }
 
 /** Small uploads before the measured ones. */
-const WARM_UPLOADS = 40;
+const WARM_UPLOADS_COUNT = 40;
 
 /** Gateways that are measured: what the engine has not collected yet counts too, in some of them. */
 const MAX_GATEWAYS = 3;
