@@ -5,7 +5,7 @@ import { runUntilInterrupted } from "../tools/interrupt.ts";
 
 const USAGE = `deno task soak [--minutes 2] [--rate 20] [--docs]
   --minutes  minutes of load
-  --rate     uses of the gateway that begin in each second; one use has up to 20 requests
+  --rate     uses of the gateway that begin in each second; one use has up to 22 requests
   --docs     write the figures into docs/operate/soak.md, if the soak passes`;
 
 const { values } = parseArgs({

@@ -16,7 +16,10 @@ Deno.test("a round of the soak uses every endpoint, and no answer of a healthy g
 });
 
 Deno.test("the longest use of the soak, files with batches and uploads, has up to 22 requests", async () => {
-  assertEquals((await runOnce(/^files, /)).requests, 22);
+  const { requests } = await runOnce(/^files, /);
+  assertEquals(requests, 22);
+  const main = new URL("../../../scripts/soak/main.ts", import.meta.url);
+  assertMatch(await Deno.readTextFile(main), new RegExp(`has up to ${requests} requests\\n`));
 });
 
 for (const api of ["chat", "responses", "messages"]) {
