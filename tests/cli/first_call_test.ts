@@ -1,21 +1,6 @@
 import { chatCurl, firstCall } from "../../src/cli/first_call.ts";
-import { compile } from "../../src/gateway/compile.ts";
-import { configOf } from "../config/parse.ts";
+import { generationOf } from "../support/example_generation.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-
-function generationOf(routes: string) {
-  return compile(
-    configOf(`
-providers:
-  openai: {api_key: k}
-  mine: {type: compat, base_url: "http://x/v1", default_model: small}
-  listed: {type: compat, base_url: "http://x/v1", models: {mode: static, static: [first]}}
-routing:
-  routes: [${routes}]
-`),
-    1,
-  );
-}
 
 Deno.test("the example call has a placeholder without a known model, and a hint without a route", () => {
   const open = generationOf("{name: a, targets: [{provider: openai}]}");

@@ -1,21 +1,6 @@
-import { compile } from "../../src/gateway/compile.ts";
 import { firstKnownModel, firstModel } from "../../src/routing/first_model.ts";
-import { configOf } from "../config/parse.ts";
+import { generationOf } from "../support/example_generation.ts";
 import { assertEquals } from "../support/assert.ts";
-
-function generationOf(routes: string) {
-  return compile(
-    configOf(`
-providers:
-  openai: {api_key: k}
-  mine: {type: compat, base_url: "http://x/v1", default_model: small}
-  listed: {type: compat, base_url: "http://x/v1", models: {mode: static, static: [first]}}
-routing:
-  routes: [${routes}]
-`),
-    1,
-  );
-}
 
 function modelFor(...routes: readonly string[]): string | null {
   return firstModel(generationOf(routes.join(", ")));

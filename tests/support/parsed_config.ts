@@ -1,5 +1,5 @@
-import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
+import { configOf } from "../config/parse.ts";
 
 /** Configurations by their texts. */
 const parsed = new Map<string, Config>();
@@ -11,8 +11,7 @@ const parsed = new Map<string, Config>();
 export function parsedConfig(text: string): Config {
   const known = parsed.get(text);
   if (known !== undefined) return known;
-  const loaded = parseConfig(text, {});
-  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
-  parsed.set(text, loaded.config);
-  return loaded.config;
+  const config = configOf(text);
+  parsed.set(text, config);
+  return config;
 }
