@@ -223,17 +223,39 @@ export function sumOf(parts: readonly (number | null)[]): number | null {
   return parts.reduce((sum, part) => sum === null || part === null ? null : sum + part, 0);
 }
 
-/** Returns what Linux reports of a process, from its state on. */
-function processFields(pid: number): readonly string[] {
-  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+/** Threads of a process: all of them, or the one that runs the program. */
+export type Threads = "all" | "main";
+
+/** Returns what Linux reports of a process or of its main thread, from its state on. */
+function processFields(pid: number, threads: Threads = "all"): readonly string[] {
+  const place = threads === "all" ? `/proc/${pid}` : `/proc/${pid}/task/${pid}`;
+  const stat = Deno.readTextFileSync(`${place}/stat`);
   // The process name is in parentheses and may contain spaces.
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-function readCpuMs(pid: number): number | null {
+function readCpuMs(pid: number, threads: Threads = "all"): number | null {
   if (Deno.build.os !== "linux") return null;
-  const fields = processFields(pid);
+  const fields = processFields(pid, threads);
   return (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS;
+}
+
+/**
+ * Returns the processor time in milliseconds of a process and its running children; null where the system
+ * does not report it.
+ */
+export function treeCpuMs(pid: number, threads: Threads): number | null {
+  return sumOf(processTree(pid).map((one) => unlessEnded(() => readCpuMs(one, threads))));
+}
+
+/** Returns what is read of a process; 0 if it has ended. */
+function unlessEnded(read: () => number | null): number | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    throw error;
+  }
 }
 
 /**
@@ -242,13 +264,10 @@ function readCpuMs(pid: number): number | null {
  */
 function readFamilyCpuMs(pid: number): number | null {
   if (Deno.build.os !== "linux") return null;
-  try {
+  return unlessEnded(() => {
     const ticks = processFields(pid).slice(11, 15).map(Number);
     return ticks.reduce((sum, one) => sum + one, 0) * CPU_TICK_MS;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return 0;
-    throw error;
-  }
+  });
 }
 
 /** Moves this process to the second core. Returns false without two cores or `taskset`. */

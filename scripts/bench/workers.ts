@@ -1,7 +1,7 @@
 import process from "node:process";
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { newSystemRun, type RunLength, type SystemRun } from "./measure.ts";
-import type { ServerProcesses } from "./processes.ts";
+import { type ServerProcesses, treeCpuMs } from "./processes.ts";
 import type { Program, Programs, RunningProgram } from "./programs.ts";
 import { median } from "./report.ts";
 import type { Scenario } from "./scenarios.ts";
@@ -148,38 +148,6 @@ function programOnAllCores(canPin: boolean): Program {
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const pinned = canPin ? ["taskset", "-c", `0-${CORE_COUNT - 1}`] : [];
   return { name: "source", command: [...pinned, Deno.execPath(), "run", ...PERMISSIONS, main] };
-}
-
-/** Linux reports processor time in units of a hundredth of a second. */
-const CPU_TICK_MS = 10;
-
-/**
- * Returns the processor time of all threads of a process and its children, or of their main threads; null
- * where the system does not report it.
- */
-function treeCpuMs(pid: number, threads: "all" | "main"): number | null {
-  if (Deno.build.os !== "linux") return null;
-  let sum = 0;
-  for (const { name } of Deno.readDirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const stat = readStat(`/proc/${name}${threads === "all" ? "" : `/task/${name}`}/stat`);
-    if (stat !== null && (Number(name) === pid || stat.parent === pid)) sum += stat.cpuMs;
-  }
-  return sum;
-}
-
-function readStat(path: string) {
-  try {
-    const stat = Deno.readTextFileSync(path);
-    // The process name is in parentheses and may contain spaces.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return {
-      parent: Number(fields[1]),
-      cpuMs: (Number(fields[11]) + Number(fields[12])) * CPU_TICK_MS,
-    };
-  } catch {
-    return null;
-  }
 }
 
 /**
