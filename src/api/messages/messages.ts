@@ -9,6 +9,7 @@ import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
 import { recordSession } from "./session.ts";
 import { newTranslatedCandidates } from "./translate/candidate.ts";
+import { withUpstreamWords } from "./upstream_words.ts";
 
 /** Request types under which a message is routed: its targets are those of Chat. */
 const MATCHES_AS = ["messages", "chat_completions"] as const;
@@ -33,7 +34,9 @@ export const messages: ClientApi = {
       call.report.stream = document.value.stream === true;
       recordSession(call, document.value);
       const request = parseMessagesRequest(document, query);
-      return request.ok ? await exchange(call, newInference(call, request.value)) : request;
+      if (!request.ok) return request;
+      const reply = await exchange(call, newInference(call, request.value));
+      return withUpstreamWords(reply, document.value.max_tokens);
     },
   }, countTokens(MATCHES_AS, MAX_BODY_BYTES)],
 };

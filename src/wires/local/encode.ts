@@ -3,6 +3,7 @@ import { type Result, success } from "../../core/result.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
 import { newLosses } from "../chat_request/losses.ts";
 import { nesting, unsupported } from "../chat_request/refusals.ts";
+import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import { unsupportedField } from "../chat_request/closed_fields.ts";
@@ -57,5 +58,6 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     ...runSettings(settings).topLevel,
   };
   for (const path of citationPaths(document.value.messages)) losses.add(path);
+  for (const path of authorNamePaths(document.value.messages)) losses.add(path);
   return success({ ...newPostRequest("/api/chat", request, promises), ...losses.member() });
 }

@@ -6,6 +6,7 @@ import {
   parseExactBody,
   type Section,
 } from "../chat_request/encoding.ts";
+import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { newLosses } from "../chat_request/losses.ts";
@@ -47,6 +48,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
   for (const path of citationPaths(body.value.messages)) losses.add(path);
+  for (const path of authorNamePaths(body.value.messages)) losses.add(path);
   const promises = promisesOf(chat.document, provider.settings);
   return success({
     ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),

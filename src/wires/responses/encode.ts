@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
+import { authorNamePaths } from "../chat_request/author_names.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
   assemble,
@@ -53,6 +54,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const asked = { body: body.value, provider, model, past, losses };
   const request = assemble({ model }, SECTIONS, asked);
   if (!request.ok) return request;
+  for (const path of authorNamePaths(body.value.messages)) losses.add(path);
   // The default of Responses is to store a response; the default of Chat is not to.
   return success({
     ...newPostRequest("/responses", { ...request.value, store: false }, stops.value),

@@ -1,3 +1,4 @@
+import { CACHE_HINT } from "../../../wires/chat_request/common_rows.ts";
 import {
   exact,
   exactBut,
@@ -13,9 +14,6 @@ const CALLER = lossy("the call", "`direct` is ignored");
 
 /** The name is that of the call. */
 const IN_CALL = ignored;
-
-/** A mark for an upstream's cache changes no response. */
-const HINT = ignoredBut("changes no response");
 
 /** What the translation to Chat does with each field of the input. */
 export const ITEM_ROWS = {
@@ -38,9 +36,9 @@ export const ITEM_ROWS = {
   "input[message].content[output_text].annotations": lossy("the text"),
   "input[message].content[output_text].logprobs": ignoredBut("no input of a model"),
   "input[message].content[refusal].refusal": exact,
-  "input[message].content[input_text].prompt_cache_breakpoint": HINT,
-  "input[message].content[input_image].prompt_cache_breakpoint": HINT,
-  "input[message].content[input_file].prompt_cache_breakpoint": HINT,
+  "input[message].content[input_text].prompt_cache_breakpoint": CACHE_HINT,
+  "input[message].content[input_image].prompt_cache_breakpoint": CACHE_HINT,
+  "input[message].content[input_file].prompt_cache_breakpoint": CACHE_HINT,
   "input[message].content[summary_text]": refused,
   "input[message].content[reasoning_text]": refused,
   "input[message].content[text]": refused,
