@@ -20,7 +20,10 @@ const TOO_LARGE = [
   new RegExp(`maximum value for ${FIELD} is less than or equal to ${LARGEST}`, "i"),
   new RegExp(`${FIELD}(?: value)? must be (?:less than or equal to|at most|<=) ${LARGEST}`, "i"),
   new RegExp(`range of ${FIELD} (?:is|should be) \\[\\d{1,15}, ?${LARGEST}\\]`, "i"),
-  new RegExp(`(?:largest|highest|maximum)(?: \\w{1,15})? ${FIELD}(?: \\w{1,15})? is ${LARGEST}`, "i"),
+  new RegExp(
+    `(?:largest|highest|maximum)(?: \\w{1,15})? ${FIELD}(?: \\w{1,15})? is ${LARGEST}`,
+    "i",
+  ),
 ];
 
 const NUMBER = /\d{1,15}/g;

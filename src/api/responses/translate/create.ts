@@ -56,23 +56,23 @@ export async function translatedCandidates(
     const encoded = encodeChatRequest(chat.value, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
     const carried = encoded.value.lossy ?? [];
-    const lossy = [
+    const lossy = new Set([
       ...unstoredPaths(request),
       ...chat.value.lossy,
       ...carried.map((path) => chat.value.toClientPath(path)),
-    ];
+    ]);
     const promises = encoded.value.promises?.map((promise) => {
       return { ...promise, path: chat.value.toClientPath(promise.path) };
     });
     return success<Candidate>({
       target,
       request: encoded.value,
-      ...lossy.length > 0 && { lossy },
+      ...lossy.size > 0 && { lossy: [...lossy] },
       ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       ...request.store && { storage: "optional" },
-      responseHandler: () => newResponseHandler(creation, target, promises),
+      responseHandler: () => newResponseHandler(creation, chat.value, target, promises),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
   }
@@ -92,6 +92,7 @@ async function complete(
 
 function newResponseHandler(
   { call, request }: Creation,
+  { namespaced }: TranslatedRequest,
   target: Target,
   promises: readonly ResponsePromise[] | undefined,
 ): ResponseHandler {
@@ -104,6 +105,7 @@ function newResponseHandler(
     model,
     request,
     isSigned,
+    namespaced,
     storesReasoning: isSigned && !includesEncrypted(request.document.value),
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),

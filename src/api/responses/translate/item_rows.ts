@@ -12,6 +12,8 @@ import {
 
 const CALLER = lossy("the call", "`direct` is ignored");
 
+const MOVED = lossy("it, in a user message after the results");
+
 /** The name is that of the call. */
 const IN_CALL = ignored;
 
@@ -56,8 +58,8 @@ export const ITEM_ROWS = {
   "input[function_call_output].call_id": exact,
   "input[function_call_output].output": exact,
   "input[function_call_output].output[input_text]": exact,
-  "input[function_call_output].output[input_image]": refused,
-  "input[function_call_output].output[input_file]": refused,
+  "input[function_call_output].output[input_image]": MOVED,
+  "input[function_call_output].output[input_file]": MOVED,
   "input[function_call_output].output[output_text]": exact,
   "input[function_call_output].name": IN_CALL,
   "input[function_call_output].namespace": IN_CALL,
@@ -73,7 +75,11 @@ export const ITEM_ROWS = {
   "input[custom_tool_call]": refused,
   "input[custom_tool_call_output]": refused,
   "input[compaction]": refused,
-  "input[additional_tools]": refused,
+  "input[additional_tools].id": ignored,
+  "input[additional_tools].role": refusedUnless("developer"),
+  "input[additional_tools].tools": exactBut(
+    "before every item of the user and the assistant, as `tools`; elsewhere refused",
+  ),
   "input[tool_search_call]": refused,
   "input[tool_search_output]": refused,
   "input[program]": refused,
