@@ -60,7 +60,9 @@ export async function withStoredReasoning<Request extends ChatRequest>(
 }
 
 /** Returns the account that accepts the latest stored reasoning of a request, for the `Inference`. */
-export function reasoningAccount({ reasoning }: ChatRequest): Pick<Inference, "reasoningAccount"> {
+export function reasoningAccount(
+  { reasoning }: Pick<ChatRequest, "reasoning">,
+): Pick<Inference, "reasoningAccount"> {
   const latest = [...reasoning?.values() ?? []].at(-1);
   return latest === undefined ? {} : { reasoningAccount: latest.account };
 }

@@ -30,7 +30,11 @@ export interface StreamRecord {
 
 /** A record that keeps a silent stream alive. */
 export interface KeepAlive {
-  readonly record: StreamRecord;
+  /**
+   * Returns the record, which must be written before any later record of the stream; null if none may
+   * be written now.
+   */
+  record(): StreamRecord | null;
   /** Time without a write after which the record is sent, in milliseconds. */
   readonly silenceMs: number;
 }

@@ -5,6 +5,7 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
+import { watchSilence } from "./silence.ts";
 
 /** Records that arrive within this time after the last write are buffered and written together. */
 const GATHER_MS = 1;
@@ -67,7 +68,14 @@ export function streamBody(
       write(controller);
     }
 
-    if (keepAlive !== undefined) awaitSilence(controller, keepAlive, keepAlive.silenceMs);
+    if (keepAlive !== undefined) {
+      cancelKeepAlive = watchSilence({
+        world,
+        silenceMs: keepAlive.silenceMs,
+        lastWrite: () => lastWrite,
+        onSilence: () => writeKeepAlive(controller, keepAlive),
+      });
+    }
     try {
       for await (const group of records) {
         gathered += sseText(group);
@@ -106,20 +114,15 @@ export function streamBody(
     gathered = "";
   }
 
-  /** Waits for `waitMs`, and writes the record if the stream was silent for long enough; repeats. */
-  function awaitSilence(
+  /** Writes the keep-alive record, unless the client reads too slowly. */
+  function writeKeepAlive(
     controller: ReadableStreamDefaultController<Uint8Array>,
-    alive: KeepAlive,
-    waitMs: number,
+    { record }: KeepAlive,
   ) {
-    cancelKeepAlive = world.after(waitMs, () => {
-      const leftMs = alive.silenceMs - (world.now() - lastWrite);
-      if (leftMs <= 0 && (controller.desiredSize ?? 0) > 0) {
-        gathered ||= sseText([alive.record]);
-        write(controller);
-      }
-      awaitSilence(controller, alive, leftMs > 0 ? leftMs : alive.silenceMs);
-    });
+    if ((controller.desiredSize ?? 0) <= 0) return;
+    const alive = gathered === "" ? record() : null;
+    if (alive !== null) gathered = sseText([alive]);
+    write(controller);
   }
 
   /** Waits until the client has read enough, which applies backpressure to the upstream. */

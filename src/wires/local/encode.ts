@@ -30,7 +30,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const losses = newLosses();
   const messages = encodeTurns(document.value.messages, losses);
   if (!messages.ok) return messages;
-  const tools = encodeTools(document, settings, losses);
+  const tools = encodeTools(document, settings, { omitTools: target.omitTools ?? [], losses });
   if (!tools.ok) return tools;
   const format = encodeFormat(document, target.provider, losses);
   if (!format.ok) return format;

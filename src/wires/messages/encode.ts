@@ -40,10 +40,10 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const { provider, account, model } = target;
+  const { provider, account, model, omitTools = [] } = target;
   const losses = newLosses();
   const past = newPastReasoning(chat, account.digest, losses);
-  const input = { body: body.value, provider, model, past, losses };
+  const input = { body: body.value, provider, model, past, losses, omitTools };
   const request = assemble({ model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};

@@ -48,10 +48,10 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const stops = stopPromises(body.value, target.provider.settings);
   if (!stops.ok) return stops;
-  const { provider, account, model } = target;
+  const { provider, account, model, omitTools = [] } = target;
   const losses = newLosses();
   const past = newPastReasoning(chat, account.digest, losses);
-  const asked = { body: body.value, provider, model, past, losses };
+  const asked = { body: body.value, provider, model, past, losses, omitTools };
   const request = assemble({ model }, SECTIONS, asked);
   if (!request.ok) return request;
   for (const path of authorNamePaths(body.value.messages)) losses.add(path);

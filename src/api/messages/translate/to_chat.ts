@@ -30,7 +30,7 @@ export interface TranslatedRequest {
   lossyPaths(paths: readonly string[]): readonly string[];
 }
 
-/** The parts of a request that are the same for all targets of one protocol. */
+/** The parts of a request that are the same for all targets of one protocol in a route. */
 interface SharedParts {
   readonly tools: DeclaredTools;
   readonly choice: ToolChoice | null;
@@ -52,14 +52,17 @@ export function newChatTranslation(
     const refused = refusedField(document.value);
     if (refused !== null) return refused;
     const wire = target.wire.name;
-    const parts = shared.get(wire) ?? sharedParts(document, wire);
+    const parts = shared.get(wire) ?? sharedParts(document, target);
     shared.set(wire, parts);
     return parts.ok ? translated(request, parts.value, target) : parts;
   };
 }
 
-function sharedParts(document: JsonDocument, wire: WireName): Result<SharedParts> {
-  const tools = declaredTools(document, wire);
+function sharedParts(
+  document: JsonDocument,
+  { wire: { name: wire }, omitTools }: Target,
+): Result<SharedParts> {
+  const tools = declaredTools(document, wire, omitTools);
   if (!tools.ok) return tools;
   const choice = parseToolChoice(document.value.tool_choice);
   if (!choice.ok) return choice;

@@ -7,6 +7,7 @@ import type { StreamRecord } from "../../../core/reply.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import type { CalledFunction } from "./items.ts";
+import { KEEP_ALIVE_MS } from "../../keep_alive.ts";
 import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
 import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";
@@ -80,8 +81,12 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function begin(): readonly StreamRecord[] {
     if (sequence > 0) return [];
-    const response = stateOf({ status: "in_progress", output: [], usage: null });
+    const response = beginning();
     return ["response.created", "response.in_progress"].map((type) => record({ type, response }));
+  }
+
+  function beginning(): JsonObject {
+    return stateOf({ status: "in_progress", output: [], usage: null });
   }
 
   function stateOf(
@@ -162,7 +167,14 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     return [...first, record({ type: "response.failed", response: resource })];
   }
 
+  /** Returns the sign of life with the next number; null after the terminal event was numbered. */
+  function progress(): StreamRecord | null {
+    if (sequence === 0 || resource !== null) return null;
+    return record({ type: "response.in_progress", response: beginning() });
+  }
+
   return {
+    keepAlive: { record: progress, silenceMs: KEEP_ALIVE_MS },
     push,
     end,
     fail,

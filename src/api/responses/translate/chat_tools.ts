@@ -22,6 +22,8 @@ export interface ToolList {
 export interface ChatTools {
   readonly tools: readonly JsonObject[];
   readonly paths: readonly string[];
+  /** True if a tool is left out. */
+  readonly isOmitted: boolean;
   /** The functions of namespaces, by their flat names. */
   readonly namespaced: ReadonlyMap<string, CalledFunction>;
 }
@@ -40,6 +42,7 @@ export function chatTools(
   const paths: string[] = [];
   const names = new Set<Optional>();
   const namespaced = new Map<string, CalledFunction>();
+  let isOmitted = false;
 
   function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
     const made = translateFunction(tool, path, namespace);
@@ -66,6 +69,7 @@ export function chatTools(
       if (!isObject(tool)) return wrongType(at, "an object");
       if (omitted.some((type) => type === tool.type)) {
         losses.add(at);
+        isOmitted = true;
         continue;
       }
       const isNamespace = tool.type === "namespace" && namespace === null;
@@ -85,7 +89,7 @@ export function chatTools(
     const added = addAll(list, null);
     if (!added.ok) return added;
   }
-  return success({ tools, paths, namespaced });
+  return success({ tools, paths, isOmitted, namespaced });
 }
 
 function listOf(value: Optional): readonly JsonValue[] {
@@ -132,11 +136,21 @@ function isDirect(callers: Optional): boolean {
   return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"));
 }
 
-/** Translates `tool_choice` into Chat; undefined if absent. */
-export function chatToolChoice(value: Optional, hasTools: boolean): Result<JsonValue | undefined> {
+/**
+ * Translates `tool_choice` into Chat; undefined if absent. Refuses a required call if tools are left
+ * out and no other is there.
+ */
+export function chatToolChoice(
+  value: Optional,
+  hasTools: boolean,
+  isOmitted: boolean,
+): Result<JsonValue | undefined> {
   if ((value ?? null) === null) return success(undefined);
   if (value === "auto" || value === "none") return success(hasTools ? value : undefined);
-  if (value === "required") return success(value);
+  if (value === "required") {
+    // The only tools that the model could call are left out.
+    return isOmitted && !hasTools ? unsupported("tool_choice") : success(value);
+  }
   if (!isObject(value)) return wrongValue("tool_choice", "'auto', 'none', 'required' or an object");
   switch (value.type) {
     case "function":

@@ -32,28 +32,30 @@ export async function translatedCandidates(
   const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
-  // Targets with the same wire share one translated request.
-  function chatFor(wire: WireName): Result<TranslatedRequest> {
-    const chat = translated.get(wire) ?? toChat(request, items, wire);
-    translated.set(wire, chat);
+  // Targets with the same wire share one translated request: they are those of one route.
+  function chatFor({ wire: { name }, omitTools }: Target): Result<TranslatedRequest> {
+    const chat = translated.get(name) ?? toChat(request, items, name, omitTools);
+    translated.set(name, chat);
     return chat;
   }
 
-  let reasoning: Pick<Inference, "reasoningAccount"> = {};
+  let stored: Pick<TranslatedRequest, "reasoning"> = {};
   const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
   if (context.missing === null && continuesCalls && hasTarget(call, ["messages"])) {
-    const chat = chatFor("messages");
-    const complete = chat.ok ? success(await withStoredReasoning(call, chat.value)) : chat;
-    translated.set("messages", complete);
-    if (complete.ok) reasoning = reasoningAccount(complete.value);
+    // The messages are the same whatever tools the route leaves out.
+    const omitTools = call.generation.routes.flatMap(({ targets }) => targets[0]?.omitTools ?? []);
+    const chat = toChat(request, items, "messages", omitTools);
+    const { reasoning } = chat.ok ? await withStoredReasoning(call, chat.value) : {};
+    if (reasoning !== undefined) stored = { reasoning };
   }
 
   function prepare(target: Target): Result<Candidate> {
     if (context.missing !== null) return context.missing;
     const { wire } = target;
-    const chat = chatFor(wire.name);
+    const chat = chatFor(target);
     if (!chat.ok) return chat;
-    const encoded = encodeChatRequest(chat.value, target);
+    const sent = wire.name === "messages" ? { ...chat.value, ...stored } : chat.value;
+    const encoded = encodeChatRequest(sent, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
     const carried = encoded.value.lossy ?? [];
     const lossy = new Set([
@@ -77,7 +79,7 @@ export async function translatedCandidates(
     });
   }
 
-  return { prepare, ...reasoning };
+  return { prepare, ...reasoningAccount(stored) };
 }
 
 async function complete(

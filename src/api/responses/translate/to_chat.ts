@@ -58,7 +58,7 @@ export function toChat(
   const tools = chatTools([{ tools: body.tools, path: "tools" }, ...lists], omitted, losses);
   if (!tools.ok) return tools;
   const hasTools = tools.value.tools.length > 0;
-  const choice = chatToolChoice(body.tool_choice, hasTools);
+  const choice = chatToolChoice(body.tool_choice, hasTools, tools.value.isOmitted);
   if (!choice.ok) return choice;
   const turns = chatTurns(placed(request, dialogue), wire, losses, isCurrentTurnOnly(body, wire));
   if (!turns.ok) return turns;
