@@ -46,6 +46,7 @@ export function newMessageEncoder(labels: MessageLabels): EventEncoder {
     done: () => isDone,
     usage: events.usage,
     resource: () => null,
+    reasoning: events.reasoning,
   };
 }
 
@@ -65,7 +66,9 @@ export function encodeMessage(
     pushAll(parts, step.value);
   }
   const body = foldMessage(parts);
-  return body.ok ? success({ body: body.value, resource: null, usage: translation.usage() }) : body;
+  if (!body.ok) return body;
+  const reasoning = translation.reasoning();
+  return success({ body: body.value, resource: null, usage: translation.usage(), reasoning });
 }
 
 function records(events: Result<readonly MessageEvent[]>): Result<readonly StreamRecord[]> {

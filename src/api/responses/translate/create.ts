@@ -7,10 +7,11 @@ import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import {
+  findStoredReasoning,
   hasTarget,
+  omittedAnywhere,
   reasoningAccount,
   storeReasoning,
-  withStoredReasoning,
 } from "../../reasoning_memory.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
@@ -43,10 +44,8 @@ export async function translatedCandidates(
   const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
   if (context.missing === null && continuesCalls && hasTarget(call, ["messages"])) {
     // The messages are the same whatever tools the route leaves out.
-    const omitTools = call.generation.routes.flatMap(({ targets }) => targets[0]?.omitTools ?? []);
-    const chat = toChat(request, items, "messages", omitTools);
-    const { reasoning } = chat.ok ? await withStoredReasoning(call, chat.value) : {};
-    if (reasoning !== undefined) stored = { reasoning };
+    const chat = toChat(request, items, "messages", omittedAnywhere(call));
+    if (chat.ok) stored = await findStoredReasoning(call, chat.value.document.value.messages);
   }
 
   function prepare(target: Target): Result<Candidate> {
