@@ -39,7 +39,6 @@ export const CHAT_FIELD: Readonly<Partial<Record<ResponsesField, ChatField>>> = 
   "input[function_call_output].call_id": "messages[tool].tool_call_id",
   "input[function_call_output].output": "messages[tool].content",
   "input[function_call_output].output[input_text]": "messages[tool].content[text]",
-  "input[function_call_output].output[input_image]": "messages[tool].content[image_url]",
   "input[function_call_output].output[input_file]": "messages[tool].content[file]",
   "input[additional_tools].tools": "tools",
   "input[reasoning].content": "messages[assistant].reasoning_content",
