@@ -1,4 +1,5 @@
 import { measureCancel } from "./cancel.ts";
+import { measureGrowth } from "./growth.ts";
 import { runUntilInterrupted } from "../tools/interrupt.ts";
 import { newSystemRun, runInterleaved, WARM_UP_S } from "./measure.ts";
 import { type BenchOptions, parseOptions, USAGE } from "./options.ts";
@@ -98,6 +99,7 @@ async function runBenchmarks(
     });
     console.log(workersLine(result));
   }
+  if (isSelected("growth")) await measureGrowth();
   if (options.write) await writePeerTable(results, facts);
   console.log(summaryLine(results));
 }
