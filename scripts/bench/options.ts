@@ -12,6 +12,7 @@ const MEASUREMENTS = [
   "streams",
   "sockets",
   "workers",
+  "uploads",
   "growth",
 ] as const;
 
