@@ -2,7 +2,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Test files that share one isolate: each isolate loads and compiles the modules of the program again. */
-const FILES_PER_GROUP = 10;
+const GROUP_FILES_COUNT = 10;
 
 /**
  * Writes modules into `folder` that import the test files of `root`, ten each.
@@ -10,8 +10,8 @@ const FILES_PER_GROUP = 10;
  */
 export async function writeGroups(root: string, folder: string): Promise<void> {
   const files = await findTestFiles(root);
-  for (let at = 0; at < files.length; at += FILES_PER_GROUP) {
-    const group = files.slice(at, at + FILES_PER_GROUP);
+  for (let at = 0; at < files.length; at += GROUP_FILES_COUNT) {
+    const group = files.slice(at, at + GROUP_FILES_COUNT);
     const [first = ""] = group;
     const name = [...relative(root, dirname(first)).split(sep), basename(first)].join("-");
     const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
