@@ -7,8 +7,8 @@ import { SENTENCES } from "./sentences.ts";
 /** A text about the token limit of a response. */
 const ABOUT_MAX_TOKENS = /max_(?:completion_|output_)?tokens/;
 
-const FIELD = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
-const LARGEST = "[`'\"]?(?<most>\\d{1,15})";
+const FIELD_TEXT = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
+const BOUND_TEXT = "[`'\"]?(?<most>\\d{1,15})";
 
 /**
  * Texts of other vendors that state the largest number of tokens, and some of them the requested one.
@@ -17,11 +17,14 @@ const LARGEST = "[`'\"]?(?<most>\\d{1,15})";
 const TOO_LARGE = [
   /max_(?:completion_)?tokens is too large: (?<requested>\d{1,15})\. This model supports at most (?<most>\d{1,15}) completion tokens/,
   /expected a value <= (?<most>\d{1,15}), but got (?<requested>\d{1,15})/i,
-  new RegExp(`maximum value for ${FIELD} is less than or equal to ${LARGEST}`, "i"),
-  new RegExp(`${FIELD}(?: value)? must be (?:less than or equal to|at most|<=) ${LARGEST}`, "i"),
-  new RegExp(`range of ${FIELD} (?:is|should be) \\[\\d{1,15}, ?${LARGEST}\\]`, "i"),
+  new RegExp(`maximum value for ${FIELD_TEXT} is less than or equal to ${BOUND_TEXT}`, "i"),
   new RegExp(
-    `(?:largest|highest|maximum)(?: \\w{1,15})? ${FIELD}(?: \\w{1,15})? is ${LARGEST}`,
+    `${FIELD_TEXT}(?: value)? must be (?:less than or equal to|at most|<=) ${BOUND_TEXT}`,
+    "i",
+  ),
+  new RegExp(`range of ${FIELD_TEXT} (?:is|should be) \\[\\d{1,15}, ?${BOUND_TEXT}\\]`, "i"),
+  new RegExp(
+    `(?:largest|highest|maximum)(?: \\w{1,15})? ${FIELD_TEXT}(?: \\w{1,15})? is ${BOUND_TEXT}`,
     "i",
   ),
 ];
