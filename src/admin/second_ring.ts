@@ -8,11 +8,13 @@ export const MAX_SECONDS = MAX_MINUTES * 60;
 /** What one finished call adds to its second. */
 export interface SecondCall {
   readonly isFailure: boolean;
-  /** Milliseconds to the first token or the whole response; null for a call that failed. */
+  readonly isRefused: boolean;
+  /** Milliseconds to the first token of a stream; null for every other call. */
   readonly firstTokenMs: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly usd: number;
+  /** Cost; null if it is not known. */
+  readonly usd: number | null;
 }
 
 /** Counters of the last 15 minutes, one for each second. */
@@ -28,6 +30,9 @@ interface Slot {
   second: number;
   calls: number;
   failures: number;
+  refusals: number;
+  /** Calls without a known cost. */
+  unpriced: number;
   inputTokens: number;
   outputTokens: number;
   usd: number;
@@ -53,15 +58,17 @@ export function newSecondRing(): SecondRing {
   }
 
   return {
-    add(second, { isFailure, firstTokenMs, inputTokens, outputTokens, usd }) {
+    add(second, { isFailure, isRefused, firstTokenMs, inputTokens, outputTokens, usd }) {
       const slot = slotOf(second);
       if (slot === undefined) return;
       slot.calls++;
       if (isFailure) slot.failures++;
+      if (isRefused) slot.refusals++;
       if (firstTokenMs !== null) addTime(slot.times, firstTokenMs);
       slot.inputTokens += inputTokens;
       slot.outputTokens += outputTokens;
-      slot.usd += usd;
+      if (usd === null) slot.unpriced++;
+      else slot.usd += usd;
     },
     setStreams(second, open) {
       const slot = slotOf(second);
@@ -80,11 +87,21 @@ export function newSecondRing(): SecondRing {
   };
 }
 
-const EMPTY = { calls: 0, failures: 0, inputTokens: 0, outputTokens: 0, usd: 0, openStreams: 0 };
+const EMPTY = {
+  calls: 0,
+  failures: 0,
+  refusals: 0,
+  unpriced: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  usd: 0,
+  openStreams: 0,
+};
 
-function viewOf({ times, ...counts }: Slot): SecondView {
+function viewOf({ times, unpriced, ...counts }: Slot): SecondView {
   return {
     ...counts,
+    usd: counts.usd === 0 && unpriced > 0 ? null : counts.usd,
     firstTokenP50Ms: quantile([times], 0.5),
     firstTokenP95Ms: quantile([times], 0.95),
   };
