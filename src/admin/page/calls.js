@@ -33,7 +33,7 @@ export function Calls({ feed, snapshot: { running, runningCount, finishedCount }
     running.length === 0 && view`<${EmptyRow} columns=${RUNNING.length}>No call is running.<//>`
   }
     <//>
-    <${Finished} calls=${feed.finished} finishedCount=${finishedCount} isInUse=${isInUse} />
+    <${Finished} feed=${feed} finishedCount=${finishedCount} isInUse=${isInUse} />
   <//>`;
 }
 

@@ -6,13 +6,18 @@ import { clock, counted, dollars, duration, whole } from "./format.js";
 import { marksOf, modelOf, Outcome, Target, textIn } from "./outcome.js";
 import { Timeline, tokensText } from "./timeline.js";
 import { EmptyRow, kept, Name, Table, view } from "./ui.js";
+/** @import { Feed } from "./feed.js" */
 /** @import { Filters } from "./filters.js" */
 /** @import { FinishedCall } from "../snapshot.ts" */
 
 /** Maximum number of rows. */
 const MAX_ROWS = 100;
 
-const NARROW = matchMedia("(max-width: 640px)"), HOVERS = matchMedia("(hover: hover)");
+const NARROW = matchMedia("(max-width: 640px)");
+
+/** A finger leaves the last place that it has touched as the place of the pointer. */
+let isTouch = false;
+document.addEventListener("pointerover", ({ pointerType }) => isTouch = pointerType === "touch");
 
 /**
  * A column: its title, and its cell of a call.
@@ -68,18 +73,19 @@ const FinishedRow = kept(finishedRow);
 
 /**
  * Returns the finished calls with their filters, and the timeline of the selected one under its row.
- * @param {{ calls: FinishedCall[], finishedCount: number, isInUse: boolean }} props
+ * @param {{ feed: Feed, finishedCount: number, isInUse: boolean }} props
  */
-export function Finished({ calls, finishedCount, isInUse }) {
+export function Finished({ feed, finishedCount, isInUse }) {
   const [held, setHeld] = useState(/** @type {FinishedCall[] | null} */ (null));
   const [selected, setSelected] = useState(/** @type {FinishedCall | null} */ (null));
   const [filters, setFilters] = useState(/** @type {Filters} */ (NO_FILTERS));
   const isNarrow = useMatch(NARROW);
-  const opener = useRef(/** @type {HTMLElement | null} */ (null));
-  const steady = useRef(calls);
+  const steady = useRef(feed.finished), drawn = useRef(feed);
   // A row that leaves the list would take the focus, the selected text or the click with it.
   const isStill = held !== null || isInUse || selected !== null;
-  if (!isStill) steady.current = calls;
+  // Only a snapshot moves the list: a call that is closed gives the focus back to its row.
+  if (!isStill && drawn.current !== feed) steady.current = feed.finished;
+  drawn.current = feed;
   const stored = held ?? steady.current;
   const rows = useMemo(
     () => stored.filter((one) => isSame(one, selected) || isMatch(one, filters)).slice(0, MAX_ROWS),
@@ -92,21 +98,17 @@ export function Finished({ calls, finishedCount, isInUse }) {
      * @param {MouseEvent} event
      */
     (call, event) => {
-      const row = /** @type {HTMLElement} */ (event.currentTarget);
-      if (hasSelectedText(row)) return;
-      opener.current = row.querySelector("button");
+      // A person who selects the text of a row ends with a click on it.
+      if (hasSelectedText(/** @type {HTMLElement} */ (event.currentTarget))) return;
       setSelected((before) => isSame(call, before) ? null : call);
     },
     [],
   );
 
   const close = useCallback(() => {
+    const row = listElement()?.querySelector("tr.selected button");
+    /** @type {HTMLElement | null | undefined} */ (row)?.focus();
     setSelected(null);
-    const row = opener.current;
-    // A row that has left the list since cannot take the focus, which would be lost with the button.
-    const list =
-      /** @type {HTMLElement | null | undefined} */ (listElement()?.querySelector(".scroll"));
-    (row?.isConnected ? row : list)?.focus();
   }, []);
 
   useEffect(() => {
@@ -203,8 +205,7 @@ function hasSelectedText(element) {
 export function isListInUse() {
   const list = listElement();
   if (list === null) return false;
-  // A finger leaves the last place that it has touched as the place of the pointer.
-  if (HOVERS.matches && list.matches(":hover")) return true;
+  if (!isTouch && list.matches(":hover")) return true;
   if (document.activeElement?.closest("tr") && list.contains(document.activeElement)) return true;
   return hasSelectedText(list);
 }

@@ -43,8 +43,8 @@ function Page({ feed, isInUse }) {
   return view`
     <a class="skip" href="#main">Skip to the content</a>
     <${Head} feed="${feed}" snapshot="${snapshot}" views="${VIEWS}" />
-    <${Facts} snapshot="${snapshot}" />
     <main id="main" tabindex="-1" class="${feed.isLive ? "" : "stale"}">
+      <${Facts} snapshot="${snapshot}" />
       <${Problems} snapshot="${snapshot}" />
       ${
     isUnused && view`

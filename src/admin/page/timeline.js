@@ -95,19 +95,12 @@ function Targets({ call }) {
     }</p>`;
   }
   return view`<h4>Targets</h4>
-    <${Table} caption="Targets of the call" columns=${["Target", "Role", "Choice", "Outcome"]}>${
+    <${Table} caption="Targets of the call" columns=${["Target", "Role", "Outcome", "Choice"]}>${
     targets.map((target, at) => {
       const last = attempts.get(target)?.at(-1);
       return view`<tr key=${at}>
         <th scope="row"><${Target} provider=${target.provider} model=${target.model} /></th>
         <td>${target.isFallback ? "fallback" : "target"}</td>
-        <td><span class="reason">${
-        target.isChosen
-          ? "chosen"
-          : last !== undefined
-          ? "tried"
-          : passedText(target, call.failure !== null)
-      }</span></td>
         <td>${
         last !== undefined
           ? view`<${AttemptOutcome} attempt=${last} />`
@@ -115,6 +108,13 @@ function Targets({ call }) {
           ? "answered from the cache"
           : view`<span class="none">–</span>`
       }</td>
+        <td><span class="reason">${
+        target.isChosen
+          ? "chosen"
+          : last !== undefined
+          ? "tried"
+          : passedText(target, call.failure !== null)
+      }</span></td>
       </tr>`;
     })
   }<//>`;
