@@ -158,33 +158,3 @@ browserTest(
     assertNoErrors(shown);
   },
 );
-
-browserTest(
-  "a hidden page draws nothing, and shows the newest snapshot when it is visible again",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    // The browser without a window cannot hide a page; the page reads only this property and event.
-    const hide = (isHidden: boolean) =>
-      shown.value(`(() => {
-      Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    })()`);
-    await hide(true);
-    await shown.value(`(() => {
-    globalThis.changes = 0;
-    new MutationObserver(() => globalThis.changes++).observe(
-      document.getElementById("page"), { subtree: true, childList: true, characterData: true });
-    globalThis.heard = 0;
-    const listener = new EventSource("/events");
-    listener.onmessage = () => globalThis.heard++;
-  })()`);
-    await shown.page.waitForFunction("globalThis.heard === 1", { polling: 20 });
-    for (let at = 1; at <= 20; at++) admin.send({ ...BUSY, seconds: [], generation: 100 + at });
-    await shown.page.waitForFunction("globalThis.heard === 21", { polling: 20 });
-    assertEquals(await shown.value("globalThis.changes"), 0);
-    await hide(false);
-    await shown.until(`document.querySelector("#facts").innerText.includes("generation 120")`);
-  },
-);
