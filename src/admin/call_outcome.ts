@@ -1,5 +1,6 @@
 import { type Failure, FAULTS, isRefusal, logEndOf, REFUSALS } from "../core/failure.ts";
 import { type CallReport, wasSent } from "../observe/report.ts";
+import type { FinishedCall } from "./snapshot.ts";
 
 /**
  * What became of a finished call: `refused` by the gateway, `not_sent` because no provider of the route
@@ -21,4 +22,12 @@ export function outcomeOf(
 /** Returns the code of a failure as clients receive it; its kind if it comes from a provider. */
 export function codeOf(failure: Failure): string {
   return isRefusal(failure) ? REFUSALS[failure.kind].code ?? failure.kind : failure.kind;
+}
+
+/** Returns why a call is stored longer than others; null for a call that is not. */
+export function markOf(
+  { outcome, isSlow }: Pick<FinishedCall, "outcome" | "isSlow">,
+): "failed" | "not_sent" | "refused" | "slow" | null {
+  if (outcome === "complete" || outcome === "left") return isSlow ? "slow" : null;
+  return outcome;
 }

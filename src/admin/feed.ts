@@ -2,8 +2,8 @@ import type { Generation } from "../call/generation.ts";
 import type { World } from "../core/world.ts";
 import { type CallReport, isBilled, type Sink } from "../observe/report.ts";
 import { newTrace } from "../observe/trace.ts";
-import type { CallOutcome } from "./call_outcome.ts";
-import { type CallRing, MAX_RING_CALLS, newCallRing } from "./call_ring.ts";
+import { markOf } from "./call_outcome.ts";
+import { MAX_RING_CALLS, newCallRing } from "./call_ring.ts";
 import { attemptsOf, finishedView, isStreaming } from "./call_views.ts";
 import { type KeyRate, type KeyRates, newKeyRates } from "./key_rates.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
@@ -14,7 +14,7 @@ import type { SecondView, Snapshot } from "./snapshot.ts";
 
 /**
  * What the admin page knows of calls: counters of 15 minutes, running calls, the last finished ones, and the
- * last ones that failed, were slow or were refused.
+ * last ones that failed, were not sent, were refused or were slow.
  */
 export interface Feed {
   /** Receives the report of a call that begins. */
@@ -25,7 +25,7 @@ export interface Feed {
   readonly finishedCount: number;
   /**
    * Returns the finished calls with higher numbers, newest first, as far as they are stored, and apart the
-   * older ones that failed, were slow or were refused. Those take places of the newest, unless the number is 0.
+   * older ones that have a mark. Those take places of the newest, unless the number is 0.
    */
   finishedSince(number: number): Pick<Snapshot, "finished" | "notable">;
   /** Reports of the running calls, oldest first. */
@@ -53,8 +53,14 @@ export function newFeed(
   const running = new Map<string, CallReport>();
   const slow = newSlowCalls((id) => providers.read(minuteNow(), id).p95Ms);
   const all = newCallRing();
-  // A flood of calls of one kind must not push out those of another.
-  const failedRing = newCallRing(), refusedRing = newCallRing(), slowRing = newCallRing();
+  // A flood of calls of one kind must not push out those of another: an open circuit breaker keeps back
+  // every call after the failures that have opened it.
+  const marked = {
+    failed: newCallRing(),
+    not_sent: newCallRing(),
+    refused: newCallRing(),
+    slow: newCallRing(),
+  };
   let finishedCount = 0;
   let countedSecond = secondNow() - 1;
   let cancel = world.after(untilNextSecond(world), countEverySecond);
@@ -92,7 +98,8 @@ export function newFeed(
       slow.isSlow(second, provider, ms.firstByte);
     const view = finishedView(++finishedCount, endedAtMs, report, isSlow);
     all.add(view);
-    ringOf(view.outcome, isSlow)?.add(view);
+    const mark = markOf(view);
+    if (mark !== null) marked[mark].add(view);
     const isFailure = view.outcome === "failed" || view.outcome === "not_sent";
     const inputTokens = usage?.input ?? 0;
     const outputTokens = usage?.output ?? 0;
@@ -114,12 +121,6 @@ export function newFeed(
     }
   }
 
-  function ringOf(outcome: CallOutcome, isSlow: boolean): CallRing | null {
-    if (outcome === "failed" || outcome === "not_sent") return failedRing;
-    if (outcome === "refused") return refusedRing;
-    return isSlow ? slowRing : null;
-  }
-
   return {
     began(report) {
       if (isOperational(report)) return;
@@ -132,10 +133,10 @@ export function newFeed(
     },
     finishedSince(number) {
       const newest = all.since(number);
-      const marked = [failedRing, refusedRing, slowRing].flatMap((ring) => ring.since(number))
+      const later = Object.values(marked).flatMap((ring) => ring.since(number))
         .sort((one, other) => other.number - one.number);
       const olderThan = (first: number | undefined) =>
-        marked.filter((one) => first !== undefined && one.number < first);
+        later.filter((one) => first !== undefined && one.number < first);
       const places = number === 0
         ? MAX_RING_CALLS
         : Math.max(1, MAX_RING_CALLS - olderThan(newest.at(-1)?.number).length);

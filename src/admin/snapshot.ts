@@ -41,8 +41,8 @@ export interface Snapshot {
   readonly finishedCount: number;
   readonly finished: readonly FinishedCall[];
   /**
-   * Of the last 100 failed, 100 slow and 100 refused calls, those that are older than the ones in
-   * `finished`, and that the listener has not received yet, newest first.
+   * Of the last 100 calls that failed, were not sent, were refused and were slow, each, those that are older
+   * than the ones in `finished`, and that the listener has not received yet, newest first.
    */
   readonly notable: readonly FinishedCall[];
   readonly keys: readonly KeyView[];

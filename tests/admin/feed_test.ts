@@ -309,7 +309,7 @@ Deno.test("a day at a changing rate leaves the last 15 minutes and the last hund
   feed.close();
 });
 
-Deno.test("a failed call is found again after any number of calls that succeed, are slow or are refused", () => {
+Deno.test("a failed call is found again after any number of calls that succeed, are slow, refused or not sent", () => {
   const { feed, call } = newTestFeed();
   call({ attempts: [attempt("success", 100)] });
   const seen: number[] = [];
@@ -318,15 +318,16 @@ Deno.test("a failed call is found again after any number of calls that succeed, 
   const slow = feed.finishedCount + 1;
   call({}, 5_000);
   for (let at = 0; at < 300; at++) call({ failure: refuse("invalid_api_key", "no").failure });
+  for (let at = 0; at < 300; at++) call({ failure: fault("circuit_open", "open").failure });
   for (let at = 0; at < 10_000; at++) call();
   const { finished, notable } = feed.finishedSince(0);
   assertEquals(finished.length, 100);
   seen.push(...notable.map(({ number }) => number));
-  assertEquals(notable.length, 102);
+  assertEquals(notable.length, 202);
   assertEquals(seen.slice(-2), [slow, 2], "the newest first");
   assertEquals(notable.at(-1)?.code, "upstream_timeout");
   assertEquals(notable.at(-2)?.isSlow, true);
-  assertEquals(new Set(notable.slice(0, 100).map(({ outcome }) => outcome)), new Set(["refused"]));
+  assertEquals(notable.slice(99, 101).map(({ outcome }) => outcome), ["not_sent", "refused"]);
   for (let at = 0; at < 100; at++) call({ failure });
   const later = feed.finishedSince(0);
   assertEquals(later.notable.map(({ outcome }) => outcome).filter((one) => one === "failed"), []);

@@ -3,7 +3,7 @@
 
 /** Seconds that the charts show. */
 export const MAX_SECONDS = 900;
-/** Calls that are stored: the newest, and as many that failed, were slow or were refused. */
+/** Calls that are stored: the newest, and as many of each mark. */
 const MAX_FINISHED = 100;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 8000;
@@ -12,7 +12,8 @@ const MAX_SILENCE_MS = 6000;
 
 /**
  * What the page knows: the newest snapshot, and the seconds and finished calls of those before it. Of the
- * calls it stores the newest 100, and the newest 100 that failed, that were slow, and that were refused.
+ * calls it stores the newest 100, and the newest 100 that failed, that were not sent, that were refused, and
+ * that were slow.
  * @typedef {object} Feed
  * @property {Snapshot | null} snapshot
  * @property {SecondView[]} seconds Oldest first.
@@ -72,13 +73,11 @@ function storedCalls(calls) {
 }
 
 /**
- * Returns why a call is stored longer than others: `failed`, `refused` or `slow`.
+ * Returns why a call is stored longer than others; undefined for a call that is not.
  * @param {FinishedCall} call
  */
 export function markOf({ outcome, isSlow }) {
-  if (outcome === "failed" || outcome === "not_sent") return "failed";
-  if (outcome === "refused") return "refused";
-  return isSlow ? "slow" : undefined;
+  return outcome === "complete" || outcome === "left" ? isSlow && "slow" : outcome;
 }
 
 /**

@@ -13,7 +13,12 @@ import { cut } from "./visible.js";
  */
 
 /** Kinds of calls of which the last hundred are stored, whatever the rate of all calls. */
-const KINDS = [["", "all calls"], ["failed or slow", "failed or slow"], ["refused", "refused"]];
+const KINDS = [
+  ["", "all calls"],
+  ["failed slow", "failed or slow"],
+  ["not_sent", "not sent"],
+  ["refused", "refused"],
+];
 
 /**
  * A field by which calls are filtered, with its texts in a call.
@@ -37,7 +42,7 @@ export const NO_FILTERS = {};
  */
 export function isMatch(call, filters) {
   const { kind = "" } = filters;
-  if (kind !== "" && !kind.split(" or ").includes(markOf(call) ?? "none")) return false;
+  if (kind !== "" && !kind.split(" ").includes(markOf(call) || "none")) return false;
   return FIELDS.every(([name, , textsOf]) => {
     const wanted = (filters[name] ?? "").trim().toLowerCase();
     return wanted === "" || textsOf(call).some((text) => text?.toLowerCase().includes(wanted));

@@ -154,7 +154,7 @@ export function Finished({ feed, finishedCount, isInUse }) {
     view`<${EmptyRow} columns=${columns.length}>${
       finishedCount === 0
         ? "No call has finished yet."
-        : "No stored call matches. The gateway stores the last 100 calls, and the last 100 that failed, were slow, or were refused."
+        : "No stored call matches. The gateway stores the last 100 calls, and the last 100 of those that failed, were slow, were not sent, or were refused."
     }<//>`
   }
     <//></div>`;

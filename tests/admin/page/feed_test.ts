@@ -101,9 +101,14 @@ Deno.test("the page stores what a snapshot says, whatever was equal in the one b
   }));
 });
 
-Deno.test("the page stores a hundred failed, slow and refused calls beside the newest hundred", () => {
+Deno.test("the page stores a hundred failed, unsent, refused and slow calls beside the newest hundred", () => {
   let feed = withSnapshot(NO_FEED, EMPTY, true);
-  const kinds = [{ outcome: "failed" }, { outcome: "refused" }, { isSlow: true }] as const;
+  const kinds = [
+    { outcome: "failed" },
+    { outcome: "not_sent" },
+    { outcome: "refused" },
+    { isSlow: true },
+  ] as const;
   for (let at = 1; at <= 300; at++) {
     const finished = Array.from({ length: 90 }, (_, of) => finishedCall(at * 1000 - of));
     const notable = kinds.map((kind, of) => finishedCall(at * 1000 - 100 - of, kind));
@@ -112,9 +117,9 @@ Deno.test("the page stores a hundred failed, slow and refused calls beside the n
   const numbers = feed.finished.map(({ number }) => number);
   assertEquals(numbers, numbers.toSorted((one, other) => other - one));
   const count = (outcome: string) => feed.finished.filter((one) => one.outcome === outcome).length;
-  assertEquals([count("failed"), count("refused")], [100, 100]);
+  assertEquals([count("failed"), count("not_sent"), count("refused")], [100, 100, 100]);
   assertEquals(feed.finished.filter(({ isSlow }) => isSlow).length, 100);
-  assert(feed.finished.length <= 400);
+  assert(feed.finished.length <= 500);
 });
 
 Deno.test("a snapshot of an older gateway has no notable calls and refusals, and the page stores it", () => {
