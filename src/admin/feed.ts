@@ -100,12 +100,11 @@ export function newFeed(
     all.add(view);
     const mark = markOf(view);
     if (mark !== null) marked[mark].add(view);
-    const isFailure = view.outcome === "failed" || view.outcome === "not_sent";
+    const { outcome } = view;
     const inputTokens = usage?.input ?? 0;
     const outputTokens = usage?.output ?? 0;
     seconds.add(second, {
-      isFailure,
-      isRefused: view.outcome === "refused",
+      outcome,
       firstTokenMs: ms.firstToken,
       inputTokens,
       outputTokens,
@@ -114,8 +113,10 @@ export function newFeed(
     for (const { provider, outcome, began, ended } of attemptsOf(report)) {
       providers.add(minute, provider, outcome, ended - began);
     }
-    if (isFailure) routes.add(minute, generation(), report, "failed");
-    else if (view.outcome === "complete") routes.add(minute, generation(), report, "served");
+    if (outcome === "complete") routes.add(minute, generation(), report, "served");
+    else if (outcome === "failed" || outcome === "not_sent") {
+      routes.add(minute, generation(), report, "failed");
+    }
     if (client !== null) {
       keys.add(second, client, report.charge?.tokens ?? inputTokens + outputTokens);
     }

@@ -1,3 +1,4 @@
+import type { CallOutcome } from "./call_outcome.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import type { SecondView } from "./snapshot.ts";
 import { MAX_MINUTES } from "./time_ring.ts";
@@ -7,8 +8,7 @@ export const MAX_SECONDS = MAX_MINUTES * 60;
 
 /** What one finished call adds to its second. */
 export interface SecondCall {
-  readonly isFailure: boolean;
-  readonly isRefused: boolean;
+  readonly outcome: CallOutcome;
   /** Milliseconds to the first token of a stream; null for every other call. */
   readonly firstTokenMs: number | null;
   readonly inputTokens: number;
@@ -31,6 +31,7 @@ interface Slot {
   calls: number;
   failures: number;
   refusals: number;
+  notSent: number;
   /** Calls without a known cost. */
   unpriced: number;
   inputTokens: number;
@@ -58,12 +59,13 @@ export function newSecondRing(): SecondRing {
   }
 
   return {
-    add(second, { isFailure, isRefused, firstTokenMs, inputTokens, outputTokens, usd }) {
+    add(second, { outcome, firstTokenMs, inputTokens, outputTokens, usd }) {
       const slot = slotOf(second);
       if (slot === undefined) return;
       slot.calls++;
-      if (isFailure) slot.failures++;
-      if (isRefused) slot.refusals++;
+      if (outcome === "failed") slot.failures++;
+      else if (outcome === "refused") slot.refusals++;
+      else if (outcome === "not_sent") slot.notSent++;
       if (firstTokenMs !== null) addTime(slot.times, firstTokenMs);
       slot.inputTokens += inputTokens;
       slot.outputTokens += outputTokens;
@@ -91,6 +93,7 @@ const EMPTY = {
   calls: 0,
   failures: 0,
   refusals: 0,
+  notSent: 0,
   unpriced: 0,
   inputTokens: 0,
   outputTokens: 0,

@@ -54,10 +54,12 @@ export interface SecondView {
   readonly second: number;
   /** Calls that finished. */
   readonly calls: number;
-  /** Calls that failed or were not sent. */
+  /** Calls that failed. */
   readonly failures: number;
   /** Calls that the gateway refused. */
   readonly refusals: number;
+  /** Calls that were not sent to any provider. */
+  readonly notSent: number;
   /** Milliseconds to the first token of streams; null without a stream. */
   readonly firstTokenP50Ms: number | null;
   readonly firstTokenP95Ms: number | null;

@@ -83,8 +83,7 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
   const length = Math.max(1, Math.min(MAX_RATE_SECONDS, Math.floor(uptimeMs / 1000)));
   const sum = (read: (one: SecondView) => number) =>
     recent.reduce((total, one) => total + read(one), 0);
-  const failures = sum((one) => one.failures) / length;
-  const refusals = sum((one) => one.refusals) / length;
+  const rate = (read: (one: SecondView) => number) => `${figure(sum(read) / length)}/s`;
   const last = recent.findLast(({ firstTokenP50Ms }) => firstTokenP50Ms !== null);
   const state = [
     isLive ? "live" : "connection lost",
@@ -97,15 +96,17 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
       style: isLive ? BOLD_CODE : RED_CODE,
     },
     plain(
-      `Calls: ${figure(sum(({ calls }) => calls) / length)}/s, ` +
-        `failures ${figure(failures)}/s, refused ${figure(refusals)}/s, ` +
+      `Calls: ${rate(({ calls }) => calls)}, ` +
+        `failures ${rate(({ failures }) => failures)}, ` +
+        `refused ${rate(({ refusals }) => refusals)}, ` +
+        `not sent ${rate(({ notSent }) => notSent)}, ` +
         `running ${snapshot.runningCount}, finished ${snapshot.finishedCount}`,
     ),
     plain(
       `First token: p50 ${durationText(last?.firstTokenP50Ms ?? null)}, ` +
         `p95 ${durationText(last?.firstTokenP95Ms ?? null)}; ` +
-        `tokens in ${figure(sum(({ inputTokens }) => inputTokens) / length)}/s, ` +
-        `out ${figure(sum(({ outputTokens }) => outputTokens) / length)}/s; ` +
+        `tokens in ${rate(({ inputTokens }) => inputTokens)}, ` +
+        `out ${rate(({ outputTokens }) => outputTokens)}; ` +
         `cost ${costText(recent, length)}`,
     ),
     storeLine(snapshot),

@@ -43,22 +43,24 @@ function attempt(outcome: Attempt["outcome"], ended: number): Attempt {
   return { provider: "up", model: "m", outcome, ended, ...rest };
 }
 
-Deno.test("a second counts calls, failures, refusals, tokens, cost and times; clients that leave are no failures", async () => {
+Deno.test("a second counts calls by what became of them, tokens, cost and times; clients that leave are no failures", async () => {
   const { world, feed, call, second } = newTestFeed();
   const usage = { input: 10, output: 5, cached: 0, cacheWrite: 0, reasoning: 0, total: 15 };
   call({ usage: { ...usage }, cost: 0.5 });
   call({ failure: fault("upstream_timeout", "late").failure });
   call({ failure: fault("client_cancelled", "gone").failure });
   call({ failure: refuse("budget_exceeded", "spent").failure });
+  call({ failure: fault("circuit_open", "open").failure });
   const first = second();
   assertEquals(feed.secondsFrom(0), [], "the second has not ended");
   await world.advance(1_000);
   const [view] = feed.secondsFrom(0);
   assertEquals(view, {
     second: first,
-    calls: 4,
+    calls: 5,
     failures: 1,
     refusals: 1,
+    notSent: 1,
     inputTokens: 10,
     outputTokens: 5,
     usd: 0.5,
@@ -375,7 +377,7 @@ Deno.test("a call is slow from a second and three times the p95 of its provider 
   });
 });
 
-Deno.test("what became of a call: refused, failed and not sent are told apart", () => {
+Deno.test("a call that was refused, one that failed and one that was not sent have different outcomes", () => {
   const { feed, call } = newTestFeed();
   const timeout = attempt("upstream_timeout", 5), open = attempt("circuit_open", 6);
   const cases: readonly (readonly [Partial<CallReport>, string, string | undefined])[] = [

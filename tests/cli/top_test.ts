@@ -59,6 +59,7 @@ const SNAPSHOT: Snapshot = {
     calls: 90,
     failures: 6,
     refusals: 12,
+    notSent: 3,
     firstTokenP50Ms: 120,
     firstTokenP95Ms: 2_500,
     inputTokens: 600,
@@ -147,7 +148,7 @@ Deno.test("top shows head, problems, providers, calls, keys and routes as tables
     renderTop(nextView(null, SNAPSHOT), WIDE).join("\n"),
     [
       "Switchyard 1.2.3  live, draining  up 3h 2m  generation 4  http://127.0.0.1:8080",
-      "Calls: 1.5/s, failures 0.1/s, refused 0.2/s, running 1, finished 1",
+      "Calls: 1.5/s, failures 0.1/s, refused 0.2/s, not sent 0.05/s, running 1, finished 1",
       "First token: p50 120 ms, p95 2.5 s; tokens in 10/s, out 1000/s; cost 0.6 USD/h",
       "State: valkey, away for 1m 30s, 7 writes wait",
       "",

@@ -123,6 +123,7 @@ export function busySeconds(atMs: number): SecondView[] {
       calls,
       failures: at > 600 && at < 700 ? Math.round(calls / 3) : at % 61 === 0 ? 1 : 0,
       refusals: at > 300 && at < 420 ? 2 : 0,
+      notSent: at > 620 && at < 690 ? 1 : 0,
       firstTokenP50Ms: 380 * slow + at * 31 % 40,
       firstTokenP95Ms: 900 * slow + at * 67 % 200,
       inputTokens: calls * 640,

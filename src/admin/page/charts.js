@@ -8,6 +8,9 @@ import { Section, Table, view } from "./ui.js";
 /** @import { Feed } from "./feed.js" */
 /** @import { Chart } from "./series.js" */
 
+/** Dashes of the second line of a chart and those after it. */
+const DASHES = [[], [4, 3], [1, 3], [8, 3, 1, 3]];
+
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /** The library is a plain script, which defines a global name. */
@@ -187,7 +190,7 @@ function optionsOf(chart, element, onPoint) {
         width: 1.5,
         spanGaps: true,
         points: { show: false },
-        ...line === 0 ? {} : { dash: line === 1 ? [4, 3] : [1, 3] },
+        ...line === 0 ? {} : { dash: DASHES[line] ?? [] },
         ...chart.lines.length === 1 ? { fill: colour("--fill") } : {},
       })),
     ],

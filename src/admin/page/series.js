@@ -41,17 +41,20 @@ export const CHARTS = [
     id: "rates",
     title: "Calls",
     unit: "per second",
-    lines: ["finished", "failed", "refused"],
+    lines: ["finished", "failed", "refused", "not sent"],
     text: (value) => `${decimal(value)}/s`,
     values: (all) => [
       trailing(all, (one) => one.calls, MEAN_S),
       trailing(all, (one) => one.failures, MEAN_S),
-      trailing(all, refusalsOf, MEAN_S),
+      // A gateway of an older version does not count these.
+      trailing(all, ({ refusals = 0 }) => refusals, MEAN_S),
+      trailing(all, ({ notSent = 0 }) => notSent, MEAN_S),
     ],
     ofMinute: ({ ones, lengthS }) => [
       sum(ones, (one) => one.calls) / lengthS,
       sum(ones, (one) => one.failures) / lengthS,
-      sum(ones, refusalsOf) / lengthS,
+      sum(ones, ({ refusals = 0 }) => refusals) / lengthS,
+      sum(ones, ({ notSent = 0 }) => notSent) / lengthS,
     ],
   },
   {
@@ -117,14 +120,6 @@ export const CHARTS = [
     ofMinute: ({ ones }) => [highest(ones, (one) => one.openStreams)],
   },
 ];
-
-/**
- * Returns the calls that the gateway refused; an older gateway does not count them.
- * @param {SecondView} second
- */
-function refusalsOf({ refusals = 0 }) {
-  return refusals;
-}
 
 /**
  * Returns the cost of an hour from that of a second; null if nothing is known to cost, and some cost is unknown.

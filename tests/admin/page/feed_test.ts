@@ -35,6 +35,7 @@ Deno.test("seconds without calls are gaps of the charts, and their minutes add u
     calls: 10,
     failures: 5,
     refusals: 2.5,
+    notSent: 0,
     firstTokenP50Ms: 100,
     firstTokenP95Ms: 300,
     inputTokens: 600,
@@ -46,14 +47,14 @@ Deno.test("seconds without calls are gaps of the charts, and their minutes add u
   const { times, began, all } = alignSeconds(seconds, AT_MS, UPTIME_MS);
   assertEquals([times.length, times.at(-1), all.filter(Boolean).length], [900, last, 2]);
   const newest = CHARTS.map((chart) => chart.values(all).map((line) => line.at(-1)));
-  assertEquals(newest, [[2, 1, 0.5], [100, 300], [120, 12], [0.02 * 3600], [4]]);
+  assertEquals(newest, [[2, 1, 0.5, 0], [100, 300], [120, 12], [0.02 * 3600], [4]]);
   const before = CHARTS.map((chart) => chart.values(all).map((line) => line.at(-10)));
-  assertEquals(before, [[0, 0, 0], [null, null], [0, 0], [0.01 * 3600], [4]]);
+  assertEquals(before, [[0, 0, 0, 0], [null, null], [0, 0], [0.01 * 3600], [4]]);
   const [newestMinute] = minutesOf(seconds, last, began);
   assert(newestMinute !== undefined);
   assertEquals([newestMinute.minute, newestMinute.lengthS], [Math.floor(last / 60), 60]);
   assertEquals(CHARTS.map((chart) => chart.ofMinute(newestMinute)), [
-    [20 / 60, 10 / 60, 5 / 60],
+    [20 / 60, 10 / 60, 5 / 60, 0],
     [100, 300],
     [20, 2],
     [1.2 * 60],
@@ -68,6 +69,7 @@ Deno.test("rates of a minute that has not ended, or is no longer whole, are thos
     calls: 20,
     failures: 10,
     refusals: 0,
+    notSent: 5,
     firstTokenP50Ms: null,
     firstTokenP95Ms: null,
     inputTokens: 100,
@@ -131,7 +133,7 @@ Deno.test("a snapshot of an older gateway has no notable calls and refusals, and
   assertEquals(CHARTS[0]?.values(all)[2]?.at(-1), 0);
 });
 
-Deno.test("nothing is drawn before the gateway began, and its first rates are of its own seconds", () => {
+Deno.test("nothing is drawn before the gateway began, and its first rates are those of the seconds since then", () => {
   const start = AT_MS / 1000;
   const [second] = busySeconds(AT_MS).slice(-1);
   assert(second !== undefined);

@@ -186,10 +186,10 @@ browserTest(
         await shown.until(shows("#finished", /complete 200[^]*local/));
         await shown.page.click("#finished button");
         await shown.until(shows("#timeline", /Served by\s+local/));
-        const choices = await shown.value<string[]>(
-          `[...document.querySelectorAll("#timeline tbody")][0].innerText.split("\\n")`,
+        const choices = await shown.value<string[][]>(
+          `[...document.querySelectorAll("#timeline tbody")[0].rows].map((row) => [...row.cells].slice(1).map((cell) => cell.innerText.trim()))`,
         );
-        assertEquals(choices.map((choice) => choice.split("\t").slice(1)), [
+        assertEquals(choices, [
           ["target", "upstream_unreachable", "chosen"],
           ["fallback", "success", "tried"],
           ["fallback", "–", "not needed"],
