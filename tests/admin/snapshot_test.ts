@@ -356,3 +356,20 @@ Deno.test("a refused call has the model that it requested, wherever it was refus
     ],
   );
 });
+
+Deno.test("a refused call with a multipart body has the model of its form", async () => {
+  const { app, snapshot } = gatewayOver(good);
+  const form = new FormData();
+  form.set("model", "whisper-large");
+  form.set("file", new File(["sound"], "a.wav"));
+  const request = new Request("http://localhost/v1/audio/transcriptions", {
+    method: "POST",
+    headers: { host: "localhost" },
+    body: form,
+  });
+  const response = await app(request);
+  assertEquals(response.status, 400);
+  await response.body?.cancel();
+  const [call] = (await snapshot()).finished;
+  assertEquals([call?.outcome, call?.requestedModel], ["refused", "whisper-large"]);
+});

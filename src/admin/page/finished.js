@@ -112,12 +112,11 @@ export function Finished({ feed, finishedCount, isInUse }) {
   }, []);
 
   useEffect(() => {
-    if (selected === null) return;
     /** @param {KeyboardEvent} event */
     const onKey = ({ key }) => key === "Escape" && close();
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, [selected]);
+  }, []);
 
   const columns = isNarrow ? NARROW_ORDER : WIDE_ORDER;
   const newer = finishedCount - (stored[0]?.number ?? finishedCount);
