@@ -37,7 +37,7 @@ function overdueAt(resting: IdleState, limits = LIMITS): number | null {
 }
 
 Deno.test("a gateway waits 60 s for a request head, and as configured for a request", () => {
-  assertEquals(newIdleLimits(120_000), LIMITS);
+  assertEquals(newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }), LIMITS);
 });
 
 Deno.test("a connection that sends nothing has the shorter one of both limits", () => {
