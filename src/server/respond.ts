@@ -184,12 +184,16 @@ function* prepended<Value>(first: Value, rest: Iterable<Value>): Generator<Value
 
 /**
  * Returns the first header fields of a response: without no-transform the runtime would compress the
- * body, and its bytes would differ from the upstream's. The request ID in the header of the client API is
+ * body, and its bytes would differ from the upstream's; with nosniff no browser takes them for another type.
+ * The request ID in the header of the client API is
  * replaced by an upstream's own ID.
  */
 function ownFields({ id, report }: Call): HeaderPair[] {
   const { idHeader } = report.endpoint.errors;
-  const fields: HeaderPair[] = [["cache-control", "no-transform"]];
+  const fields: HeaderPair[] = [
+    ["cache-control", "no-transform"],
+    ["x-content-type-options", "nosniff"],
+  ];
   if (idHeader !== undefined) fields.push([idHeader, id]);
   return fields;
 }
@@ -218,12 +222,18 @@ function addGatewayFields(
   setField(fields, "x-gateway-latency-ms", now.toFixed(1));
   setField(fields, "x-gateway-overhead-duration-ms", overheadMs.toFixed(1));
   if (route !== null) setField(fields, "x-gateway-route", headerText(route));
-  if (provider !== null) setField(fields, "x-gateway-provider", headerText(provider));
+  if (provider !== null) {
+    // What a provider has made must not run as a page of the gateway's origin.
+    fields.push(["content-security-policy", FOREIGN_CONTENT_POLICY]);
+    setField(fields, "x-gateway-provider", headerText(provider));
+  }
   if (model !== null) setField(fields, "x-gateway-model", headerText(model));
   if (cache !== null) setField(fields, "x-gateway-cache-status", cache);
   if (lossy.length > 0) setField(fields, "x-gateway-lossy", pathList(lossy));
   if (verified.length > 0) setField(fields, "x-gateway-verified", pathList(verified));
 }
+
+const FOREIGN_CONTENT_POLICY = "sandbox; default-src 'none'";
 
 /** Maximum length of a list of field paths in a response header. */
 const MAX_PATH_LIST_CHARS = 1024;

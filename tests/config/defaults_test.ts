@@ -34,6 +34,7 @@ const PROVIDER = {
     relay: [],
   },
   normalize_developer_role: false,
+  pass_headers: [],
 } as const;
 
 /** The relayed endpoints of the provider openai with its built-in address. */
