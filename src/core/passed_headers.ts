@@ -37,7 +37,13 @@ export function isNeverPassed(name: string): boolean {
 }
 
 /** Headers that clients of model APIs read; the official SDKs retry by `retry-after-ms` and `x-should-retry`. */
-const PASSED = new Set(["retry-after", "retry-after-ms", "x-should-retry", "cf-ray", "server-timing"]);
+const PASSED = new Set([
+  "retry-after",
+  "retry-after-ms",
+  "x-should-retry",
+  "cf-ray",
+  "server-timing",
+]);
 
 const PASSED_PREFIXES = ["content-", "openai-", "anthropic-", "x-ms-", "ratelimit"];
 

@@ -307,9 +307,8 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
   const { id, report, world, state, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
-    report.failure = cancellation.isClientGone
-      ? clientGone().failure
-      : cancellation.reason ?? fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
+    report.failure = cancellation.isClientGone ? clientGone().failure : cancellation.reason ??
+      fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
   }
   chargeCall(call);

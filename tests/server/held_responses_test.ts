@@ -120,7 +120,7 @@ Deno.test("a client that takes nothing of a response is disconnected after serve
   assertEquals(gateway.gateway.state.admission.responseBytes(), 0);
 });
 
-Deno.test("a shutdown ends responses that nobody reads, as draining", async () => {
+Deno.test("a shutdown ends responses that their clients do not read, as draining", async () => {
   const message = { role: "assistant", content: "x".repeat(100_000) };
   const choices = [{ index: 0, message, finish_reason: "stop" }];
   const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });

@@ -76,7 +76,12 @@ export function socketGateway(
     (request, info) => app(request, connections.enter(request, info)),
   );
   setNoDelay(sockets);
-  const connections = newConnections(sockets, server.addr, newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }), real);
+  const connections = newConnections(
+    sockets,
+    server.addr,
+    newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }),
+    real,
+  );
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {

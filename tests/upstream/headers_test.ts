@@ -112,7 +112,12 @@ for (const name of ["alt-svc", "clear-site-data", "strict-transport-security"]) 
 }
 
 Deno.test("headers that Connection lists belong to that connection", () => {
-  const headers = { connection: "close, CF-Ray,  x-two", "cf-ray": "1", "x-two": "2", "x-ms-a": "3" };
+  const headers = {
+    connection: "close, CF-Ray,  x-two",
+    "cf-ray": "1",
+    "x-two": "2",
+    "x-ms-a": "3",
+  };
   assertEquals(copied(headers, [], ["x-two"]), { "x-ms-a": "3" });
 });
 

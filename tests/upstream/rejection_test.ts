@@ -139,7 +139,10 @@ Deno.test("values of the query of base_url with 8 characters or more are removed
   const headers = { "x-ms-short": "7654321", "x-ms-long": "87654321" };
   const answer = await rejected(400, body, { url, headers });
   assertEquals(answer.error.message, "7654321 and [redacted]");
-  assertEquals([answer.headers.get("x-ms-short"), answer.headers.get("x-ms-long")], ["7654321", null]);
+  assertEquals([answer.headers.get("x-ms-short"), answer.headers.get("x-ms-long")], [
+    "7654321",
+    null,
+  ]);
 });
 
 const KEYS = ["sk-upstream", 'sk-"quoted"\\', "sk/slash"];

@@ -51,7 +51,11 @@ export function setBudgetHeader(
       const spent = rests[scope]?.spent[index];
       if (spent === undefined) return [];
       const owner = group === null ? "" : `group ${listedName(group)} `;
-      return [`${owner}${per} ${unit} ${amountText(spent, unit, limit)}/${amountText(limit, unit, limit)}`];
+      return [
+        `${owner}${per} ${unit} ${amountText(spent, unit, limit)}/${
+          amountText(limit, unit, limit)
+        }`,
+      ];
     })
   );
   if (entries.length > 0) responseHeaders["x-gateway-budget"] = entries.join(", ");

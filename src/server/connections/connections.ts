@@ -106,7 +106,9 @@ export function newConnections(
     const free = sockets.lowestFree();
     for (let away = 1; free !== null && away <= MAX_NEAR_DESCRIPTORS; away++) {
       for (const descriptor of [free - away, free + away]) {
-        if (sockets.remote(descriptor) !== connection.key || found(descriptor) !== connection) continue;
+        if (sockets.remote(descriptor) !== connection.key || found(descriptor) !== connection) {
+          continue;
+        }
         connection.descriptor = descriptor;
         return;
       }

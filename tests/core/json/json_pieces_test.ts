@@ -17,7 +17,7 @@ Deno.test("numbers that only text can hold are written as they came", () => {
   assertEquals([...jsonPieces(value as JsonObject)].join(""), text);
 });
 
-Deno.test("each element of a list is a piece of its own, so that no piece is the whole list", () => {
+Deno.test("each element of a list is one piece, so that no piece is the whole list", () => {
   const data = Array.from({ length: 100 }, (_, index) => ({ id: index, text: "x".repeat(1_000) }));
   const pieces = [...jsonPieces({ object: "list", data })];
   assert(Math.max(...pieces.map((piece) => piece.length)) < 1_100);

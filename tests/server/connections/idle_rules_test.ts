@@ -50,7 +50,10 @@ Deno.test("the first head must be whole 60 s after the connection was opened, wh
   const headSinceMs = headSince(NEW, { ...SILENT, receivedBytes: 1 }, 40_000);
   assertEquals(headSinceMs, 0);
   assertEquals(overdueAt({ ...NEW, headSinceMs }), 60_000);
-  assertEquals(overdueAt({ ...NEW, headSinceMs }, { headMs: 60_000, idleMs: 1_000, writeMs: 60_000 }), 60_000);
+  assertEquals(
+    overdueAt({ ...NEW, headSinceMs }, { headMs: 60_000, idleMs: 1_000, writeMs: 60_000 }),
+    60_000,
+  );
 });
 
 Deno.test("between requests a connection may be idle for the idle timeout, and bytes within 20 ms of a response are no request", () => {
