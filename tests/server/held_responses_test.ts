@@ -133,6 +133,20 @@ Deno.test("a shutdown ends responses that their clients do not read, as draining
   assertEquals(await response.text().then(() => "whole", () => "broken off"), "broken off");
 });
 
+Deno.test("a response of 16 KiB is over when it is passed to the runtime, one byte more when it is taken", async () => {
+  for (const [bytes, inFlight] of [[16 * 1024, 0], [16 * 1024 + 1, 1]] as const) {
+    const chars = bytes - JSON.stringify(COMPLETION).length;
+    const message = { role: "assistant", content: `Hi${"x".repeat(chars)}` };
+    const choices = [{ index: 0, message, finish_reason: "stop" }];
+    const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+    const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+    const response = await app(chatRequest());
+    assertEquals(gateway.state.inFlight.count, inFlight);
+    assertEquals((await response.text()).length, bytes);
+    assertEquals(gateway.state.inFlight.count, 0);
+  }
+});
+
 /** A gateway with a conversation of this many items in its memory. */
 async function storedItems(count: number, chars: number, settings = "max_json_members: 200000") {
   const { app, gateway } = testGateway(withServer(settings), scriptedWorld(), {});
