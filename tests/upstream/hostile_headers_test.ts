@@ -23,7 +23,12 @@ const STREAM = [
 
 const CHAT = "/v1/chat/completions";
 const MESSAGES = [{ role: "user", content: "Hi" }];
-const EMBEDDING = { object: "list", data: [{ object: "embedding", index: 0, embedding: [1] }], model: "m", usage: { prompt_tokens: 1, total_tokens: 1 } };
+const EMBEDDING = {
+  object: "list",
+  data: [{ object: "embedding", index: 0, embedding: [1] }],
+  model: "m",
+  usage: { prompt_tokens: 1, total_tokens: 1 },
+};
 
 /** What a client calls, the response of the provider, and whether named headers of it are passed on. */
 const CALLS = [
@@ -50,7 +55,10 @@ for (const [path, request, status, response] of CALLS) {
     });
     const settings = ", capabilities: {relay: [audio, moderations]}, pass_headers: [x-named]";
     await using gateway = serveGateway(oneProvider(upstream.url, settings));
-    const answer = await fetch(gateway.url + path, { method: "POST", body: JSON.stringify(request) });
+    const answer = await fetch(gateway.url + path, {
+      method: "POST",
+      body: JSON.stringify(request),
+    });
     assertEquals(answer.status, status, await answer.text());
     for (const name of Object.keys(HOSTILE)) {
       if (name === "x-named" || name === "content-security-policy") continue;
