@@ -1,3 +1,4 @@
+import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./header_fields.ts";
 import type { Result } from "./result.ts";
 
@@ -39,8 +40,11 @@ export interface KeepAlive {
   readonly silenceMs: number;
 }
 
-/** Response of a call: a whole HTTP response, a stream of records, or bytes as they arrive. */
-export type Reply = WholeReply | StreamReply | BytesReply;
+/**
+ * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of records, or
+ * bytes as they arrive.
+ */
+export type Reply = WholeReply | StoredReply | StreamReply | BytesReply;
 
 /** A whole answer. */
 export interface WholeReply {
@@ -48,6 +52,15 @@ export interface WholeReply {
   readonly response: HttpResponse;
   /** True if the next request of the client needs state that is stored for this client alone. */
   readonly isPersonal?: boolean;
+}
+
+/**
+ * An object or a list that the gateway stores, with status 200. Its JSON is written element by element, and a
+ * read of it is refused while responses fill their memory: nothing is lost, as it stays stored.
+ */
+export interface StoredReply {
+  readonly kind: "stored";
+  readonly value: JsonObject;
 }
 
 /** Records in groups that arrived together. */

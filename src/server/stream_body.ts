@@ -19,6 +19,11 @@ export interface ResponseEnding {
   readonly isWhole: boolean;
 }
 
+/** The end of a body, with the bytes that were passed to the runtime. */
+export interface BodyEnding extends ResponseEnding {
+  readonly bytes: number;
+}
+
 /** Dependencies of a stream body, and the task to run at its end. */
 export interface StreamBodyOptions {
   readonly world: Pick<World, "now" | "after">;
@@ -27,7 +32,7 @@ export interface StreamBodyOptions {
   /** Counts the records; null while the admin page is off. */
   readonly trace?: Trace | null;
   /** Called once, when nothing more is written. */
-  onEnd(ending: ResponseEnding): void;
+  onEnd(ending: BodyEnding): void;
 }
 
 /**
@@ -41,6 +46,7 @@ export function streamBody(
   { world, cancellation, flusher, trace = null, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
+  let bytes = 0;
   let lastWrite = 0;
   let isWaiting = false;
   let resume = () => {};
@@ -103,14 +109,16 @@ export function streamBody(
     } finally {
       flusher.cancel(flush);
       cancelKeepAlive();
-      onEnd({ isWhole });
+      onEnd({ isWhole, bytes });
     }
   }
 
   function write(controller: ReadableStreamDefaultController<Uint8Array>) {
     if (gathered === "" || cancellation.isClientGone) return;
     lastWrite = world.now();
-    controller.enqueue(utf8Bytes(gathered));
+    const written = utf8Bytes(gathered);
+    bytes += written.byteLength;
+    controller.enqueue(written);
     gathered = "";
   }
 

@@ -30,7 +30,7 @@ function turnsOver(room: number) {
     sendNow: (text: string) => void sent.push(text),
   };
   const idle: string[] = [];
-  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} } };
+  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} }, pace: runNow };
   const turns = newTurns(writer, rim, () => void idle.push("idle"));
   return {
     world,
@@ -54,6 +54,10 @@ function turnsOver(room: number) {
 
 function event(data: string): Group {
   return [{ event: null, data, raw: null }];
+}
+
+function runNow(task: () => void): void {
+  task();
 }
 
 Deno.test("when nothing more can be sent the turn is over, and so is its stream", async () => {
