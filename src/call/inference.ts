@@ -92,10 +92,14 @@ export type Candidates = readonly [Candidate, ...Candidate[]];
 /**
  * Translation of the upstream's response to the client's response. `by_type` chooses the handler when
  * the content type of a response with status 200 to 203 has arrived, in lower case without parameters.
+ * `isDelimited` is false if the body ends with its connection, so that its end may be a break.
  */
 export type ResponseHandler =
   | FixedResponseHandler
-  | { readonly kind: "by_type"; choose(contentType: string): FixedResponseHandler };
+  | {
+    readonly kind: "by_type";
+    choose(contentType: string, isDelimited: boolean): FixedResponseHandler;
+  };
 
 /** A response handler that does not depend on the content type of the response. */
 export type FixedResponseHandler = WholeHandler | StreamHandler | BytesHandler;

@@ -98,7 +98,9 @@ export async function open(
     if (!isSuccess(response.status, handler)) {
       return await rejection(call, candidate.target, response, body);
     }
-    const reader = handler.kind === "by_type" ? handler.choose(contentType(response)) : handler;
+    const reader = handler.kind === "by_type"
+      ? handler.choose(contentType(response), isDelimited(response))
+      : handler;
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
@@ -199,6 +201,11 @@ export async function open(
 function contentType({ headers }: Incoming): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
   return type.trim().toLowerCase();
+}
+
+/** True if the body of a response has a length or a last chunk (RFC 9112, section 6.3). */
+function isDelimited({ headers }: Incoming): boolean {
+  return headers.get("content-length") !== null || headers.get("transfer-encoding") !== null;
 }
 
 /** Returns the header of a coding that the gateway has not undone: without it, bytes look uncompressed. */

@@ -27,11 +27,11 @@ export function relayedHandler(
 ): ResponseHandler {
   return {
     kind: "by_type",
-    choose(contentType): FixedResponseHandler {
+    choose(contentType, isDelimited): FixedResponseHandler {
       if (contentType === EVENT_STREAM && endpoint.ends !== null) {
         return {
           kind: "stream",
-          translation: newRelayStream({ ...endpoint, ends: endpoint.ends }, request),
+          translation: newRelayStream({ ...endpoint, ends: endpoint.ends, isDelimited }, request),
           copiesHeaders: true,
           copiesStatus: true,
           maxRecordBytes: MAX_RECORD_BYTES,
