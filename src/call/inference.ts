@@ -109,6 +109,11 @@ export interface WholeHandler {
   readonly kind: "whole";
   /** Maximum bytes of the response body; the general limit if absent. */
   readonly limit?: number;
+  /**
+   * Members of the JSON object that `read` uses, so that it gets the outline of a large body; absent if it
+   * parses every body.
+   */
+  readonly needed?: readonly string[];
   /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
   readonly takesAnySuccess?: boolean;
   read(
@@ -120,6 +125,8 @@ export interface WholeHandler {
 export interface StreamHandler {
   readonly kind: "stream";
   readonly translation: StreamTranslation;
+  /** Members of a record that the translation uses, so that it gets the outline of a large one; absent if it parses every record. */
+  readonly needed?: readonly string[];
   /** Maximum bytes of one record; the general limit if absent. */
   readonly maxRecordBytes?: number;
   /** True if the upstream's headers are forwarded to the client. */

@@ -42,7 +42,7 @@ export function newRelayStream(
       isDone = true;
       return success([record]);
     }
-    const value = parseJson(data);
+    const value = record.outline?.value ?? parseJson(data);
     if (!isObject(value)) return malformed("a record that is not a JSON object");
     const type = typeof value.type === "string" ? value.type : record.event ?? "";
     const isError = record.event === "error" || type === "error" || (value.error ?? null) !== null;
