@@ -6,7 +6,7 @@ import { MAX_LEVELS } from "../core/json/json.ts";
  */
 const STEPS = { known: 1, new: 30 } as const;
 
-/** Maximum number of descriptions of one text; each further one is new. No text that may be parsed has so many. */
+/** Maximum number of descriptions of one text; each further one is new. A text that may be parsed has fewer. */
 const MAX_DESCRIPTIONS = 128 * 1024;
 
 /** Random, so that a text cannot be written with keys whose digests are equal. */
