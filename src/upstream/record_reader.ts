@@ -26,7 +26,7 @@ type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
  * whose JSON is too large to be parsed.
  */
 export function newRecordReader(
-  body: BodyReader,
+  body: Pick<BodyReader, "read">,
   framing: Framing,
   { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
 ): RecordReader {

@@ -137,13 +137,3 @@ Deno.test("objects that a provider stores, and lists of them, are bounded before
     assertEquals([answer.status, answer.error.code], [502, "upstream_response_too_large"]);
   }
 });
-
-Deno.test("a text of 16 MiB is parsed, a larger one is not", async () => {
-  for (const [bytes, status] of [[16 * MIB, 200], [16 * MIB + 1, 502]] as const) {
-    const empty = withMember(COMPLETION, '"x":""').length;
-    const text = withMember(COMPLETION, `"x":"${"x".repeat(bytes - empty)}"`);
-    assertEquals(text.length, bytes);
-    const answer = await got(await gatewayOf({ type: "compat" }, text).app(chatRequest()));
-    assertEquals(answer.status, status);
-  }
-});

@@ -20,7 +20,7 @@ type StreamedEndpoint = Pick<RoutedEndpoint, "billed"> & {
  * Creates the relay of an event stream: every record keeps its bytes. Comments before the first event are
  * held, so that a failure until then is a failed attempt. A stream is complete with an event of the
  * endpoint's last type, for each image; with `[DONE]`, as servers end it that do not send this event; or
- * with the end of a body that has a length or a last chunk. An error event of the upstream is the failure of the stream.
+ * with the end of a body that has a length or a last chunk, for completions after a finish reason. An error event of the upstream is the failure of the stream.
  */
 export function newRelayStream(
   { ends, billed, isDelimited }: StreamedEndpoint,
@@ -31,6 +31,8 @@ export function newRelayStream(
   let last: JsonObject = {};
   let ended = 0;
   let isDone = false;
+  /** The end of the body may be the end of the stream: completions say before it that they are finished. */
+  let isFinished = false;
   const expected = billed === "images" ? count : 1;
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
@@ -49,6 +51,7 @@ export function newRelayStream(
     if (isError) return providerError(value);
     usage = relayedUsage(value) ?? usage;
     if (isObject(value.usage)) last = value;
+    isFinished ||= ends !== "[DONE]" || hasFinish(value);
     if (ends !== "[DONE]" && type.endsWith(ends)) {
       last = value;
       ended += 1;
@@ -72,7 +75,7 @@ export function newRelayStream(
   }
 
   function end(): Result<readonly StreamRecord[]> {
-    if (!isDone && (!isDelimited || waiting !== null)) return endedEarly();
+    if (!isDone && (!isDelimited || !isFinished)) return endedEarly();
     isDone = true;
     return success([]);
   }
@@ -85,6 +88,12 @@ export function newRelayStream(
     usage: () => usage,
     outcome,
   };
+}
+
+/** True if a choice of a chunk of completions has a finish reason. */
+function hasFinish({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) &&
+    choices.some((choice) => isObject(choice) && typeof choice.finish_reason === "string");
 }
 
 function endedEarly(): Result<never> {

@@ -62,6 +62,13 @@ Deno.test("a relayed response above 1 MiB is passed on without being parsed, wha
   assertEquals([report.charge, report.cost], [{ tokens: 11, nanoUsd: 80_000_000 }, 0.08]);
 });
 
+Deno.test("a relayed response may have 64 MiB and not a byte more", async () => {
+  for (const [bytes, status] of [[64 * MIB, 200], [64 * MIB + 1, 502]] as const) {
+    const { answer } = await images(`{"data":[]}`.padStart(bytes));
+    assertEquals([answer.status, answer.text.length > 1000], [status, status === 200]);
+  }
+});
+
 Deno.test("an error, malformed JSON and a list in place of a large relayed response are failures", async () => {
   const filler = `"filler":"${"x".repeat(2 * MIB)}"`;
   const cases = [

@@ -84,3 +84,17 @@ Deno.test("a stream of transcripts that ends with [DONE] does not open the circu
     assertEquals([response.status, await response.text()], [200, CHUNK + DONE]);
   }
 });
+
+Deno.test("a stream of completions without [DONE] is complete at the end of its body if it has finished", async () => {
+  const config = SINGLE.replace("relay: [moderations, images, audio]", "relay: [completions]");
+  for (const [reason, expected] of [["stop", true], [null, false]] as const) {
+    const body = `data: {"choices":[{"index":0,"text":"a","finish_reason":${
+      JSON.stringify(reason)
+    }}]}\n\n`;
+    const headers = { ...SSE, "transfer-encoding": "chunked" };
+    const calls = relayedGateway(() => new Response(body, { headers }), config);
+    const request = { model: "able/m", prompt: "x", stream: true };
+    const text = await (await calls.app(post("/v1/completions", request))).text();
+    assertEquals([text === body, text.includes('"error"')], [expected, !expected]);
+  }
+});
