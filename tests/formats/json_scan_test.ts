@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { newJsonScan, scanJson } from "../../src/formats/json_scan.ts";
-import { areTooLarge, isJsonObject, MAX_PARSE_STEPS } from "../../src/formats/parse_limits.ts";
+import {
+  areTooLarge,
+  isJsonObject,
+  MAX_PARSE_STEPS,
+  MAX_UNSCANNED_CHARS,
+} from "../../src/formats/parse_limits.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { objectTextsWithRepeatedKeys, valueTexts } from "./json_texts.ts";
 
@@ -153,6 +158,14 @@ const COSTLY: Readonly<Record<string, (count: number) => string>> = {
   "distinct keys": (count) =>
     `{${Array.from({ length: count / 10 }, (_, index) => `"${index}k":0`).join(",")}}`,
 };
+
+Deno.test("a text above 64 KiB may take 2,000,000 steps of parsing", () => {
+  const kib = 1024;
+  assertEquals([MAX_UNSCANNED_CHARS, MAX_PARSE_STEPS], [64 * kib, 2_000_000]);
+  const numbers = (count: number) => `[${Array(count).fill("1").join(",")}]`;
+  assertEquals(areTooLarge([numbers(1_999_996)]), false);
+  assertEquals(areTooLarge([numbers(1_999_997)]), true);
+});
 
 Deno.test("a text is too large to be parsed by its members, however short it is", () => {
   for (const [name, make] of Object.entries(COSTLY)) {
