@@ -1,6 +1,5 @@
 import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./header_fields.ts";
-import type { JsonObject } from "./json/json.ts";
 import type { Result } from "./result.ts";
 
 /** A whole HTTP answer. */
