@@ -64,7 +64,7 @@ function send(
   const url = path.replace(/^\/v1/, "").replace(/:\w+/g, "x-1");
   if (method === "GET") return calls.get(url, headers);
   if (method === "DELETE") return calls.delete(url, headers);
-  return body === "multipart"
+  return typeof body === "string" && body.startsWith("multipart")
     ? calls.post(url, FILE, { ...FORM, ...headers })
     : calls.post(url, body === false ? "" : {}, headers);
 }

@@ -9,7 +9,7 @@ export interface RoutedEndpoint {
   readonly path: RelayedPath;
   readonly family: RelayFamily;
   readonly about: string;
-  readonly body: "json" | "multipart";
+  readonly body: "json" | "multipart" | "multipart or json";
   /** Form of a response that is no event stream; `text` is JSON or text by its content type. */
   readonly answer: "json" | "text" | "bytes";
   /**
@@ -57,7 +57,7 @@ export const RELAYED: readonly RelayedEndpoint[] = [
   { kind: "routed", path: "/v1/moderations", family: "moderations", body: "json", answer: "json", ends: null, model: "optional", billed: null, operation: null, about: "Classifies texts and images." },
   { kind: "routed", path: "/v1/rerank", family: "rerank", body: "json", answer: "json", ends: null, model: "required", billed: "tokens", operation: null, about: "Orders documents by their relevance for a query." },
   { kind: "routed", path: "/v1/images/generations", family: "images", body: "json", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Generates images, also as a stream of partial images." },
-  { kind: "routed", path: "/v1/images/edits", family: "images", body: "multipart", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Edits images, also as a stream of partial images." },
+  { kind: "routed", path: "/v1/images/edits", family: "images", body: "multipart or json", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Edits images in a multipart or JSON body, also as a stream of partial images." },
   { kind: "routed", path: "/v1/images/variations", family: "images", body: "multipart", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Generates variations of an image." },
   { kind: "routed", path: "/v1/audio/speech", family: "audio", body: "json", answer: "bytes", ends: ".done", model: "required", billed: "characters", operation: "generate_content", about: "Speech of a text, as bytes or as a stream of events." },
   { kind: "routed", path: "/v1/audio/transcriptions", family: "audio", body: "multipart", answer: "text", ends: ".done", model: "required", billed: "seconds", operation: "generate_content", about: "Transcribes audio, also as a stream." },
