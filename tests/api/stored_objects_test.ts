@@ -18,6 +18,8 @@ const SERVED: readonly string[] = [
   "POST /v1/completions",
   "POST /v1/moderations",
   "POST /v1/rerank",
+  "POST /v2/rerank",
+  "POST /rerank",
   "POST /v1/images/generations",
   "POST /v1/images/edits",
   "POST /v1/images/variations",

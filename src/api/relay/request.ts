@@ -20,6 +20,8 @@ export interface RelayedRequest {
   readonly characters: number | null;
   /** True if the client requests subtitles, whose last time is the length of the audio. */
   readonly hasSubtitles: boolean;
+  /** True if the client requests a transcript that is no JSON. */
+  readonly wantsText: boolean;
   /** Content type of a multipart body; null for JSON. */
   readonly contentType: string | null;
   /**
@@ -51,18 +53,21 @@ function jsonRequest(document: JsonDocument): RelayedRequest {
     count: countOf(n),
     characters: typeof input === "string" ? codePoints(input) : null,
     hasSubtitles: false,
+    wantsText: false,
     contentType: null,
     payload: (bare) => success(jsonPayload(document, bare)),
   };
 }
 
 function formRequest(form: MultipartBody): RelayedRequest {
+  const format = formText(form, "response_format") ?? "";
   return {
     model: formText(form, "model") ?? "",
     stream: formText(form, "stream")?.trim().toLowerCase() === "true",
     count: countOf(Number(formText(form, "n") ?? "")),
     characters: null,
-    hasSubtitles: ["srt", "vtt"].includes(formText(form, "response_format") ?? ""),
+    hasSubtitles: ["srt", "vtt"].includes(format),
+    wantsText: ["text", "srt", "vtt"].includes(format),
     contentType: form.contentType,
     payload: (bare) => formPayload(form, bare),
   };

@@ -310,3 +310,30 @@ Deno.test("a boundary that is in the model of the target is refused, because par
   assertEquals(refusalOf(await send("b0")), [400, "invalid_multipart", null]);
   assertEquals((await send("b1")).status, 200);
 });
+
+Deno.test("a transcript that was requested as text is delivered although the provider calls it JSON", async () => {
+  const config = CONFIG.replace("{initial_delay: 1s, jitter_factor: 0}", "{enabled: false}");
+  const plain = "text/plain; charset=utf-8", json = "application/json";
+  const cases = [
+    ["text", "Hello there.\n", 200, plain],
+    ["srt", "1\n00:00:00,000 --> 00:00:01,000\nHi\n", 200, plain],
+    ["text", "", 200, plain],
+    ["text", '"Hello."', 200, json],
+    ["text", '{"text":"Hello."}', 200, json],
+    ["text", '{"error":{"message":"no"}}', 502, json],
+    ["json", "Hello there.", 502, json],
+  ] as const;
+  for (const [format, body, status, type] of cases) {
+    const calls = relayedGateway(
+      () => new Response(body, { headers: { "content-type": json } }),
+      config,
+    );
+    const form = new FormData();
+    form.set("model", "able/m");
+    form.set("response_format", format);
+    const response = await calls.app(post("/v1/audio/transcriptions", form));
+    const text = await response.text();
+    assertEquals([response.status, response.headers.get("content-type")], [status, type], body);
+    if (status === 200) assertEquals(text, body);
+  }
+});
