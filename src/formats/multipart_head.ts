@@ -16,8 +16,8 @@ export interface PartHead {
 /** Encodings of a part that leave its bytes as they are. */
 const PLAIN_ENCODINGS: readonly string[] = ["7bit", "8bit", "binary"];
 
-/** A header line: its name in lower case, and a value without control characters. */
-const LINE = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*([^\0-\x08\x0a-\x1f\x7f]*)$/i;
+/** A header line: its name, and a value whose only control characters are tabs. */
+const LINE = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*((?:\P{Cc}|[\t\u0080-\u009f])*)$/iu;
 
 /** Maximum number of header lines of a part: python-multipart reads no more. */
 const MAX_LINES = 8;
