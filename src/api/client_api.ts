@@ -12,7 +12,7 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** The request body; an empty object if the endpoint takes no body. */
   readonly document: JsonDocument;
-  /** The request body of an endpoint with multipart bodies; absent at other endpoints. */
+  /** The multipart body; absent if the request has another one or none. */
   readonly form?: MultipartBody;
 }
 
@@ -27,9 +27,9 @@ export interface Endpoint {
   readonly about: string;
   /**
    * Whether a request has a JSON body; an optional one may be empty. A multipart one may have
-   * `server.max_upload` bytes.
+   * `server.max_upload` bytes; with `multipart or json` the content type decides.
    */
-  readonly body: boolean | "optional" | "multipart";
+  readonly body: boolean | "optional" | "multipart" | "multipart or json";
   /** Maximum size of a request body in bytes; 10 MiB if absent. */
   readonly maxBodyBytes?: number;
   /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */

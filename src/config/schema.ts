@@ -11,8 +11,8 @@ import { stateSchema } from "./state_schema.ts";
 /** Maximum number of `observability.key_labels`: each one multiplies the series of the metrics. */
 const MAX_REPORTED_LABELS = 8;
 
-/** The default of `server.max_upload`. */
-const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
+/** The default of `server.max_upload`: the Python SDK sends the parts of an upload in requests of 64 MiB and their form. */
+const MAX_UPLOAD_BYTES = 68 * 1024 * 1024;
 
 /** The default of `server.max_body_memory` and `server.max_response_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "@hono/hono";
 import type { ApiRequest, ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
+import { isJsonType } from "../api/response_document.ts";
 import { isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json/json.ts";
@@ -184,7 +185,7 @@ async function runEndpoint(
   const problem = pathProblem(req.path, endpoint);
   if (problem !== null) return problem;
   try {
-    if (endpoint.body === "multipart") {
+    if (isMultipart(call, endpoint)) {
       const form = await readForm(call, req.raw, limits);
       if (!form.ok) return form;
       const sent = requestOf(req, endpoint, emptyDocument);
@@ -201,6 +202,13 @@ async function runEndpoint(
   } catch (error) {
     return internalError(call, error);
   }
+}
+
+/** True if the body of a request must be multipart: at an endpoint with both, unless it is called JSON. */
+function isMultipart({ headers }: Call, { body }: Endpoint): boolean {
+  if (body !== "multipart or json") return body === "multipart";
+  const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
+  return !isJsonType(type.trim().toLowerCase());
 }
 
 /**

@@ -197,6 +197,7 @@ export async function open(
     const headers = {
       ...clientResponseHeaders(response.headers, candidate.target),
       ...unknownCoding(response),
+      ...unchangedLength(response),
     };
     return success({ kind: "bytes", status: response.status, headers, pieces: pieces.value });
   }
@@ -217,6 +218,14 @@ function isDelimited({ headers }: Incoming): boolean {
 function unknownCoding({ headers }: Incoming): HeaderFields {
   const coding = headers.get("content-encoding") ?? null;
   return coding === null || codingOf(coding) !== "unknown" ? {} : { "content-encoding": coding };
+}
+
+/** Returns the length of a body that is sent as it came: neither in chunks nor decompressed. */
+function unchangedLength({ headers }: Incoming): HeaderFields {
+  const length = headers.get("content-length") ?? "";
+  const isChunked = (headers.get("transfer-encoding") ?? null) !== null;
+  const isUnpacked = codingOf(headers.get("content-encoding")) === "known";
+  return isChunked || isUnpacked || !/^\d{1,15}$/.test(length) ? {} : { "content-length": length };
 }
 
 /** False if the request was certainly not sent. */

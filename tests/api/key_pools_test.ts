@@ -177,31 +177,6 @@ Deno.test("a named provider of an unknown object uses any key, and a refused one
   assertEquals([reply.status, pool.keys()], [404, ["sk-a", "sk-b"]]);
 });
 
-Deno.test("a list is read with one key: its pages, and the pages behind a known object", async () => {
-  const security = "security: {enabled: true, api_key: {keys: [" +
-    "{name: ada, value: key-ada}, {name: bob, value: key-bob}]}}";
-  const pool = poolGateway(config(undefined, security), simulator());
-  const as = (name: string) => ({ authorization: `Bearer key-${name}` });
-  const body = { model: "sim-echo", store: true, messages: [{ role: "user", content: "Hi" }] };
-  const ids: string[] = [];
-  for (let n = 0; n < 4; n++) {
-    ids.push(textAt((await pool.post("/chat/completions", body, as("ada"))).json, "id"));
-  }
-  const keys = pool.keys();
-  const usedBy = async (path: string, name: string) => {
-    const before = pool.requests.length;
-    const page = await pool.get(path, as(name));
-    assertEquals(page.status, 200, page.text);
-    return pool.keys().slice(before);
-  };
-  // The pages with objects of the first client only are skipped.
-  const skipped = await usedBy("/chat/completions?limit=1", "bob");
-  assertEquals([skipped.length > 1, new Set(skipped).size], [true, 1]);
-  for (const [at, id] of ids.entries()) {
-    assertEquals(await usedBy(`/chat/completions?limit=1&after=${id}`, "ada"), [keys[at]]);
-  }
-});
-
 Deno.test("a rest goes on after a reload that leaves the key, and ends with the key", async () => {
   const pool = poolGateway(config(), simulator());
   pool.answer("sk-a", refusal(429));

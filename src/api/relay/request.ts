@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { JsonDocument } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { formText, type MultipartBody, withModel } from "../../formats/multipart.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
@@ -20,10 +20,15 @@ export interface RelayedRequest {
   readonly characters: number | null;
   /** True if the client requests subtitles, whose last time is the length of the audio. */
   readonly hasSubtitles: boolean;
+  /** True if the client requests a transcript that is no JSON. */
+  readonly wantsText: boolean;
   /** Content type of a multipart body; null for JSON. */
   readonly contentType: string | null;
-  /** Returns the client's own body with this model; unchanged without a model. */
-  payload(model: string): Payload;
+  /**
+   * Returns the client's own body with this model; unchanged without a model. Refused if the model would
+   * end its part in a multipart body.
+   */
+  payload(model: string): Result<Payload>;
 }
 
 /**
@@ -48,18 +53,21 @@ function jsonRequest(document: JsonDocument): RelayedRequest {
     count: countOf(n),
     characters: typeof input === "string" ? codePoints(input) : null,
     hasSubtitles: false,
+    wantsText: false,
     contentType: null,
-    payload: (bare) => jsonPayload(document, bare),
+    payload: (bare) => success(jsonPayload(document, bare)),
   };
 }
 
 function formRequest(form: MultipartBody): RelayedRequest {
+  const format = formText(form, "response_format") ?? "";
   return {
     model: formText(form, "model") ?? "",
     stream: formText(form, "stream")?.trim().toLowerCase() === "true",
     count: countOf(Number(formText(form, "n") ?? "")),
     characters: null,
-    hasSubtitles: ["srt", "vtt"].includes(formText(form, "response_format") ?? ""),
+    hasSubtitles: ["srt", "vtt"].includes(format),
+    wantsText: ["text", "srt", "vtt"].includes(format),
     contentType: form.contentType,
     payload: (bare) => formPayload(form, bare),
   };
@@ -88,7 +96,11 @@ function jsonPayload({ text, bytes, value, members }: JsonDocument, model: strin
 }
 
 /** Returns a multipart body as it was received, with this model in its part `model`. */
-export function formPayload(form: MultipartBody, model: string): Payload {
+function formPayload(form: MultipartBody, model: string): Result<Payload> {
   const isSame = model === "" || formText(form, "model") === model;
-  return { text: () => "", bytes: () => isSame ? form.pieces : withModel(form, model) };
+  // The client chooses the boundary, and the configuration may choose the model.
+  if (!isSame && model.includes(`--${form.boundary}`)) {
+    return refuse("invalid_multipart", "The boundary is in the model; use another boundary.");
+  }
+  return success({ text: () => "", bytes: () => isSame ? form.pieces : withModel(form, model) });
 }

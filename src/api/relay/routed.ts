@@ -44,12 +44,15 @@ function newInference(
         endpoint.family,
         namesProvider(call, request),
       );
-      return refused ?? success<Candidate>({
+      if (refused !== null) return refused;
+      const payload = request.payload(target.model);
+      if (!payload.ok) return payload;
+      return success<Candidate>({
         target,
         request: {
           method: "POST",
           path,
-          payload: request.payload(target.model),
+          payload: payload.value,
           ...contentType !== null && { versionHeaders: { "content-type": contentType } },
         },
         hasSideEffects: false,

@@ -9,6 +9,7 @@ import { authenticate } from "./auth.ts";
 import { meterCall } from "./client_limits.ts";
 import { clientNetwork } from "./client_network.ts";
 import { newGuard } from "./browser_guard.ts";
+import { isClientCall } from "./overload.ts";
 import type { Peer } from "../peer.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
@@ -25,14 +26,14 @@ export type Admission = (
 /**
  * Returns the admission of requests from the listener, which runs before the body is read: framing
  * and Host/Origin/CORS rules on every path, then client key, limits and permitted endpoint on
- * `/v1/*`, known or not. A request without a valid key counts against its address. Rate-limit headers are sent with a
+ * `/v1/*`, known or not, and on the paths of client APIs elsewhere. A request without a valid key counts against its address. Rate-limit headers are sent with a
  * 401 too, but not with responses of the browser rules.
  */
 export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config, hostname);
   return (call, request, peer) => {
     const answer = refuseFraming(call) ?? guard(call, request, peer);
-    if (answer !== null || !call.path.startsWith("/v1/")) return answer;
+    if (answer !== null || !isClientCall(call)) return answer;
     return admitWithKey(call, peer);
   };
 }
