@@ -57,6 +57,8 @@ export interface SocketEndpoint {
 export interface Session {
   /** Parses a message. An invalid message does not change the session. */
   parseMessage(text: string): Message;
+  /** Returns the `stream_id` of a message that is refused without a further look at it; null if it has none. */
+  findStreamId(text: string): string | null;
 }
 
 /** A message of a client over a WebSocket. */

@@ -50,7 +50,8 @@ const server = section({
     ),
   body_timeout: duration(1).prefault("30s")
     .describe(
-      "Maximum silence within a request body, and time for a whole JSON body of at most 32 KiB; then 408, and the connection is closed.",
+      "Maximum silence within a request body, and time for a whole JSON body of at most 32 KiB; then 408, and the connection is closed. " +
+        "Also the time in which an unfinished WebSocket message must bring 32 KiB more or be complete.",
     ),
   max_json_members: integer(1).prefault(200_000)
     .describe(
@@ -62,7 +63,13 @@ const server = section({
     ),
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
-      "Maximum number of bytes of request bodies in memory; beyond it 503 with Retry-After.",
+      "Maximum number of bytes of request bodies and unfinished WebSocket messages in memory; beyond it 503 with " +
+        "Retry-After, and the largest unfinished message is dropped first.",
+    ),
+  max_sockets_per_client: integer(1).prefault(256)
+    .describe(
+      "Maximum number of open WebSockets for each client key, or for each client address without keys; further " +
+        "ones are 429.",
     ),
   max_upload: integer(1).prefault(MAX_UPLOAD_BYTES)
     .describe(

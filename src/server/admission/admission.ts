@@ -75,6 +75,11 @@ function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
   });
 }
 
+/** Returns the client of an admitted call, by which its sockets are counted: its key, or its network without one. */
+export function clientOf({ client }: Call, peer: Peer): string {
+  return client.key?.caller ?? `address ${clientNetwork(addressOf(peer))}`;
+}
+
 /**
  * Returns the address of a peer. Forwarding headers are ignored, because every client can set them.
  */

@@ -59,6 +59,7 @@ export function newConnections(
       descriptor: null,
       sweep: sweeps,
       isGone: false,
+      requests: 0,
       inFlight: 0,
       isEnding: false,
       ...newIdleState(clock.now()),
@@ -72,12 +73,9 @@ export function newConnections(
         if (connection.inFlight === 0) endings.afterDelivery(connection);
       },
       abort: () => endings.soon(connection),
-      watchMessages(onTooLarge) {
+      watchMessages(headBytes, onCheck) {
         connection.inFlight++;
-        const { arrived, end } = watches.add(connection, () => {
-          onTooLarge();
-          endings.soon(connection);
-        });
+        const { arrived, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
           arrived,
@@ -200,6 +198,7 @@ export function newConnections(
         // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
         connection.isMultiplexed = !request.headers.has("host");
       }
+      connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;
       completed.then(connection.ended, connection.ended);

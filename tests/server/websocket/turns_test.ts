@@ -42,7 +42,8 @@ function turnsOver(room: number) {
       const request = new Request("http://localhost/v1/responses");
       const call = newCall(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
       const reply = success({ kind: "stream" as const, headers: {}, records: records() });
-      turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
+      const turn = success({ text: "{}", run: () => Promise.resolve(reply) });
+      turns.add(call, { streamId: null, turn });
     },
   };
 }

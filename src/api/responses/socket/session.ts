@@ -94,6 +94,7 @@ export function newResponsesSession(maxItems: number): Session {
   }
 
   return {
+    findStreamId: (text) => findStreamId(parseJson(text)),
     parseMessage(text): Message {
       const message = parseMessage(text, maxItems);
       // The error of a message with a duplicate key must carry the `stream_id` that waits for it.
