@@ -1,4 +1,5 @@
 import type { Sockets } from "../../sockets/sockets.ts";
+import { findNear } from "../../sockets/find_descriptor.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../../sockets/walk.ts";
 import type { World } from "../../core/world.ts";
 import { type Connection, parseKey } from "./connection.ts";
@@ -20,6 +21,9 @@ const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
 /** Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read them. */
 const MAX_UNREAD_MS = 1_000;
+
+/** Descriptors on each side of the lowest free one in which a new WebSocket is looked for at once. */
+const MAX_SEARCHED = 512;
 
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
@@ -75,6 +79,7 @@ export function newConnections(
       abort: () => endings.soon(connection),
       watchMessages(headBytes, onCheck) {
         connection.inFlight++;
+        locateNow(connection);
         const { arrived, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
@@ -90,6 +95,17 @@ export function newConnections(
     };
     byKey.set(key, connection);
     return connection;
+  }
+
+  /** Looks for the descriptor of a connection before the next sweep: mostly it is near the lowest free one. */
+  function locateNow(connection: Connection) {
+    const { key, descriptor } = connection;
+    if (descriptor !== null && sockets.remote(descriptor) === key) return;
+    const isIt = (number: number) =>
+      sockets.remote(number) === key && isOurs(sockets.local(number));
+    const near = findNear(isIt, sockets, MAX_SEARCHED);
+    connection.descriptor = near;
+    if (near !== null) byDescriptor.set(near, connection);
   }
 
   /** Sweeps as soon as allowed, because the descriptor of a connection is needed. */

@@ -38,6 +38,12 @@ const MIN_CONTROL_BYTES = 1024, CONTROL_BYTES_PER_SECOND = 32, MAX_CONTROL_BYTES
 /** Heads of frames are at most this part of a message that comes in fragments, unless they are tiny. */
 const MAX_HEADS_PART = 1 / 64;
 
+/**
+ * Received bytes of a socket that may wait in the kernel. Measured: with the megabytes that it permits else, 320
+ * sockets that send at once block the event loop for seconds.
+ */
+const RECEIVE_BUFFER_BYTES = 64 * 1024;
+
 /** Size of the head of a frame with its mask, for a payload of more than 65,535 bytes. */
 const MAX_FRAME_HEAD_BYTES = 14;
 
@@ -48,6 +54,8 @@ interface Watched {
   baseBytes: number;
   /** Time of the end of the last message. */
   sinceMs: number;
+  /** True once the bytes that wait in the kernel are bounded. */
+  isBounded: boolean;
 }
 
 /**
@@ -55,7 +63,7 @@ interface Watched {
  * known yet.
  */
 export function newMessageWatches(
-  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote">,
+  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer">,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
 ): MessageWatches {
@@ -77,13 +85,22 @@ export function newMessageWatches(
   }
 
   function check(watched: Watched) {
-    if (watched.connection.descriptor === null) return locate();
+    if (!bound(watched)) return locate();
     const readBytes = readBytesOf(watched.connection);
     if (readBytes === null) return;
     // A client may have come back from the port of a connection that was closed: then all of it counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
     const bytes = readBytes - watched.baseBytes;
     watched.onCheck({ bytes, isMessage: bytes > controlBytes(watched) });
+  }
+
+  /** Bounds the bytes that wait in the kernel, once. Returns false while the descriptor is not known. */
+  function bound(watched: Watched): boolean {
+    const { isBounded, connection: { descriptor } } = watched;
+    if (descriptor === null) return false;
+    if (!isBounded) sockets.setReceiveBuffer(descriptor, RECEIVE_BUFFER_BYTES);
+    watched.isBounded = true;
+    return true;
   }
 
   /**
@@ -123,8 +140,15 @@ export function newMessageWatches(
   return {
     add(connection, headBytes, onCheck) {
       const baseBytes = startOf(connection, headBytes);
-      const watched: Watched = { connection, onCheck, baseBytes, sinceMs: clock.now() };
+      const watched: Watched = {
+        connection,
+        onCheck,
+        baseBytes,
+        sinceMs: clock.now(),
+        isBounded: false,
+      };
       watches.add(watched);
+      if (!bound(watched)) locate();
       cancel ??= clock.after(CHECK_INTERVAL_MS, look);
       return {
         arrived(messageBytes) {
