@@ -233,11 +233,10 @@ function serveSocket(
     });
   }
 
-  /** Returns a message that is refused, or parsed. One that is not served gives its place back. */
+  /** Returns a message that is refused, or parsed. One that is no request gives its place back. */
   function admitted(call: Call, data: Data, refusal: Failed | null): Message {
-    const message = refusal === null
-      ? parseMessage(call, textOf(data))
-      : { streamId: findStreamId(data), turn: refusal };
+    if (refusal !== null) return { streamId: findStreamId(data), turn: refusal };
+    const message = parseMessage(call, textOf(data));
     if (!message.turn.ok) admission.release(call.id);
     return message;
   }
