@@ -81,7 +81,7 @@ export function registerGauges(
   registerRestingKeys(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
-    help: "Bytes of the bodies of requests in flight.",
+    help: "Bytes of the bodies of requests in flight and of unfinished WebSocket messages.",
     registers,
     collect() {
       this.set(sources.bodyBytes());

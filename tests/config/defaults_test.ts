@@ -54,6 +54,7 @@ Deno.test("everything but providers and routes has a default", () => {
       max_json_members: 200_000,
       max_concurrent_requests: 1_000,
       max_body_memory: 268_435_456,
+      max_sockets_per_client: 256,
       max_upload: 67_108_864,
       allowed_hosts: [],
       allowed_origins: [],
