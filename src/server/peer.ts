@@ -28,7 +28,7 @@ export interface UnfinishedMessage {
 
 /** Watches the unfinished messages of a WebSocket. */
 export interface MessageWatch {
-  /** Begins anew, because a whole message of this size has arrived. */
+  /** Counts from here on, because a whole message of this size has arrived. */
   arrived(messageBytes: number): void;
   /** Stops watching, because the socket is closed. */
   end(): void;

@@ -6,7 +6,7 @@ import type { World } from "../core/world.ts";
 
 /**
  * Interval in milliseconds between checks of all timeouts: one shared timer instead of one for
- * each. A shorter wait has a timer of its own.
+ * each. A shorter wait has its timer alone.
  */
 const SWEEP_INTERVAL_MS = 50;
 

@@ -127,7 +127,7 @@ Deno.test("the shares of body memory are together the limit, or room for one upl
           (_, at) => shareOf(limited, { number: at + 1, workers }).server.max_body_memory,
         ).reduce((sum, share) => sum + share, 0);
         const uploads = workers * Math.min(max_upload, max_body_memory);
-        // The workers that get the remainder have a byte more than the others.
+        // Workers with the remainder have one byte more.
         assert(sum >= max_body_memory && sum - Math.max(max_body_memory, uploads) < workers);
       },
     ),

@@ -31,9 +31,9 @@ const MAX_CHECKS_PER_TURN = 256;
 
 /**
  * Bytes of pings and pongs that a client may send between two messages: at once, in a second, and in all. They
- * cannot be told from a message that has begun.
+ * look like a message that has begun.
  */
-const MIN_CONTROL_BYTES = 1024, CONTROL_BYTES_PER_SECOND = 32, MAX_CONTROL_BYTES = 64 * 1024;
+const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES = 64 * 1024;
 
 /** Heads of frames are at most this part of a message that comes in fragments, unless they are tiny. */
 const MAX_HEADS_PART = 1 / 64;
@@ -118,7 +118,7 @@ export function newMessageWatches(
     const seconds = (clock.now() - sinceMs) / 1_000;
     return Math.min(
       MAX_CONTROL_BYTES,
-      MIN_CONTROL_BYTES + Math.floor(seconds * CONTROL_BYTES_PER_SECOND),
+      MIN_CONTROL_BYTES + Math.floor(seconds * MAX_CONTROL_BYTES_PER_S),
     );
   }
 

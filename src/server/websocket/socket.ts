@@ -271,7 +271,7 @@ function serveSocket(
     turns.leave();
     socket.close(code, reason);
     world.after(CLOSE_TIMEOUT_MS, () => {
-      // A client that does not close its side could send fragments that nobody counts.
+      // A client that does not close its side could send fragments that count nowhere.
       if (socket.readyState !== WebSocket.CLOSED) endConnection(code);
       onClosed();
     });
