@@ -63,8 +63,8 @@ const server = section({
     ),
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
-      "Maximum number of bytes of request bodies and unfinished WebSocket messages in memory; beyond it 503 with " +
-        "Retry-After, and the largest unfinished message is dropped first.",
+      "Maximum number of bytes of request bodies, unfinished WebSocket messages and dialogues of WebSockets in memory; beyond it 503 with " +
+        "Retry-After, and the largest unfinished message or dialogue is dropped first.",
     ),
   max_sockets_per_client: integer(1).prefault(256)
     .describe(

@@ -141,7 +141,11 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
         ? tooManySockets(limits.max_sockets_per_client)
         : null);
     if (stopped !== null) return respond(call, stopped, responder);
-    const session = open(limits.max_json_members);
+    const { admission } = call.state;
+    const session = open(
+      limits.max_json_members,
+      (bytes, drop) => admission.holdDroppable(`dialogue ${call.id}`, bytes, drop),
+    );
     const options = { call, peer: env, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
     return opened instanceof Response ? opened : respond(call, opened, responder);

@@ -4,20 +4,21 @@ export interface AdmissionLimits {
   readonly max_body_memory: number;
 }
 
-/** Counts of the calls in flight, and of the bytes of their request bodies and of unfinished messages. */
+/** Counts of the calls in flight, and of the bytes of their request bodies and of what sockets hold. */
 export interface Admission {
   /** Admits a call until `release`; returns false at the limit of concurrent calls. */
   admit(id: string): boolean;
   /**
-   * Adds bytes to the request body of an admitted call; above the limit of body memory the largest unfinished
-   * messages are dropped for it. Returns false, and adds nothing, if that is not enough or the call was released.
+   * Adds bytes to the request body of an admitted call; above the limit of body memory the largest holdings of
+   * sockets are dropped for it. Returns false, and adds nothing, if that is not enough or the call was released.
    */
   hold(id: string, bytes: number): boolean;
   /**
-   * Sets the bytes of a socket's unfinished message, which have arrived already; 0 for none. Above the limit of
-   * body memory the largest unfinished message is dropped: its bytes count no more, and its `drop` is called.
+   * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in memory already; 0
+   * for none. Above the limit of body memory the largest holding is dropped: its bytes count no more, and its
+   * `drop` is called.
    */
-  holdUnfinished(socket: string, bytes: number, drop: () => void): void;
+  holdDroppable(holder: string, bytes: number, drop: () => void): void;
   /** Calls `free` once when an admitted call is released. */
   onRelease(id: string, free: () => void): void;
   /**
@@ -26,7 +27,7 @@ export interface Admission {
   release(id: string): void;
   /** Returns the number of calls in flight. */
   count(): number;
-  /** Returns the total bytes of request bodies and unfinished messages in memory. */
+  /** Returns the total bytes of request bodies and holdings of sockets in memory. */
   bodyBytes(): number;
 }
 
@@ -35,20 +36,20 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   const { max_concurrent_requests, max_body_memory } = limits;
   const held = new Map<string, number>();
   const memory = new Map<string, () => void>();
-  const unfinished = new Map<string, { readonly bytes: number; readonly drop: () => void }>();
+  const holdings = new Map<string, { readonly bytes: number; readonly drop: () => void }>();
   let total = 0;
-  /** Bytes of unfinished messages, which are a part of the total. */
+  /** Bytes of all holdings, which are a part of the total. */
   let droppable = 0;
 
-  function setUnfinished(socket: string, bytes: number, drop: () => void) {
-    const change = bytes - (unfinished.get(socket)?.bytes ?? 0);
+  function setHolding(holder: string, bytes: number, drop: () => void) {
+    const change = bytes - (holdings.get(holder)?.bytes ?? 0);
     total += change;
     droppable += change;
-    if (bytes === 0) unfinished.delete(socket);
-    else unfinished.set(socket, { bytes, drop });
+    if (bytes === 0) holdings.delete(holder);
+    else holdings.set(holder, { bytes, drop });
   }
 
-  /** Drops unfinished messages, the largest first, until this many bytes more are within the limit. */
+  /** Drops holdings, the largest first, until this many bytes more are within the limit. */
   function makeRoom(bytes: number) {
     if (total - droppable + bytes > max_body_memory) return;
     while (total + bytes > max_body_memory) dropLargest();
@@ -56,10 +57,10 @@ export function newAdmission(limits: AdmissionLimits): Admission {
 
   function dropLargest() {
     // Each pass ends a socket, whose handshake was dearer than a look at each of them.
-    const largest = unfinished.entries().reduce((one, other) =>
+    const largest = holdings.entries().reduce((one, other) =>
       other[1].bytes > one[1].bytes ? other : one
     );
-    setUnfinished(largest[0], 0, largest[1].drop);
+    setHolding(largest[0], 0, largest[1].drop);
     largest[1].drop();
   }
 
@@ -78,8 +79,8 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       total += bytes;
       return true;
     },
-    holdUnfinished(socket, bytes, drop) {
-      setUnfinished(socket, bytes, drop);
+    holdDroppable(holder, bytes, drop) {
+      setHolding(holder, bytes, drop);
       // Bodies alone never exceed the limit, so that there is one to drop.
       while (total > max_body_memory) dropLargest();
     },

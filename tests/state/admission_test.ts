@@ -38,7 +38,7 @@ Deno.test("above the limit of body memory the largest unfinished message is drop
   const admission = newAdmission({ max_concurrent_requests: 9, max_body_memory: 10 });
   const dropped: string[] = [];
   const receive = (socket: string, bytes: number) =>
-    admission.holdUnfinished(socket, bytes, () => void dropped.push(socket));
+    admission.holdDroppable(socket, bytes, () => void dropped.push(socket));
   receive("small", 2);
   receive("large", 5);
   receive("large", 8);

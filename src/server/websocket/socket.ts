@@ -195,6 +195,7 @@ function serveSocket(
       unsubscribe();
       watch?.end();
       unfinished.end();
+      session.end();
       leave?.();
       turns.leave();
       metrics.sockets(-1);

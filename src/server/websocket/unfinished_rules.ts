@@ -28,7 +28,7 @@ const MIN_PROGRESS_BYTES = 32 * 1024;
  */
 export function newUnfinishedRules(
   id: string,
-  admission: Pick<Admission, "holdUnfinished">,
+  admission: Pick<Admission, "holdDroppable">,
   world: Pick<World, "now">,
   timeoutMs: number,
   giveUp: (reason: GiveUpReason) => void,
@@ -53,11 +53,11 @@ export function newUnfinishedRules(
     check(unfinished) {
       if (unfinished.bytes > MAX_UNFINISHED_BYTES) return giveUp("too_large");
       if (isTooSlow(unfinished)) return giveUp("too_slow");
-      admission.holdUnfinished(id, unfinished.bytes, drop);
+      admission.holdDroppable(id, unfinished.bytes, drop);
     },
     end() {
       progress = null;
-      admission.holdUnfinished(id, 0, drop);
+      admission.holdDroppable(id, 0, drop);
     },
   };
 }

@@ -121,3 +121,27 @@ Deno.test("the sockets of one key leave those of another", async () => {
   await using bob = await served.open(keyOf("bob"));
   assertEquals((await bob.turn(create())).output, "yes");
 });
+
+Deno.test("dialogues of all sockets together are held in server.max_body_memory, and the largest is dropped first", async () => {
+  await using served = serve("max_body_memory: 500000");
+  {
+    await using large = await served.open();
+    await using small = await served.open();
+    const warmUp = (chars: number) => create({ generate: false, input: "x".repeat(chars) });
+    const one = await large.turn(warmUp(190_000));
+    const two = await small.turn(warmUp(130_000));
+    const { admission } = served.gateway.state;
+    assert(admission.bodyBytes() > 320_000, "both are held");
+    await using third = await served.open();
+    await third.turn(warmUp(100_000));
+    const dropped = await large.turn(create({ previous_response_id: one.id }));
+    assertEquals<unknown>([dropped.error.code, dropped.error.param], [
+      "state_too_large",
+      "previous_response_id",
+    ]);
+    assertEquals((await large.turn(create())).output, "yes");
+    assertEquals((await small.turn(create({ previous_response_id: two.id }))).output, "yes");
+  }
+  await served.gateway.state.inFlight.idle();
+  assertEquals(served.gateway.state.admission.bodyBytes(), 0);
+});
