@@ -21,24 +21,13 @@ export function findNewDescriptor(
   const remote = `${remoteAddr.hostname} ${remoteAddr.port}`;
   const isIt = (descriptor: number) =>
     sockets.local(descriptor) === local && sockets.remote(descriptor) === remote;
-  return findNear(isIt, sockets, MAX_SEARCHED);
-}
 
-/**
- * Returns the descriptor nearest to the lowest free one that is the right one, of `searched` on each side; null if
- * none of them is.
- */
-export function findNear(
-  isIt: (descriptor: number) => boolean,
-  sockets: Pick<Sockets, "lowestFree">,
-  searched: number,
-): number | null {
   const free = sockets.lowestFree();
   if (free === null) return null;
-  for (let away = 1; away <= searched; away++) {
+  for (let away = 1; away <= MAX_SEARCHED; away++) {
     if (free - away > 2 && isIt(free - away)) return free - away;
   }
-  for (let away = 0; away < searched; away++) {
+  for (let away = 0; away < MAX_SEARCHED; away++) {
     if (isIt(free + away)) return free + away;
   }
   return null;

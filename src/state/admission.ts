@@ -1,10 +1,11 @@
-/** Limits of concurrent requests and body memory, named as in the configuration. */
+/** Limits of concurrent requests and of the memory of bodies, named as in the configuration. */
 export interface AdmissionLimits {
   readonly max_concurrent_requests: number;
   readonly max_body_memory: number;
+  readonly max_response_memory: number;
 }
 
-/** Counts of the calls in flight, and of the bytes of their request bodies and of what sockets hold. */
+/** Counts of the calls in flight, of the bytes of their bodies, and of what sockets hold. */
 export interface Admission {
   /** Admits a call until `release`; returns false at the limit of concurrent calls. */
   admit(id: string): boolean;
@@ -19,6 +20,8 @@ export interface Admission {
    * `drop` is called.
    */
   holdDroppable(holder: string, bytes: number, drop: () => void): void;
+  /** Sets the bytes of the response of a call, admitted or not, until `release`. Never refuses. */
+  holdResponse(id: string, bytes: number): void;
   /** Calls `free` once when an admitted call is released. */
   onRelease(id: string, free: () => void): void;
   /**
@@ -29,17 +32,23 @@ export interface Admission {
   count(): number;
   /** Returns the total bytes of request bodies and holdings of sockets in memory. */
   bodyBytes(): number;
+  /** Returns the total bytes of whole responses in memory. */
+  responseBytes(): number;
+  /** True if the responses in memory have reached their limit. */
+  isResponseMemoryFull(): boolean;
 }
 
 /** Returns an admission without calls. */
 export function newAdmission(limits: AdmissionLimits): Admission {
-  const { max_concurrent_requests, max_body_memory } = limits;
+  const { max_concurrent_requests, max_body_memory, max_response_memory } = limits;
   const held = new Map<string, number>();
   const memory = new Map<string, () => void>();
   const holdings = new Map<string, { readonly bytes: number; readonly drop: () => void }>();
+  const responses = new Map<string, number>();
   let total = 0;
   /** Bytes of all holdings, which are a part of the total. */
   let droppable = 0;
+  let responseTotal = 0;
 
   function setHolding(holder: string, bytes: number, drop: () => void) {
     const change = bytes - (holdings.get(holder)?.bytes ?? 0);
@@ -56,12 +65,18 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   }
 
   function dropLargest() {
-    // Each pass ends a socket, whose handshake was dearer than a look at each of them.
+    // Each pass ends a socket or its dialogue, which cost more than a look at each of them.
     const largest = holdings.entries().reduce((one, other) =>
       other[1].bytes > one[1].bytes ? other : one
     );
     setHolding(largest[0], 0, largest[1].drop);
     largest[1].drop();
+  }
+
+  function holdResponse(id: string, bytes: number) {
+    responseTotal += bytes - (responses.get(id) ?? 0);
+    if (bytes > 0) responses.set(id, bytes);
+    else responses.delete(id);
   }
 
   return {
@@ -84,17 +99,21 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       // Bodies alone never exceed the limit, so that there is one to drop.
       while (total > max_body_memory) dropLargest();
     },
+    holdResponse,
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },
     release(id) {
       total -= held.get(id) ?? 0;
       held.delete(id);
+      if (responses.size > 0) holdResponse(id, 0);
       if (memory.size === 0) return;
       memory.get(id)?.();
       memory.delete(id);
     },
     count: () => held.size,
     bodyBytes: () => total,
+    responseBytes: () => responseTotal,
+    isResponseMemoryFull: () => responseTotal >= max_response_memory,
   };
 }

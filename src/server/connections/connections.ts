@@ -1,9 +1,10 @@
 import type { Sockets } from "../../sockets/sockets.ts";
-import { findNear } from "../../sockets/find_descriptor.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../../sockets/walk.ts";
 import type { World } from "../../core/world.ts";
 import { type Connection, parseKey } from "./connection.ts";
+import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
+import { isTooSlow, NOTHING_WAITS, writeStateAt } from "./write_rules.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "../websocket/message_watch.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
@@ -22,18 +23,21 @@ const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 /** Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read them. */
 const MAX_UNREAD_MS = 1_000;
 
-/** Descriptors on each side of the lowest free one in which a new WebSocket is looked for at once. */
-const MAX_SEARCHED = 512;
-
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
 /** Maximum descriptors per millisecond, which bounds the work of sweeps that follow each other. */
 const MAX_DESCRIPTORS_PER_MS = 50;
 
+/** Descriptors below and above the lowest free one that are looked at for a connection of which no sweep knows. */
+const MAX_NEAR_DESCRIPTORS = 32;
+
+/** The same for a WebSocket, because many may be opened at once. */
+const MAX_NEAR_SOCKET_DESCRIPTORS = 512;
+
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
- * are idle for longer than the limits are closed, which the runtime itself never does. Sweeps over
+ * are idle for longer than the limits, and those whose client takes its responses too slowly, are closed, which the runtime itself never does. Sweeps over
  * the descriptors of the process find the connections, because the runtime reports a connection
  * only with its requests.
  */
@@ -49,6 +53,7 @@ export function newConnections(
   const intervalMs = sweepInterval(limits);
   const endings = newEndings(sockets, clock, hurry);
   const watches = newMessageWatches(sockets, clock, hurry);
+  const deliveries = newDeliveries(sockets, clock, locate);
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
@@ -66,6 +71,7 @@ export function newConnections(
       requests: 0,
       inFlight: 0,
       isEnding: false,
+      write: NOTHING_WAITS,
       ...newIdleState(clock.now()),
       ended() {
         connection.inFlight--;
@@ -79,7 +85,11 @@ export function newConnections(
       abort: () => endings.soon(connection),
       watchMessages(headBytes, onCheck) {
         connection.inFlight++;
-        locateNow(connection);
+        // A client may have come back from the port of a connection that was closed.
+        if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
+          connection.descriptor = null;
+        }
+        if (connection.descriptor === null) locate(connection, MAX_NEAR_SOCKET_DESCRIPTORS);
         const { arrived, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
@@ -97,15 +107,19 @@ export function newConnections(
     return connection;
   }
 
-  /** Looks for the descriptor of a connection before the next sweep: mostly it is near the lowest free one. */
-  function locateNow(connection: Connection) {
-    const { key, descriptor } = connection;
-    if (descriptor !== null && sockets.remote(descriptor) === key) return;
-    const isIt = (number: number) =>
-      sockets.remote(number) === key && isOurs(sockets.local(number));
-    const near = findNear(isIt, sockets, MAX_SEARCHED);
-    connection.descriptor = near;
-    if (near !== null) byDescriptor.set(near, connection);
+  /** Looks for a connection where the kernel puts new ones, else with the next sweep. */
+  function locate(connection: Connection, near = MAX_NEAR_DESCRIPTORS) {
+    const free = sockets.lowestFree();
+    for (let away = 1; free !== null && away <= near; away++) {
+      for (const descriptor of [free - away, free + away]) {
+        if (sockets.remote(descriptor) !== connection.key || found(descriptor) !== connection) {
+          continue;
+        }
+        connection.descriptor = descriptor;
+        return;
+      }
+    }
+    hurry();
   }
 
   /** Sweeps as soon as allowed, because the descriptor of a connection is needed. */
@@ -157,10 +171,12 @@ export function newConnections(
   function inspect(connection: Connection, descriptor: number) {
     connection.sweep = sweeps;
     connection.descriptor = descriptor;
-    if (connection.inFlight > 0) return;
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
     const now = clock.now();
+    connection.write = writeStateAt(connection.write, traffic, now);
+    if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
+    if (connection.inFlight > 0) return;
     // A client may have come back from the same port since the last sweep: then this is a new one.
     if (traffic.receivedBytes === 0) {
       Object.assign(connection, newIdleState(now - traffic.silentMs));
@@ -214,15 +230,24 @@ export function newConnections(
         // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
         connection.isMultiplexed = !request.headers.has("host");
       }
+      // Its client may have read the whole response to its last request before the next look.
+      deliveries.look(connection);
       connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;
       completed.then(connection.ended, connection.ended);
-      return connection;
+      return {
+        ...connection,
+        whenTaken(task) {
+          const look = () => deliveries.add(connection, task);
+          completed.then(look, look);
+        },
+      };
     },
     close() {
       isClosed = true;
       cancel();
+      deliveries.close();
       endings.close();
       watches.close();
       sockets.close();
@@ -238,7 +263,7 @@ function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) 
     local !== null && (isWildcard ? local.endsWith(end) : local === end);
 }
 
-function sweepInterval({ headMs, idleMs }: IdleLimits): number {
-  const ms = Math.min(headMs, idleMs) / 4;
+function sweepInterval({ headMs, idleMs, writeMs }: IdleLimits): number {
+  const ms = Math.min(headMs, idleMs, writeMs) / 4;
   return Math.min(MAX_SWEEP_INTERVAL_MS, Math.max(MIN_SWEEP_INTERVAL_MS, ms));
 }

@@ -19,7 +19,7 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Maximum size of a refused message of which the `stream_id` is read. */
 const MAX_NAMED_BYTES = 32 * 1024;
 
-/** Number of messages with a refused key that a socket may send; at the last one it is closed. */
+/** Number of messages with a refused key in succession that close a socket. */
 const MAX_KEY_REFUSALS = 2;
 
 /** A connection without any byte from the client for this time is closed; the runtime pings at half of it. */
@@ -218,7 +218,8 @@ function serveSocket(
     const call = calls.next();
     const entered = calls.admit(call);
     const refusedKey = call.client.key === null ? calls.refuseKey(call) : null;
-    if (refusedKey !== null && ++keyRefusals >= MAX_KEY_REFUSALS) {
+    keyRefusals = refusedKey === null ? 0 : keyRefusals + 1;
+    if (refusedKey !== null && keyRefusals >= MAX_KEY_REFUSALS) {
       turns.refuse(call, findStreamId(data), refusedKey);
       return end(POLICY_VIOLATION_CODE, "the client key of this socket is refused");
     }

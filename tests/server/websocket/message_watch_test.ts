@@ -11,7 +11,7 @@ import {
 import { scriptedWorld } from "../../support/world.ts";
 import { scriptedListener } from "../scripted_listener.ts";
 
-const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 const KIB = 1024;
 const MIB = 1024 * 1024;

@@ -9,7 +9,11 @@ const MIB = 1024 * 1024;
 function rules() {
   const clock = { time: 0 };
   const given: string[] = [];
-  const admission = newAdmission({ max_concurrent_requests: 9, max_body_memory: 20 * MIB });
+  const admission = newAdmission({
+    max_concurrent_requests: 9,
+    max_body_memory: 20 * MIB,
+    max_response_memory: 1,
+  });
   const world = { now: () => clock.time };
   const of = (id: string) =>
     newUnfinishedRules(
