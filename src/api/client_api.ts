@@ -49,14 +49,24 @@ export interface SocketEndpoint {
   /** One sentence for the list of endpoints. */
   readonly about: string;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
-  /** Returns the session of a new connection. `maxItems` limits the members and elements of a message. */
-  newSession(maxItems: number): Session;
+  /**
+   * Returns the session of a new connection. `maxItems` limits the members and elements of a message; `hold`
+   * counts the state of its dialogue.
+   */
+  newSession(maxItems: number, hold: HoldState): Session;
 }
+
+/** Sets the bytes of the state that a session holds; `drop` is called when there is no memory for it. */
+export type HoldState = (bytes: number, drop: () => void) => void;
 
 /** The session of one WebSocket connection. */
 export interface Session {
   /** Parses a message. An invalid message does not change the session. */
   parseMessage(text: string): Message;
+  /** Returns the `stream_id` of a message that is refused without a further look at it; null if it has none. */
+  findStreamId(text: string): string | null;
+  /** Drops the state of the dialogue, because the connection is closed. */
+  end(): void;
 }
 
 /** A message of a client over a WebSocket. */

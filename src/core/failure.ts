@@ -94,6 +94,7 @@ const REFUSAL_TABLE = {
     countedAs: "budget",
   },
   too_many_pending_requests: { status: 429, logEnd: "refused" },
+  too_many_sockets: { status: 429, logEnd: "refused" },
   token_counting_unsupported: { status: 501, logEnd: "refused" },
   draining: { status: 503, logEnd: "drained" },
   overloaded: { status: 503, logEnd: "refused" },

@@ -265,6 +265,14 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Wait for responses before sending more, or open another connection.",
     example: "At most 16 requests may wait on one socket; send more when some are answered.",
   },
+  too_many_sockets: {
+    cause:
+      "The client key, or the client address without keys, has as many open WebSocket connections as " +
+      "`server.max_sockets_per_client` allows.",
+    cure: "Close a connection or use an open one, or raise the limit.",
+    example: "This client has 256 open sockets, as many as server.max_sockets_per_client allows; " +
+      "close one.",
+  },
   token_counting_unsupported: {
     cause:
       "`POST /v1/messages/count_tokens` reached a provider that cannot count the tokens of a " +

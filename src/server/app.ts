@@ -15,12 +15,13 @@ import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { onDisconnect } from "./client_watch.ts";
 import { endConnection } from "./connections/end_connection.ts";
-import { type Admission, newAdmission } from "./admission/admission.ts";
+import { type Admission, clientOf, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";
 import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
+import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
 
 /**
@@ -49,6 +50,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   const fallbackRouter = new Hono<{ Bindings: Peer }>();
   const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
+  const openSockets = newOpenSockets(limits.max_sockets_per_client);
   const paths = new Map<string, Path>();
   for (const api of clientApis) {
     for (const endpoint of api.endpoints) {
@@ -133,10 +135,21 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, env);
-    const stopped = entered ?? (call.state.inFlight.isDraining ? draining() : null);
+    const client = clientOf(call, env);
+    const stopped = entered ??
+      (call.state.inFlight.isDraining
+        ? draining()
+        : openSockets.isFull(client)
+        ? tooManySockets(limits.max_sockets_per_client)
+        : null);
     if (stopped !== null) return respond(call, stopped, responder, env);
-    const session = open(limits.max_json_members);
-    const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
+    const { admission } = call.state;
+    const session = open(
+      limits.max_json_members,
+      (bytes, drop) => admission.holdDroppable(`dialogue ${call.id}`, bytes, drop),
+    );
+    const options = { call, peer: env, session, responder, client, openSockets };
+    const opened = openSocket(gateway, req.raw, options);
     return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 
@@ -174,6 +187,13 @@ function unknownUrl(): Failed {
 
 function draining(): Failed {
   return refuse("draining", "The gateway is shutting down; open the socket again.");
+}
+
+function tooManySockets(max: number): Failed {
+  return refuse(
+    "too_many_sockets",
+    `This client has ${max} open sockets, as many as server.max_sockets_per_client allows; close one.`,
+  );
 }
 
 async function runEndpoint(

@@ -57,6 +57,7 @@ Deno.test("everything but providers and routes has a default", () => {
       max_concurrent_requests: 1_000,
       max_body_memory: 268_435_456,
       max_response_memory: 268_435_456,
+      max_sockets_per_client: 256,
       max_upload: 71_303_168,
       allowed_hosts: [],
       allowed_origins: [],

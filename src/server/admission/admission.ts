@@ -4,6 +4,7 @@ import { type Failed, refuse, type Result } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { ADDRESS_PREFIX } from "../../state/buckets.ts";
 import { refuseEndpoint } from "../../call/permissions.ts";
 import { authenticate } from "./auth.ts";
 import { meterCall } from "./client_limits.ts";
@@ -74,6 +75,11 @@ function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
     if (refused === null && key.value !== null) meterCall(call);
     return refused;
   });
+}
+
+/** Returns the client of an admitted call, by which its sockets are counted: its key, or its network without one. */
+export function clientOf({ client }: Call, peer: Peer): string {
+  return client.key?.caller ?? ADDRESS_PREFIX + clientNetwork(addressOf(peer));
 }
 
 /**
