@@ -32,13 +32,14 @@ export async function rejection(
     return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
   }
   const bytes = await readAll(body, MAX_ERROR_BYTES);
-  const refusal = keyRefusal(status);
   // The status alone says that the key was refused, also if the body breaks off.
-  const isKnown = refusal !== null && call.cancellation.reason === null;
+  const isKnown = keyRefusal(status) !== null && call.cancellation.reason === null;
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
+  const parsed = parseError(target, status, text);
+  const refusal = keyRefusal(status, parsed.error, target.model);
   return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
@@ -46,7 +47,7 @@ export async function rejection(
     upstream: {
       status,
       headers: clientResponseHeaders(headers, target),
-      ...parseError(target, status, text),
+      ...parsed,
     },
   });
 }
