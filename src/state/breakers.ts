@@ -99,7 +99,9 @@ export function newBreakers(now: () => number): Breakers {
       const own = models.get(model) ?? newCircuit(now);
       moveToEnd(models, model, own, MAX_MODELS);
       const openFor = Math.max(connections.wait(settings), own.wait(settings));
-      return openFor > 0 ? { openFor } : joinPermits(own.permit(settings), connections.permit(settings));
+      return openFor > 0
+        ? { openFor }
+        : joinPermits(own.permit(settings), connections.permit(settings));
     },
     state(name) {
       const states = circuitsOf(name).map((circuit) => circuit.state());

@@ -13,6 +13,8 @@ const LF = 0x0a, CR = 0x0d;
 export interface RecordReader {
   /** Returns the next records, at least one; null at the end. A record over the limit is a fault. */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
+  /** Returns the latest group of records with data; an empty list before the first one. */
+  latest(): readonly StreamRecord[];
 }
 
 /** Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault. */
@@ -23,6 +25,7 @@ export function newRecordReader(
 ): RecordReader {
   const tail = newByteBuffer();
   let ended = false;
+  let latest: readonly StreamRecord[] = [];
 
   /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
   function decode(bytes: Uint8Array): string | null {
@@ -42,9 +45,14 @@ export function newRecordReader(
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
     const isTooLarge = framing.held() + tail.length() > maxBytes ||
       records.some((record) => isLongerThan(record.raw ?? record.data, maxBytes));
-    return isTooLarge
-      ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
-      : success(records);
+    if (isTooLarge) {
+      return fault(
+        "upstream_response_too_large",
+        "A record of the provider's stream is too large.",
+      );
+    }
+    if (records.some(({ data }) => data !== "")) latest = records;
+    return success(records);
   }
 
   function last(): Result<readonly StreamRecord[] | null> {
@@ -56,6 +64,7 @@ export function newRecordReader(
   }
 
   return {
+    latest: () => latest,
     async next() {
       if (ended) return success(null);
       for (;;) {

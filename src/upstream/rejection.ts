@@ -6,6 +6,7 @@ import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
+import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
@@ -38,6 +39,7 @@ export async function rejection(
     return failed(bytes.failure);
   }
   const text = bytes.ok ? utf8Text(bytes.value) : null;
+  if (text !== null) call.client.meter?.stream(() => reportedUsage(parseJson(text)));
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
   return fault(faultKind(call, status), `The provider answered with status ${status}.`, {

@@ -209,7 +209,11 @@ Deno.test("a broken model opens its breaker although a fallback model on the sam
   assertEquals(sent.filter((model) => model === "good").length, 5);
   assertEquals((await ask("good")).status, 200, "other models are served");
   const states = samplesNamed(await gateway.metrics.scrape(), "gateway_circuit_breaker_state");
-  assertEquals(states, { '{provider="up"}': 2 }, "the provider shows the breaker that admits least");
+  assertEquals(
+    states,
+    { '{provider="up"}': 2 },
+    "the provider shows the breaker that admits least",
+  );
 });
 
 Deno.test("models that the file does not name share one breaker", async () => {

@@ -147,10 +147,13 @@ Deno.test("one client cannot let all keys rest: nothing rests of what no key ser
     const three = `${TWO_KEYS}, {name: c, value: sk-c}`;
     const pool = poolGateway(poolConfig(three));
     for (const key of ["sk-a", "sk-b", "sk-c"]) {
-      pool.answer(key, (request) =>
-        isPoison(request)
-          ? refusal(status, { "retry-after": "86400" })(request)
-          : answers(200, COMPLETION));
+      pool.answer(
+        key,
+        (request) =>
+          isPoison(request)
+            ? refusal(status, { "retry-after": "86400" })(request)
+            : answers(200, COMPLETION),
+      );
     }
     const poison = { body: { model: "poison" } };
     for (let n = 0; n < 6; n++) {
@@ -171,11 +174,19 @@ Deno.test("after two equal refusals the first one is returned", async () => {
   pool.answer("sk-a", refusal(429, { "retry-after": "40" }));
   pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
   assertEquals([seen(await pool.ask()), pool.keys()], [[429, "c", "40"], ["sk-a", "sk-b"]]);
-  assertEquals([seen(await pool.ask()), pool.keys().slice(2)], [[429, "c", "90"], ["sk-b", "sk-a"]]);
+  assertEquals([seen(await pool.ask()), pool.keys().slice(2)], [[429, "c", "90"], [
+    "sk-b",
+    "sk-a",
+  ]]);
 });
 
 Deno.test("a 403 that names the model lets a key rest for that model only", async () => {
-  const error = { message: "Project p has no access to poison.", type: "t", param: null, code: "c" };
+  const error = {
+    message: "Project p has no access to poison.",
+    type: "t",
+    param: null,
+    code: "c",
+  };
   const errors = [
     error,
     { ...error, message: "No.", code: "model_not_found" },
@@ -183,8 +194,10 @@ Deno.test("a 403 that names the model lets a key rest for that model only", asyn
   ];
   for (const named of errors) {
     const pool = poolGateway(poolConfig(TWO_KEYS));
-    pool.answer("sk-a", (request) =>
-      isPoison(request) ? answers(403, { error: named }) : answers(200, COMPLETION));
+    pool.answer(
+      "sk-a",
+      (request) => isPoison(request) ? answers(403, { error: named }) : answers(200, COMPLETION),
+    );
     const poison = { body: { model: "poison" } };
     for (let n = 0; n < 4; n++) assertEquals((await pool.ask(poison)).status, 200);
     assertEquals(pool.keys().filter((key) => key === "sk-a").length, 1);
