@@ -241,6 +241,6 @@ Deno.test("what the provider reports is charged, of every attempt, however the c
         assert(charged.nanoUsd > reported.nanoUsd);
       } else assertEquals(charged, reported);
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
