@@ -103,7 +103,7 @@ export class Meter {
 
   /**
    * Ends an attempt that failed. `isWanted` is false if the provider failed and nothing was
-   * delivered: then it counts only with counts of the provider. Null as `usage` stands for the counts of
+   * delivered: then it counts only with counts of the provider. Without `counts` they are those of
    * the source that was set last.
    */
   fail(counts: Usage | null, isWanted: boolean): void {

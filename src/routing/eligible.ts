@@ -141,7 +141,8 @@ export function chooseRefusal(
   return reasons.some((reason) => reason.kind === "other_model")
     ? refuse(
       "model_not_found",
-      `The route '${name}' has no target with the requested model.`,
+      `The route '${name}' has no target with the requested model, because each target has its own; ` +
+        `in the file, a target without a "model" serves every model.`,
       "model",
     )
     : refuse(
