@@ -8,7 +8,7 @@ import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
-import type { Call } from "../call/call.ts";
+import { type Call, recordModel } from "../call/call.ts";
 import { parseSteering } from "../call/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
@@ -18,6 +18,7 @@ import { onDisconnect } from "./client_watch.ts";
 import { endConnection } from "./connections/end_connection.ts";
 import { type Admission, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
+import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";
 import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
@@ -47,7 +48,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
   const fallbackRouter = new Hono<{ Bindings: Peer }>();
-  const responder = { ended: gateway.ended, flusher: newFlusher() };
+  const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
   const paths = new Map<string, Path>();
   for (const api of clientApis) {
@@ -71,7 +72,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   fallbackRouter.notFound(async ({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
     const stopped = await enter(call, req.raw, env);
-    return respond(call, stopped ?? unknownUrl(), responder);
+    return respond(call, stopped ?? unknownUrl(), responder, env);
   });
   return (request, peer = {}) => Promise.resolve(hono.fetch(request, peer));
 
@@ -108,12 +109,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      return respond(call, stopped, responder);
+      return respond(call, stopped, responder, env);
     }
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const result = await runEndpoint(call, req, endpoint, limits);
     unwatch();
-    const response = respond(call, result, responder);
+    const response = respond(call, result, responder, env);
     // The router drops the body of a response to HEAD, so nothing would ever end the call.
     if (req.raw.method === "HEAD") await response.body?.cancel();
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
@@ -134,7 +135,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, env);
     const stopped = entered ?? (call.state.inFlight.isDraining ? draining() : null);
-    if (stopped !== null) return respond(call, stopped, responder);
+    if (stopped !== null) return respond(call, stopped, responder, env);
     const session = open(limits.max_json_members);
     const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
     return opened instanceof Response ? opened : respond(call, opened, responder);
@@ -146,7 +147,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const stopped = await enter(call, req.raw, env);
-    if (stopped !== null) return respond(call, stopped, responder);
+    if (stopped !== null) return respond(call, stopped, responder, env);
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);
@@ -198,8 +199,10 @@ async function runEndpoint(
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) {
-      call.capture?.request(body.value.text);
       call.client.steering = parseSteering(call.client.key, () => Object.entries(body.value.value));
+      // Recorded before the fields are checked: a refused call has its model too.
+      recordModel(call, body.value.value.model);
+      call.capture?.request(body.value.text);
     }
     return await endpoint.handle(call, requestOf(req, endpoint, body?.value ?? emptyDocument));
   } catch (error) {

@@ -75,8 +75,9 @@ export function socketGateway(
     { hostname: "127.0.0.1", port: 0, signal: stop.signal, onListen() {} },
     (request, info) => app(request, connections.enter(request, info)),
   );
-  setNoDelay(sockets);
-  const connections = newConnections(sockets, server.addr, newIdleLimits(120_000), real);
+  setNoDelay(sockets, server.addr);
+  const limits = newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 });
+  const connections = newConnections(sockets, server.addr, limits, real);
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {
