@@ -6,6 +6,9 @@ import type { RecordReader } from "./record_reader.ts";
 /** End of a choice in a chunk of chat or text completions, which precedes the counts. */
 const FINISH = /"finish_reason"\s*:\s*"/;
 
+/** Longest record that is parsed for its counts once more: the parse of any text has a bound. */
+const MAX_PARSED_CHARS = 1024 * 1024;
+
 /** True if the latest records of a stream end a choice, so that its token counts follow soon. */
 export function isFinishing(source: RecordReader): boolean {
   return source.latest().some(({ data }) => FINISH.test(data));
@@ -15,7 +18,8 @@ export function isFinishing(source: RecordReader): boolean {
 export function withLatest(known: Usage | null, source: RecordReader): Usage | null {
   let usage = known;
   for (const { data } of source.latest()) {
-    if (data.includes("usage") || data.includes("eval_count")) {
+    const mayCount = data.includes("usage") || data.includes("eval_count");
+    if (mayCount && data.length <= MAX_PARSED_CHARS) {
       usage = mergeUsage(usage, reportedUsage(parseJson(data)));
     }
   }

@@ -10,6 +10,7 @@ import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
+import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { redacted } from "./redact.ts";
 
@@ -38,7 +39,8 @@ export async function rejection(
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
-  const text = bytes.ok ? utf8Text(bytes.value) : null;
+  const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
+  const text = isBounded ? utf8Text(bytes.value) : null;
   if (text !== null) call.client.meter?.stream(() => reportedUsage(parseJson(text)));
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
