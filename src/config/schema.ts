@@ -240,7 +240,9 @@ export const configSchema = section({
   rate_limiting: rateLimiting.prefault({}).describe("Rate limits of clients."),
   retry: retry.prefault({}).describe("Retries of failed attempts."),
   circuit_breaker: circuitBreaker.prefault({})
-    .describe("Circuit breaker, one for each provider account."),
+    .describe(
+      "Circuit breaker, one for each model of a provider account, and one for its connections.",
+    ),
   caching: caching.prefault({}).describe("Response cache."),
   state: stateSchema.prefault({})
     .describe("Storage of responses, conversations, owners and quotas. Applied at start."),

@@ -77,8 +77,9 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The provider was silent for too long within its answer.",
   },
   circuit_open: {
-    cause: "The provider has failed `circuit_breaker.failure_threshold` times in a row; " +
-      "the gateway sends it nothing for `circuit_breaker.open_duration`.",
+    cause:
+      "The model of the provider, or connections to it, failed `circuit_breaker.failure_threshold` " +
+      "times in a row; the gateway sends it nothing for `circuit_breaker.open_duration`.",
     cure: "Wait for `Retry-After`, repair the provider, or add a fallback.",
     example:
       "The provider has failed too often, so no requests are sent to it for a while; send the request again later.",

@@ -8,7 +8,9 @@ import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
+import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
+import { parseSteering } from "../call/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
@@ -208,12 +210,17 @@ async function runEndpoint(
     if (isMultipart(call, endpoint)) {
       const form = await readForm(call, req.raw, limits);
       if (!form.ok) return form;
+      call.client.steering = parseSteering(
+        call.client.key,
+        () => form.value.parts.map(({ name }) => [name, formText(form.value, name) ?? ""] as const),
+      );
       const sent = requestOf(req, endpoint, emptyDocument);
       return await endpoint.handle(call, { ...sent, form: form.value });
     }
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) {
+      call.client.steering = parseSteering(call.client.key, () => Object.entries(body.value.value));
       // Recorded before the fields are checked: a refused call has its model too.
       recordModel(call, body.value.value.model);
       call.capture?.request(body.value.text);

@@ -1,4 +1,5 @@
 import { bugText } from "../core/bug_text.ts";
+import { parseJson } from "../core/json/json.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import type { Reply } from "../core/reply.ts";
@@ -8,8 +9,11 @@ import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { newSseFraming } from "../formats/sse.ts";
+import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
+import { isChargedKey } from "../call/permissions.ts";
+import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -18,6 +22,7 @@ import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
+import { isFinishing, readCounts, withLatest } from "./late_counts.ts";
 import { redactedFailure } from "./redact.ts";
 import { checkJson } from "./json_bounds.ts";
 import { rejection } from "./rejection.ts";
@@ -51,11 +56,13 @@ export async function open(
   const { provider, wire } = candidate.target;
   const handler = candidate.responseHandler();
   const began = world.now();
+  let isLate: () => boolean = () => false;
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
     mode: provider.settings.timeout_mode,
     idleMs: provider.settings.stream_idle_timeout,
     ...onFirstByte !== undefined && { onFirstByte },
+    ...meter !== null && { lingers: () => isLate() },
   });
   const headers = {
     ...call.upstreamHeaders,
@@ -117,7 +124,13 @@ export async function open(
         body: bytes.value,
         ...outline.value !== null && { outline: outline.value },
       });
-      if (!read.ok) return read;
+      if (!read.ok) {
+        if (read.failure.kind !== "upstream_response_too_large") {
+          const value = () => outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
+          meter?.stream(() => reportedUsage(value()));
+        }
+        return read;
+      }
       const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
@@ -133,8 +146,11 @@ export async function open(
     const { translation } = reader;
     meter?.stream(() => translation.usage());
     let isCommitted = false;
+    const source = newRecordReader(body, newFraming(wire), reader);
+    const isCharged = isChargedKey(call.client.key);
+    isLate = () => isCharged && isFinishing(source) && translation.usage() === null;
     const records = await commit({
-      source: newRecordReader(body, newFraming(wire), reader),
+      source,
       translation,
       onComplete(outcome) {
         report.usage = outcome.usage;
@@ -147,13 +163,21 @@ export async function open(
         report.bug = bugText(error);
       },
       async onEnd(failure) {
-        await (failure === null ? awaitEnd(call, body, timer) : body.cancel());
-        timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || isCancelled();
-        if (failure !== null && isLast) report.usage = translation.usage();
+        let usage = translation.usage();
+        if (failure === null) await awaitEnd(call, body, timer);
+        else {
+          if (isLate() || (isCharged && failure.kind === "promise_broken")) {
+            timer.linger();
+            usage = await readCounts(usage, source);
+          } else if (meter !== null) usage = withLatest(usage, source);
+          await body.cancel();
+        }
+        timer.close();
+        if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
-        else meter?.fail(translation.usage(), isLast);
+        else meter?.fail(usage, isLast);
         onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });

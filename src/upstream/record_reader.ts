@@ -16,6 +16,8 @@ const LF = 0x0a, CR = 0x0d;
 export interface RecordReader {
   /** Returns the next records, at least one; null at the end. A record over the limit is a fault. */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
+  /** Returns the latest group of records with data; an empty list before the first one. */
+  latest(): readonly StreamRecord[];
 }
 
 /** The parts of a handler that determine its records. */
@@ -32,6 +34,7 @@ export function newRecordReader(
 ): RecordReader {
   const tail = newByteBuffer();
   let ended = false;
+  let latest: readonly StreamRecord[] = [];
 
   /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
   function decode(bytes: Uint8Array): string | null {
@@ -51,9 +54,14 @@ export function newRecordReader(
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
     const isTooLarge = framing.held() + tail.length() > maxBytes ||
       records.some((record) => isLongerThan(record.raw ?? record.data, maxBytes));
-    return isTooLarge
-      ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
-      : success(records);
+    if (isTooLarge) {
+      return fault(
+        "upstream_response_too_large",
+        "A record of the provider's stream is too large.",
+      );
+    }
+    if (records.some(({ data }) => data !== "")) latest = records;
+    return success(records);
   }
 
   /** Checks the JSON of large records. Nearly every group has none, and is returned at once. */
@@ -79,6 +87,7 @@ export function newRecordReader(
   }
 
   return {
+    latest: () => latest,
     async next() {
       if (ended) return success(null);
       for (;;) {

@@ -4,6 +4,7 @@ import {
   type PoolGateway,
   poolGateway,
   refusal,
+  restKeys,
   simulator,
   TWO_KEYS,
 } from "../support/pool_gateway.ts";
@@ -123,6 +124,8 @@ for (const [name, { create, follow }] of Object.entries(KINDS)) {
     const sent = pool.requests.length;
     const throttled = await run();
     assertEquals([throttled.status, throttled.headers.get("retry-after")], [429, "9"]);
+    assertEquals(await pool.resting(), { up: 0 }, "no other key could serve it");
+    await restKeys(pool, { a: 9 });
     const resting = await run();
     assertEquals(refusalOf(resting), [429, "provider_keys_resting", null]);
     assertEquals(pool.keys().slice(sent), ["sk-a"]);
@@ -254,5 +257,5 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   pool.answer("sk-b", refusal(429));
   await pool.world.advance(600_000);
   assertEquals((await pool.get("/models")).status, 200);
-  assertEquals(await pool.resting(), { up: 2 });
+  assertEquals(await pool.resting(), { up: 0 }, "a list that no key gets says nothing of the keys");
 });

@@ -18,6 +18,8 @@ export interface RelayedRequest {
   readonly count: number;
   /** Number of characters of the text for speech; null without one. */
   readonly characters: number | null;
+  /** Length of the audio in seconds at 16 kbit/s, of which most audio has more; null without a file. */
+  readonly seconds: number | null;
   /** True if the client requests subtitles, whose last time is the length of the audio. */
   readonly hasSubtitles: boolean;
   /** True if the client requests a transcript that is no JSON. */
@@ -52,6 +54,7 @@ function jsonRequest(document: JsonDocument): RelayedRequest {
     stream: stream === true || stream_format === "sse",
     count: countOf(n),
     characters: typeof input === "string" ? codePoints(input) : null,
+    seconds: null,
     hasSubtitles: false,
     wantsText: false,
     contentType: null,
@@ -66,11 +69,21 @@ function formRequest(form: MultipartBody): RelayedRequest {
     stream: formText(form, "stream")?.trim().toLowerCase() === "true",
     count: countOf(Number(formText(form, "n") ?? "")),
     characters: null,
+    seconds: fileSeconds(form),
     hasSubtitles: ["srt", "vtt"].includes(format),
     wantsText: ["text", "srt", "vtt"].includes(format),
     contentType: form.contentType,
     payload: (bare) => formPayload(form, bare),
   };
+}
+
+/** Bytes of a second of audio at 16 kbit/s. */
+const AUDIO_BYTES_PER_S = 2_000;
+
+function fileSeconds({ parts }: MultipartBody): number | null {
+  const files = parts.filter(({ isFile }) => isFile);
+  const bytes = files.reduce((sum, { start, end }) => sum + end - start, 0);
+  return files.length === 0 ? null : bytes / AUDIO_BYTES_PER_S;
 }
 
 function countOf(written: unknown): number {

@@ -2,6 +2,7 @@ import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
+import { parseSteering } from "../../../call/steering.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
 import type { Creator } from "../../../state/bindings.ts";
 import type { HoldState, Message, Session } from "../../client_api.ts";
@@ -125,7 +126,11 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
         streamId: streamId,
         turn: success({
           text: document.text,
-          run: (call) => isWarmUp ? warm(call, document) : run(call, document),
+          run(call) {
+            const { client } = call;
+            client.steering = parseSteering(client.key, () => Object.entries(document.value));
+            return isWarmUp ? warm(call, document) : run(call, document);
+          },
         }),
       };
     },
