@@ -1,11 +1,7 @@
-import {
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-} from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
 import { type Result, success } from "../../core/result.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { findFunction, mapObjects, refuseBothTools } from "../chat_request/chat_tools.ts";
 import {
   isEmpty,
@@ -49,10 +45,11 @@ const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
  * schema nor a single call: the gateway checks these, unless the provider's `verify` is false.
  */
 export function encodeTools(
-  document: JsonDocument,
+  chat: ChatRequest,
   settings: ProviderConfig,
   losses: Losses,
 ): Result<EncodedTools> {
+  const { document } = chat;
   const refused = refuseBothTools(document.value);
   if (refused !== null) return refused;
   const choice = parseChoice(document.value, settings.verify);
@@ -63,7 +60,7 @@ export function encodeTools(
   const encode = source === "tools" ? encodeTool : encodeFunction;
   const made = mapObjects(exactMember(document, source), source, encode);
   if (!made.ok) return made;
-  const strict = strictPromises(document, source, settings.verify);
+  const strict = strictPromises(chat, source, settings.verify);
   if (!strict.ok) return strict;
   const permitted = choice.value.permitted(made.value.map(({ name }) => name));
   if (!permitted.ok) return permitted;

@@ -47,7 +47,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
   for (const path of citationPaths(body.value.messages)) losses.add(path);
-  const promises = promisesOf(chat.document, provider.settings);
+  const promises = promisesOf(chat, provider.settings);
   return success({
     ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),
     ...losses.member(),

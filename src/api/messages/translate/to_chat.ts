@@ -1,6 +1,7 @@
 import type { JsonDocument } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import type { ChatRequest } from "../../../wires/chat_request/chat_request.ts";
+import { newPatterns, type Patterns } from "../../../wires/verified/patterns.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
 import type { MessagesRequest } from "../request.ts";
@@ -47,6 +48,7 @@ export function newChatTranslation(
 ): (target: Target) => Result<TranslatedRequest> {
   const { document } = request;
   const shared = new Map<WireName, Result<SharedParts>>();
+  const patterns = newPatterns();
 
   return (target) => {
     const refused = refusedField(document.value);
@@ -54,7 +56,7 @@ export function newChatTranslation(
     const wire = target.wire.name;
     const parts = shared.get(wire) ?? sharedParts(document, wire);
     shared.set(wire, parts);
-    return parts.ok ? translated(request, parts.value, target) : parts;
+    return parts.ok ? translated(request, parts.value, target, patterns) : parts;
   };
 }
 
@@ -78,6 +80,7 @@ function translated(
   { document, stream }: MessagesRequest,
   { tools, choice, dialogue, messagesText }: SharedParts,
   target: Target,
+  patterns: Patterns,
 ): Result<TranslatedRequest> {
   const lossy = [...dialogue.lossy, ...tools.lossy];
   const options = chatOptions(document, target, lossy);
@@ -111,7 +114,7 @@ function translated(
     format: isNewFormat ? "output_config.format" : "output_format",
   };
   return success({
-    chat: { document: chat, stream, includeUsage: stream, thinks: thinking.value.thinks },
+    chat: { document: chat, stream, includeUsage: stream, thinks: thinking.value.thinks, patterns },
     lossy: [...thinking.value.lossy, ...lossy],
     thinking: thinking.value.shown,
     toolName: (name) => tools.original.get(name) ?? name,
