@@ -10,6 +10,7 @@ import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
+import { Meter } from "../call/meter.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -46,9 +47,12 @@ export async function open(
   candidate: Candidate,
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, client: { meter } } = call;
+  const { world, report } = call;
   const { provider, wire } = candidate.target;
   const handler = candidate.responseHandler();
+  // A stream that ends at a stop text has no final counts: its tokens are estimated for every client.
+  if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
+  const { meter } = call.client;
   const began = world.now();
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
@@ -193,6 +197,11 @@ export async function open(
     };
     return success({ kind: "bytes", status: response.status, headers, pieces: pieces.value });
   }
+}
+
+/** True if the gateway ends the response at stop texts. */
+function hasStops({ request: { promises } }: Candidate): boolean {
+  return promises?.some(({ kind }) => kind === "stop") ?? false;
 }
 
 /** Returns the content type of a response in lower case, without parameters; empty without one. */
