@@ -377,10 +377,15 @@ const CUT_RESPONSE = [
 Deno.test("a stream that is cut at a stop text counts tokens in the metrics, without a client key too", async () => {
   const cases = [
     ['type: messages, api_key: "k"', CUT_STREAM, "7"],
-    ['type: compat, api_key: "k", upstream_request_type: responses', CUT_RESPONSE, "[1-9]\\d*"],
+    ['type: compat, api_key: "k"', CUT_RESPONSE, "[1-9]\\d*"],
   ] as const;
   for (const [type, records, input] of cases) {
-    const config = CONFIG.replaceAll("type: local", type);
+    const config = CONFIG.replaceAll("type: local", type).replace(
+      "{provider: up}",
+      type.startsWith("type: compat")
+        ? "{provider: up, upstream_request_type: responses}"
+        : "{provider: up}",
+    );
     const body = records.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(
       "",
     );
