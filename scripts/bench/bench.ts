@@ -1,4 +1,5 @@
 import { measureCancel } from "./cancel.ts";
+import { measureGrowth } from "./growth.ts";
 import { runUntilInterrupted } from "../tools/interrupt.ts";
 import { newSystemRun, runInterleaved, WARM_UP_S } from "./measure.ts";
 import { type BenchOptions, parseOptions, USAGE } from "./options.ts";
@@ -22,6 +23,7 @@ import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureState } from "./state.ts";
 import { measureStreams, measureStreamsInUse, streamsInUseLine, streamsLine } from "./streams.ts";
+import { measureUploads, uploadsLine } from "./uploads.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
 import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
 
@@ -98,6 +100,12 @@ async function runBenchmarks(
     });
     console.log(workersLine(result));
   }
+  if (isSelected("uploads")) {
+    for (const result of await measureUploads(programs, { canPin, core: MEASURED_CORE_INDEX })) {
+      console.log(uploadsLine(result));
+    }
+  }
+  if (isSelected("growth")) await measureGrowth();
   if (options.write) await writePeerTable(results, facts);
   console.log(summaryLine(results));
 }

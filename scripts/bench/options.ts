@@ -5,7 +5,16 @@ import { findPeerTask, type Peer } from "./peers/peer.ts";
 import { scenarios } from "./scenarios.ts";
 
 /** Measurements that are not scenarios. */
-const MEASUREMENTS = ["cancel", "state", "start", "streams", "sockets", "workers"] as const;
+const MEASUREMENTS = [
+  "cancel",
+  "state",
+  "start",
+  "streams",
+  "sockets",
+  "workers",
+  "uploads",
+  "growth",
+] as const;
 
 /** The names that `--only` takes. */
 export const ROW_NAMES: readonly string[] = [

@@ -9,11 +9,11 @@ export function serveUntilStdinEnds(handler: (request: Request) => Response | Pr
   Deno.serve({
     hostname: "127.0.0.1",
     port: 0,
-    onListen({ port }) {
+    onListen(address) {
       const opened = openSockets();
-      if (opened.kind === "open") setNoDelay(opened.sockets);
+      if (opened.kind === "open") setNoDelay(opened.sockets, address);
       else console.error(`TCP_NODELAY is not set: ${opened.reason}`);
-      console.log(port);
+      console.log(address.port);
     },
   }, handler);
   void endWithStdin();

@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { writeGroups } from "./test_groups.ts";
+
 /** Counts of Deno's summary line. */
 export interface Counts {
   readonly passed: number;
@@ -69,7 +72,6 @@ export function testArguments(version: string, given: readonly string[]): string
     "--parallel",
     ...(asksForSanitizers ? ["--sanitize-ops", "--sanitize-resources"] : []),
     ...given,
-    ...(given.some(exists) ? [] : ["tests/"]),
   ];
 }
 
@@ -134,6 +136,8 @@ function mayBeSummary(line: string): boolean {
   );
 }
 
+const ROOT = new URL("../../", import.meta.url).pathname;
+
 /** Test files that run at a time beyond one for each processor: many wait for stores and processes. */
 const SPARE_JOBS_COUNT = 1;
 
@@ -144,8 +148,11 @@ async function run(): Promise<number> {
     return 2;
   }
   const { binary, given } = wanted;
+  const groups = given.some(exists) ? null : await Deno.makeTempDir();
+  if (groups !== null) await writeGroups(join(ROOT, "tests"), groups);
+  const wholeSuite = groups === null ? [] : ["--config", join(ROOT, "deno.json"), groups];
   const child = new Deno.Command(Deno.execPath(), {
-    args: testArguments(Deno.version.deno, given),
+    args: testArguments(Deno.version.deno, [...given, ...wholeSuite]),
     env: {
       ...(Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" }),
       ...(binary === null ? {} : { SWITCHYARD_BIN: binary }),
@@ -161,6 +168,7 @@ async function run(): Promise<number> {
     copyThrough(child.stdout, sieve),
   ]);
   const { code } = await child.status;
+  if (groups !== null) await Deno.remove(groups, { recursive: true });
   const counts = sieve.summary === null ? null : parseCounts(sieve.summary);
   if (sieve.summary === null || counts === null) {
     console.log("0 passed, 1 failed");

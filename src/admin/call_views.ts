@@ -2,9 +2,10 @@ import { type Failure, isRefusal, isServerFailure } from "../core/failure.ts";
 import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
-import type { Attempt, CallReport } from "../observe/report.ts";
+import { type Attempt, type CallReport, wasSent } from "../observe/report.ts";
 import type { TracedTarget } from "../observe/trace.ts";
 import { boundedText, MAX_LISTED } from "./bounded_text.ts";
+import { codeOf, outcomeOf } from "./call_outcome.ts";
 import type { FinishedCall, RunningCall } from "./snapshot.ts";
 
 /** Maximum number of running calls in a snapshot. */
@@ -27,11 +28,11 @@ function runningView(report: Readonly<CallReport>, nowMs: number): RunningCall {
     client: report.client,
     route: report.route,
     provider: report.provider,
-    model: bounded(report.model),
+    model: bounded(report.model ?? report.trace?.requestedModel ?? null),
     ageMs: Math.round(nowMs - report.began),
     phase: isStreaming(report) ? "streaming" : "waiting",
     records: report.trace?.records ?? 0,
-    tries: report.attempts.length,
+    tries: report.attempts.filter(wasSent).length,
   };
 }
 
@@ -45,14 +46,20 @@ export function finishedView(
   number: number,
   endedAtMs: number,
   report: Readonly<CallReport>,
+  isSlow = false,
 ): FinishedCall {
   const { failure, trace, ms } = report;
+  const requested = trace?.requestedModel ?? null;
   return {
     number,
     endedAtMs,
     access: accessView(report),
+    outcome: outcomeOf(report),
+    ...failure !== null && { code: codeOf(failure) },
+    ...isSlow && { isSlow },
+    ...requested !== null && requested !== report.model &&
+      { requestedModel: boundedText(requested) },
     failure: failure === null ? null : boundedText(failureText(failure)),
-    isPromiseBroken: failure?.kind === "promise_broken",
     targets: listedTargets(trace?.targets ?? [], report.attempts).map((target) => ({
       ...target,
       model: bounded(target.model),
@@ -63,6 +70,7 @@ export function finishedView(
       model: boundedText(attempt.model),
       key: attempt.key,
       outcome: attempt.outcome,
+      ...!wasSent(attempt) && { notSent: true as const },
       beganMs: rounded(attempt.began),
       endedMs: rounded(endOf(attempt, report)),
     })),

@@ -1,18 +1,21 @@
 import type { Generation } from "../call/generation.ts";
 import type { World } from "../core/world.ts";
-import { type CallReport, endOf, type Sink } from "../observe/report.ts";
+import { type CallReport, isBilled, type Sink } from "../observe/report.ts";
 import { newTrace } from "../observe/trace.ts";
+import { markOf } from "./call_outcome.ts";
+import { MAX_RING_CALLS, newCallRing } from "./call_ring.ts";
 import { attemptsOf, finishedView, isStreaming } from "./call_views.ts";
 import { type KeyRate, type KeyRates, newKeyRates } from "./key_rates.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
-import { newRouteWindow } from "./route_window.ts";
+import { newRouteWindow, type RouteCounts } from "./route_window.ts";
 import { newSecondRing } from "./second_ring.ts";
-import type { FinishedCall, SecondView } from "./snapshot.ts";
+import { newSlowCalls } from "./slow_calls.ts";
+import type { SecondView, Snapshot } from "./snapshot.ts";
 
-/** Number of finished calls that are stored. */
-export const MAX_FINISHED = 100;
-
-/** What the admin page knows of calls: counters of 15 minutes, running calls, the last finished ones. */
+/**
+ * What the admin page knows of calls: counters of 15 minutes, running calls, the last finished ones, and the
+ * last ones that failed, were not sent, were refused or were slow.
+ */
 export interface Feed {
   /** Receives the report of a call that begins. */
   began(report: CallReport): void;
@@ -20,8 +23,11 @@ export interface Feed {
   readonly sink: Sink;
   /** Number of calls that have finished since the process began. */
   readonly finishedCount: number;
-  /** Returns the finished calls with higher numbers, newest first, as far as they are stored. */
-  finishedSince(number: number): readonly FinishedCall[];
+  /**
+   * Returns the finished calls with higher numbers, newest first, as far as they are stored, and apart the
+   * older ones that have a mark. Those take places of the newest, unless the number is 0.
+   */
+  finishedSince(number: number): Pick<Snapshot, "finished" | "notable">;
   /** Reports of the running calls, oldest first. */
   running(): Iterable<Readonly<CallReport>>;
   readonly runningCount: number;
@@ -29,7 +35,7 @@ export interface Feed {
   secondsFrom(second: number): readonly SecondView[];
   provider(id: string): ProviderCounts;
   /** Returns the calls of a route by the keys of its targets. */
-  route(name: string): ReadonlyMap<string, number>;
+  route(name: string): ReadonlyMap<string, RouteCounts>;
   key(name: string): KeyRate;
   /** Ends the count of open streams. */
   close(): void;
@@ -45,7 +51,16 @@ export function newFeed(
   const routes = newRouteWindow();
   const keys: KeyRates = newKeyRates();
   const running = new Map<string, CallReport>();
-  const finished: FinishedCall[] = [];
+  const slow = newSlowCalls((id) => providers.read(minuteNow(), id).p95Ms);
+  const all = newCallRing();
+  // A flood of calls of one kind must not push out those of another: an open circuit breaker keeps back
+  // every call after the failures that have opened it.
+  const marked = {
+    failed: newCallRing(),
+    not_sent: newCallRing(),
+    refused: newCallRing(),
+    slow: newCallRing(),
+  };
   let finishedCount = 0;
   let countedSecond = secondNow() - 1;
   let cancel = world.after(untilNextSecond(world), countEverySecond);
@@ -77,29 +92,33 @@ export function newFeed(
     if (isOperational(report)) return;
     running.delete(report.id);
     const endedAtMs = world.wall();
-    const minute = Math.floor(endedAtMs / 60_000);
-    const view = finishedView(finishedCount + 1, endedAtMs, report);
-    finished[finishedCount++ % MAX_FINISHED] = view;
-    const { usage, failure, ms, client } = report;
+    const second = Math.floor(endedAtMs / 1000), minute = Math.floor(endedAtMs / 60_000);
+    const { usage, ms, client, provider } = report;
+    const isSlow = provider !== null && ms.firstByte !== null &&
+      slow.isSlow(second, provider, ms.firstByte);
+    const view = finishedView(++finishedCount, endedAtMs, report, isSlow);
+    all.add(view);
+    const mark = markOf(view);
+    if (mark !== null) marked[mark].add(view);
+    const { outcome } = view;
     const inputTokens = usage?.input ?? 0;
     const outputTokens = usage?.output ?? 0;
-    seconds.add(Math.floor(endedAtMs / 1000), {
-      isFailure: failure !== null && endOf(report) !== "client_gone",
-      firstTokenMs: failure === null && isServed(report) ? ms.firstToken ?? ms.firstByte : null,
+    seconds.add(second, {
+      outcome,
+      firstTokenMs: ms.firstToken,
       inputTokens,
       outputTokens,
-      usd: report.cost ?? 0,
+      usd: costOf(report),
     });
     for (const { provider, outcome, began, ended } of attemptsOf(report)) {
       providers.add(minute, provider, outcome, ended - began);
     }
-    if (failure === null) routes.add(minute, generation(), report);
+    if (outcome === "complete") routes.add(minute, generation(), report, "served");
+    else if (outcome === "failed" || outcome === "not_sent") {
+      routes.add(minute, generation(), report, "failed");
+    }
     if (client !== null) {
-      keys.add(
-        Math.floor(endedAtMs / 1000),
-        client,
-        report.charge?.tokens ?? inputTokens + outputTokens,
-      );
+      keys.add(second, client, report.charge?.tokens ?? inputTokens + outputTokens);
     }
   }
 
@@ -114,10 +133,16 @@ export function newFeed(
       return finishedCount;
     },
     finishedSince(number) {
-      const count = Math.min(finishedCount - number, finished.length);
-      return Array.from({ length: Math.max(0, count) }, (_, back) => {
-        return finished[(finishedCount - 1 - back) % MAX_FINISHED];
-      }).filter((one) => one !== undefined);
+      const newest = all.since(number);
+      const later = Object.values(marked).flatMap((ring) => ring.since(number))
+        .sort((one, other) => other.number - one.number);
+      const olderThan = (first: number | undefined) =>
+        later.filter((one) => first !== undefined && one.number < first);
+      const places = number === 0
+        ? MAX_RING_CALLS
+        : Math.max(1, MAX_RING_CALLS - olderThan(newest.at(-1)?.number).length);
+      const finished = newest.slice(0, places);
+      return { finished, notable: olderThan(finished.at(-1)?.number) };
     },
     running: () => running.values(),
     get runningCount() {
@@ -143,9 +168,10 @@ function isOperational({ endpoint: { api, path } }: Readonly<CallReport>): boole
   return api === null && path !== "";
 }
 
-/** True if a route or provider served the call: a list of models has no first token. */
-function isServed({ route, provider }: Readonly<CallReport>): boolean {
-  return (route ?? provider) !== null;
+/** Returns the cost of a call in USD, 0 for one that is not billed; null if it is not known. */
+function costOf(report: Readonly<CallReport>): number | null {
+  const { cost, usage, units } = report;
+  return cost ?? (usage !== null || units !== null || isBilled(report) ? null : 0);
 }
 
 /** Returns the milliseconds until the next second of the clock begins. */

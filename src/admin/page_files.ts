@@ -11,9 +11,12 @@ import charts from "./page/charts.js" with { type: "text" };
 import curl from "./page/curl.js" with { type: "text" };
 import explain from "./page/explain.js" with { type: "text" };
 import feed from "./page/feed.js" with { type: "text" };
+import filters from "./page/filters.js" with { type: "text" };
+import finished from "./page/finished.js" with { type: "text" };
 import format from "./page/format.js" with { type: "text" };
 import head from "./page/head.js" with { type: "text" };
 import keys from "./page/keys.js" with { type: "text" };
+import outcome from "./page/outcome.js" with { type: "text" };
 import providers from "./page/providers.js" with { type: "text" };
 import routes from "./page/routes.js" with { type: "text" };
 import send_chat from "./page/send_chat.js" with { type: "text" };
@@ -47,9 +50,12 @@ export const PAGE_FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFil
   ["/curl.js", { type: SCRIPT, text: curl }],
   ["/explain.js", { type: SCRIPT, text: explain }],
   ["/feed.js", { type: SCRIPT, text: feed }],
+  ["/filters.js", { type: SCRIPT, text: filters }],
+  ["/finished.js", { type: SCRIPT, text: finished }],
   ["/format.js", { type: SCRIPT, text: format }],
   ["/head.js", { type: SCRIPT, text: head }],
   ["/keys.js", { type: SCRIPT, text: keys }],
+  ["/outcome.js", { type: SCRIPT, text: outcome }],
   ["/providers.js", { type: SCRIPT, text: providers }],
   ["/routes.js", { type: SCRIPT, text: routes }],
   ["/send_chat.js", { type: SCRIPT, text: send_chat }],

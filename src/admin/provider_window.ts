@@ -1,22 +1,26 @@
+import { type Attempt, wasSent } from "../observe/report.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import { MAX_MINUTES, newTimeRing } from "./time_ring.ts";
 
 /** Attempts at one provider in the last 15 minutes. */
 export interface ProviderCounts {
+  /** Attempts that were sent. */
   readonly attempts: number;
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Attempts that were not sent, by reason. */
+  readonly notSent: Readonly<Record<string, number>>;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }
 
 /** Attempts at all providers in the last 15 minutes. */
 export interface ProviderWindow {
-  add(minute: number, provider: string, outcome: string, ms: number): void;
+  add(minute: number, provider: string, outcome: Attempt["outcome"], ms: number): void;
   read(minute: number, provider: string): ProviderCounts;
 }
 
 interface ProviderMinute {
-  readonly outcomes: Map<string, number>;
+  readonly outcomes: Map<Attempt["outcome"], number>;
   readonly times: Histogram;
 }
 
@@ -37,18 +41,21 @@ export function newProviderWindow(): ProviderWindow {
     },
     read(minute, provider) {
       const found = ring.until(minute).flatMap((one) => one.get(provider) ?? []);
-      const outcomes = new Map<string, number>();
+      const outcomes: Record<string, number> = {}, notSent: Record<string, number> = {};
       let attempts = 0;
       for (const one of found) {
         for (const [outcome, count] of one.outcomes) {
-          attempts += count;
-          outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
+          const isSent = wasSent({ outcome });
+          if (isSent) attempts += count;
+          const counts = isSent ? outcomes : notSent;
+          counts[outcome] = (counts[outcome] ?? 0) + count;
         }
       }
       const times = found.map((one) => one.times);
       return {
         attempts,
-        outcomes: Object.fromEntries(outcomes),
+        outcomes,
+        notSent,
         p50Ms: quantile(times, 0.5),
         p95Ms: quantile(times, 0.95),
       };

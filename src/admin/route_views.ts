@@ -1,7 +1,7 @@
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
 import type { Feed } from "./feed.ts";
-import { FALLBACK_PREFIX } from "./route_window.ts";
+import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";
 import type { RouteView, TargetView } from "./snapshot.ts";
 
 /** Returns the routes in the order of the file. */
@@ -10,22 +10,26 @@ export function routeViews(
   feed: Pick<Feed, "route">,
 ): readonly RouteView[] {
   return writtenRoutes(generation).map(({ route, match }): RouteView => {
-    const calls = feed.route(route.name);
-    const total = calls.values().reduce((sum, count) => sum + count, 0);
+    const counts = feed.route(route.name);
+    const allServed = counts.values().reduce((sum, { served }) => sum + served, 0);
+    const allFailed = counts.values().reduce((sum, { failed }) => sum + failed, 0);
     const view = (target: RouteTarget, key: string, share: number | null): TargetView => {
-      const served = calls.get(key) ?? 0;
+      const { served, failed } = counts.get(key) ?? NO_CALLS;
       return {
         provider: target.provider.id,
         model: target.model,
         share,
-        calls: served,
-        servedShare: total === 0 ? null : served / total,
+        calls: served + failed,
+        failed,
+        servedShare: allServed === 0 ? null : served / allServed,
       };
     };
     return {
       name: route.name,
       match: matchText(match),
       strategy: route.strategy,
+      calls: allServed + allFailed,
+      failed: allFailed,
       targets: route.targets.map((target) => view(target, target.key, shareOf(target, route))),
       fallbacks: route.fallback.map((target) => view(target, FALLBACK_PREFIX + target.key, null)),
     };

@@ -1,42 +1,59 @@
 import type { Generation, Route } from "../call/generation.ts";
 import { MAX_MINUTES, newTimeRing } from "./time_ring.ts";
 
-/** The call whose target served it. */
-export interface ServedCall {
+/** A call that its route served, or that failed. */
+export interface RoutedCall {
   readonly route: string | null;
+  /** The last target; null if the call had none. */
   readonly provider: string | null;
   readonly model: string | null;
 }
 
-/** Calls that the targets of all routes have served in the last 15 minutes. */
+/** Numbers of served and failed calls. */
+export interface RouteCounts {
+  readonly served: number;
+  readonly failed: number;
+}
+
+/** Calls of all routes by their last target, in the last 15 minutes. */
 export interface RouteWindow {
-  add(minute: number, generation: Generation, call: ServedCall): void;
+  add(minute: number, generation: Generation, call: RoutedCall, end: keyof RouteCounts): void;
   /** Returns the calls of a route by the keys of its targets, those of fallbacks with a prefix. */
-  read(minute: number, route: string): ReadonlyMap<string, number>;
+  read(minute: number, route: string): ReadonlyMap<string, RouteCounts>;
 }
 
 /** Prefix of the keys of fallbacks, which may be targets too. */
 export const FALLBACK_PREFIX = "fallback ";
 
+/** Key of calls that failed before they had a target of the route. */
+const NO_TARGET = "";
+
+/** Counts without calls. */
+export const NO_CALLS: RouteCounts = { served: 0, failed: 0 };
+
 /** Returns a window without calls. It counts by the targets of the file, so clients cannot enlarge it. */
 export function newRouteWindow(): RouteWindow {
-  const ring = newTimeRing(MAX_MINUTES, () => new Map<string, Map<string, number>>());
+  const ring = newTimeRing(MAX_MINUTES, () => new Map<string, Map<string, RouteCounts>>());
 
   return {
-    add(minute, { routes }, { route: name, provider, model }) {
+    add(minute, { routes }, { route: name, provider, model }, end) {
       const route = routes.find((one) => one.name === name);
-      const key = route === undefined ? null : findTarget(route, provider, model);
-      if (route === undefined || key === null) return;
+      if (route === undefined) return;
+      const target = findTarget(route, provider, model);
+      if (target === null && end === "served") return;
       const byRoute = ring.at(minute);
-      const counts = byRoute.get(route.name) ?? new Map<string, number>();
+      const counts = byRoute.get(route.name) ?? new Map<string, RouteCounts>();
       byRoute.set(route.name, counts);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+      const key = target ?? NO_TARGET;
+      const before = counts.get(key) ?? NO_CALLS;
+      counts.set(key, { ...before, [end]: before[end] + 1 });
     },
     read(minute, route) {
-      const sums = new Map<string, number>();
+      const sums = new Map<string, RouteCounts>();
       for (const byRoute of ring.until(minute)) {
-        for (const [key, count] of byRoute.get(route) ?? []) {
-          sums.set(key, (sums.get(key) ?? 0) + count);
+        for (const [key, { served, failed }] of byRoute.get(route) ?? []) {
+          const sum = sums.get(key) ?? NO_CALLS;
+          sums.set(key, { served: sum.served + served, failed: sum.failed + failed });
         }
       }
       return sums;

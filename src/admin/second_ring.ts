@@ -1,3 +1,4 @@
+import type { CallOutcome } from "./call_outcome.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import type { SecondView } from "./snapshot.ts";
 import { MAX_MINUTES } from "./time_ring.ts";
@@ -7,12 +8,13 @@ export const MAX_SECONDS = MAX_MINUTES * 60;
 
 /** What one finished call adds to its second. */
 export interface SecondCall {
-  readonly isFailure: boolean;
-  /** Milliseconds to the first token or the whole response; null for a call that failed. */
+  readonly outcome: CallOutcome;
+  /** Milliseconds to the first token of a stream; null for every other call. */
   readonly firstTokenMs: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly usd: number;
+  /** Cost; null if it is not known. */
+  readonly usd: number | null;
 }
 
 /** Counters of the last 15 minutes, one for each second. */
@@ -28,6 +30,10 @@ interface Slot {
   second: number;
   calls: number;
   failures: number;
+  refusals: number;
+  notSent: number;
+  /** Calls without a known cost. */
+  unpriced: number;
   inputTokens: number;
   outputTokens: number;
   usd: number;
@@ -53,15 +59,18 @@ export function newSecondRing(): SecondRing {
   }
 
   return {
-    add(second, { isFailure, firstTokenMs, inputTokens, outputTokens, usd }) {
+    add(second, { outcome, firstTokenMs, inputTokens, outputTokens, usd }) {
       const slot = slotOf(second);
       if (slot === undefined) return;
       slot.calls++;
-      if (isFailure) slot.failures++;
+      if (outcome === "failed") slot.failures++;
+      else if (outcome === "refused") slot.refusals++;
+      else if (outcome === "not_sent") slot.notSent++;
       if (firstTokenMs !== null) addTime(slot.times, firstTokenMs);
       slot.inputTokens += inputTokens;
       slot.outputTokens += outputTokens;
-      slot.usd += usd;
+      if (usd === null) slot.unpriced++;
+      else slot.usd += usd;
     },
     setStreams(second, open) {
       const slot = slotOf(second);
@@ -80,11 +89,22 @@ export function newSecondRing(): SecondRing {
   };
 }
 
-const EMPTY = { calls: 0, failures: 0, inputTokens: 0, outputTokens: 0, usd: 0, openStreams: 0 };
+const EMPTY = {
+  calls: 0,
+  failures: 0,
+  refusals: 0,
+  notSent: 0,
+  unpriced: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  usd: 0,
+  openStreams: 0,
+};
 
-function viewOf({ times, ...counts }: Slot): SecondView {
+function viewOf({ times, unpriced, ...counts }: Slot): SecondView {
   return {
     ...counts,
+    usd: counts.usd === 0 && unpriced > 0 ? null : counts.usd,
     firstTokenP50Ms: quantile([times], 0.5),
     firstTokenP95Ms: quantile([times], 0.95),
   };

@@ -1,4 +1,5 @@
 import type { UsageCounts } from "../core/usage_row.ts";
+import type { CallOutcome } from "./call_outcome.ts";
 
 /** What the admin page shows, once a second, as JSON. Never a key, prompt, response or query string. */
 export interface Snapshot {
@@ -39,6 +40,11 @@ export interface Snapshot {
    */
   readonly finishedCount: number;
   readonly finished: readonly FinishedCall[];
+  /**
+   * Of the last 100 calls that failed, were not sent, were refused and were slow, each, those that are older
+   * than the ones in `finished`, and that the listener has not received yet, newest first.
+   */
+  readonly notable: readonly FinishedCall[];
   readonly keys: readonly KeyView[];
 }
 
@@ -48,15 +54,19 @@ export interface SecondView {
   readonly second: number;
   /** Calls that finished. */
   readonly calls: number;
-  /** Calls that failed; clients that disconnected are not counted. */
+  /** Calls that failed. */
   readonly failures: number;
-  /** Milliseconds to the first token of streams, or to the whole response; null without a call that was routed and succeeded. */
+  /** Calls that the gateway refused. */
+  readonly refusals: number;
+  /** Calls that were not sent to any provider. */
+  readonly notSent: number;
+  /** Milliseconds to the first token of streams; null without a stream. */
   readonly firstTokenP50Ms: number | null;
   readonly firstTokenP95Ms: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Cost of the calls with a known price. */
-  readonly usd: number;
+  /** Cost of the calls as far as it is known; null if none of it is. */
+  readonly usd: number | null;
   /** Streams that were open when the second ended. */
   readonly openStreams: number;
 }
@@ -90,9 +100,12 @@ export interface ProviderView {
   readonly breaker: "closed" | "open" | "half-open";
   /** Milliseconds until an open circuit breaker admits an attempt; null unless it is open. */
   readonly opensInMs: number | null;
+  /** Attempts that were sent. */
   readonly attempts: number;
-  /** Number of attempts by outcome: `success` or a kind of failure. */
+  /** Number of them by outcome: `success` or a kind of failure. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Number of attempts that were not sent by reason, such as `circuit_open`. */
+  readonly notSent: Readonly<Record<string, number>>;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
   /** Attempts in flight; null without `max_concurrent`. */
@@ -120,20 +133,24 @@ export interface RouteView {
   /** Conditions in the words of `switchyard explain`. */
   readonly match: string;
   readonly strategy: string;
+  /** Calls of the last 15 minutes that were served or failed, and those that failed. */
+  readonly calls: number;
+  readonly failed: number;
   readonly targets: readonly TargetView[];
   readonly fallbacks: readonly TargetView[];
 }
 
-/** A target of a route with the calls that it served in the last 15 minutes. */
+/** A target of a route with its calls of the last 15 minutes. */
 export interface TargetView {
   readonly provider: string;
   /** Null if the request names the model. */
   readonly model: string | null;
   /** Share by the configuration, from 0 to 1; null for fallbacks and strategies without shares. */
   readonly share: number | null;
-  /** Calls that it served. */
+  /** Calls that it served, and calls that failed at it at last. */
   readonly calls: number;
-  /** Share of the calls of the route that it served, from 0 to 1; null without calls. */
+  readonly failed: number;
+  /** Share of the served calls of the route that it served, from 0 to 1; null if none was served. */
   readonly servedShare: number | null;
 }
 
@@ -144,12 +161,14 @@ export interface RunningCall {
   readonly client: string | null;
   readonly route: string | null;
   readonly provider: string | null;
+  /** The requested model until the call has a target. */
   readonly model: string | null;
   /** Milliseconds since the call began. */
   readonly ageMs: number;
   readonly phase: "waiting" | "streaming";
   /** Records of the stream that were sent to the client. */
   readonly records: number;
+  /** Attempts that were sent and are over. */
   readonly tries: number;
 }
 
@@ -160,10 +179,15 @@ export interface FinishedCall {
   readonly endedAtMs: number;
   /** Fields of the access line. */
   readonly access: Readonly<Record<string, unknown>>;
+  readonly outcome: CallOutcome;
+  /** Code of the error; absent if the call succeeded. */
+  readonly code?: string;
+  /** Present if the response began late for its provider. */
+  readonly isSlow?: true;
+  /** Model that the client requested; absent if it is that of the access line, or was not read. */
+  readonly requestedModel?: string;
   /** Kind and meaning of the failure, without values of the request and content of the upstream; null if the call succeeded. */
   readonly failure: string | null;
-  /** True if the response broke a promise of the request that the gateway checked: see `verified`. */
-  readonly isPromiseBroken: boolean;
   /** Targets in the order of the route, with the reason why one was passed over; empty if not routed. */
   readonly targets: readonly PassedTarget[];
   readonly attempts: readonly AttemptView[];
@@ -193,6 +217,8 @@ export interface AttemptView {
   /** Name of the key in a pool; null without one. */
   readonly key: string | null;
   readonly outcome: string;
+  /** Present if no request was sent, such as with an open circuit breaker. */
+  readonly notSent?: true;
   readonly beganMs: number;
   readonly endedMs: number;
 }

@@ -58,7 +58,7 @@ export function takeSnapshot(
     runningCount: feed.runningCount,
     running: runningViews(feed.running(), feed.runningCount, world.now()),
     finishedCount: feed.finishedCount,
-    finished: feed.finishedSince(cursor.finished),
+    ...feed.finishedSince(cursor.finished),
     keys: keyViews(gateway, feed, figures),
   };
 }

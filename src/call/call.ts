@@ -52,6 +52,16 @@ export function newCallClient(): CallClient {
   return { key: null, quotas: null, meter: null };
 }
 
+/** Records the model that a client requests, for the admin page; the header wins over the body. */
+export function recordModel(
+  { controls, report: { trace } }: Pick<Call, "controls" | "report">,
+  bodyModel: unknown,
+): void {
+  if (trace === null) return;
+  const model = controls.model ?? bodyModel;
+  if (typeof model === "string" && model !== "") trace.requestedModel = model;
+}
+
 /** One client request with its state and dependencies. */
 export interface Call {
   readonly id: string;

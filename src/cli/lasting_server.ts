@@ -1,3 +1,4 @@
+import { findListeners, isListenerAt } from "../sockets/listeners.ts";
 import type { Sockets } from "../sockets/sockets.ts";
 
 /** A server whose listening socket is opened again after the runtime has given it up. */
@@ -51,7 +52,9 @@ export function serveLasting(
       endLost();
       lost = server;
     });
-    descriptor = reusePort ? findListener(server.addr, sockets) : null;
+    descriptor = reusePort && sockets !== null
+      ? findListeners(sockets, server.addr)[0] ?? null
+      : null;
     return server;
   }
 
@@ -76,7 +79,7 @@ export function serveLasting(
   /** True if the socket was lost. Where sockets cannot be reached, it shows with the last connection. */
   function isLost(): boolean {
     if (sockets === null || descriptor === null) return servers.size === 0;
-    return !isListenerAt(descriptor, addr, sockets);
+    return !isListenerAt(sockets, descriptor, addr);
   }
 
   return {
@@ -86,22 +89,4 @@ export function serveLasting(
       await Promise.all([endLost(), ...servers.values().map((server) => server.shutdown())]);
     },
   };
-}
-
-/** Returns the descriptor of the listening socket at this address; null if it is not found. */
-function findListener(addr: Deno.NetAddr, sockets: LastingOptions["sockets"]): number | null {
-  if (sockets === null) return null;
-  const bound = sockets.bound();
-  for (let descriptor = 0; descriptor < bound; descriptor++) {
-    if (isListenerAt(descriptor, addr, sockets)) return descriptor;
-  }
-  return null;
-}
-
-function isListenerAt(
-  descriptor: number,
-  { hostname, port }: Deno.NetAddr,
-  sockets: NonNullable<LastingOptions["sockets"]>,
-): boolean {
-  return sockets.isListening(descriptor) && sockets.local(descriptor) === `${hostname} ${port}`;
 }

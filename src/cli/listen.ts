@@ -61,7 +61,7 @@ export function listen(
         reusePort,
         sockets,
         onReopened() {
-          if (sockets !== null) setNoDelay(sockets);
+          if (sockets !== null) setNoDelay(sockets, server.addr);
           warn(lostText(server.addr));
         },
       },
@@ -69,7 +69,7 @@ export function listen(
         handler(request, connections === null ? info : connections.enter(request, info)),
     );
     if (sockets !== null) {
-      setNoDelay(sockets);
+      setNoDelay(sockets, server.addr);
       if (limits !== null) connections = newConnections(sockets, server.addr, limits, realClock);
     }
     return {

@@ -83,6 +83,7 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
   const length = Math.max(1, Math.min(MAX_RATE_SECONDS, Math.floor(uptimeMs / 1000)));
   const sum = (read: (one: SecondView) => number) =>
     recent.reduce((total, one) => total + read(one), 0);
+  const rate = (read: (one: SecondView) => number) => `${figure(sum(read) / length)}/s`;
   const last = recent.findLast(({ firstTokenP50Ms }) => firstTokenP50Ms !== null);
   const state = [
     isLive ? "live" : "connection lost",
@@ -95,19 +96,28 @@ function headLines({ snapshot, seconds, isLive }: TopView): readonly Line[] {
       style: isLive ? BOLD_CODE : RED_CODE,
     },
     plain(
-      `Calls: ${figure(sum(({ calls }) => calls) / length)}/s, ` +
-        `failures ${figure(sum(({ failures }) => failures) / length)}/s, ` +
+      `Calls: ${rate(({ calls }) => calls)}, ` +
+        `failures ${rate(({ failures }) => failures)}, ` +
+        `refused ${rate(({ refusals }) => refusals)}, ` +
+        `not sent ${rate(({ notSent }) => notSent)}, ` +
         `running ${snapshot.runningCount}, finished ${snapshot.finishedCount}`,
     ),
     plain(
       `First token: p50 ${durationText(last?.firstTokenP50Ms ?? null)}, ` +
         `p95 ${durationText(last?.firstTokenP95Ms ?? null)}; ` +
-        `tokens in ${figure(sum(({ inputTokens }) => inputTokens) / length)}/s, ` +
-        `out ${figure(sum(({ outputTokens }) => outputTokens) / length)}/s; ` +
-        `cost ${figure(sum(({ usd }) => usd) / length * 3600)} USD/h`,
+        `tokens in ${rate(({ inputTokens }) => inputTokens)}, ` +
+        `out ${rate(({ outputTokens }) => outputTokens)}; ` +
+        `cost ${costText(recent, length)}`,
     ),
     storeLine(snapshot),
   ];
+}
+
+/** Returns the cost of an hour like these seconds; `-` if none of it is known. */
+function costText(seconds: readonly SecondView[], length: number): string {
+  const known = seconds.flatMap(({ usd }) => usd ?? []);
+  if (known.length === 0 && seconds.length > 0) return "-";
+  return `${figure(known.reduce((sum, usd) => sum + usd, 0) / length * 3600)} USD/h`;
 }
 
 function storeLine({ store, atMs }: Snapshot): Line {
@@ -182,7 +192,7 @@ function providerTable({ providers }: Snapshot): Table {
 
 function routeTable({ routes }: Snapshot): Table {
   return {
-    head: ["ROUTE", "TARGET", "SHARE", "SERVED", "CALLS"],
+    head: ["ROUTE", "TARGET", "SHARE", "SERVED", "CALLS", "FAILED"],
     rows: routes.flatMap(({ name, targets, fallbacks }) =>
       [...targets, ...fallbacks].map((target, at) => [
         at === 0 ? name : "",
@@ -190,6 +200,7 @@ function routeTable({ routes }: Snapshot): Table {
         target.share === null ? "-" : percent(target.share),
         target.servedShare === null ? "-" : percent(target.servedShare),
         String(target.calls),
+        target.failed === 0 ? "0" : `${target.failed} (${percent(target.failed / target.calls)})`,
       ])
     ),
     empty: null,

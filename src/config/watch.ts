@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
+import type { World } from "../core/world.ts";
 
 /** A change is complete after this time without a further event. */
 const QUIET_MS = 100;
@@ -26,41 +27,64 @@ export function watchConfig(path: string): ConfigWatch | null {
   const watcher = newWatcher(dirname(file));
   if (watcher === null) return null;
   let watching = Promise.resolve();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let waitingSince: number | null = null;
+  let debounce: Debounce | null = null;
   let isClosed = false;
 
-  async function follow(events: AsyncIterable<Deno.FsEvent>, task: () => void) {
+  async function follow(events: AsyncIterable<Deno.FsEvent>, { event: report }: Debounce) {
     try {
       for await (const event of events) {
-        if (isRelevant(event, names)) soon(task);
+        if (isRelevant(event, names)) report();
       }
     } catch {
       // The system ended the watch; SIGHUP still triggers a reload.
     }
   }
 
-  function soon(task: () => void) {
-    waitingSince ??= performance.now();
-    const left = waitingSince + MAX_DELAY_MS - performance.now();
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      waitingSince = null;
-      task();
-    }, Math.min(QUIET_MS, left));
-  }
-
   return {
     each(task) {
-      watching = follow(watcher, task);
+      debounce = newDebounce(task, realClock);
+      watching = follow(watcher, debounce);
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
       watcher.close();
       await watching;
-      clearTimeout(timer);
+      debounce?.cancel();
     },
+  };
+}
+
+const realClock: Pick<World, "now" | "after"> = {
+  now: () => performance.now(),
+  after(ms, task) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Joins events that follow each other into one call of a task. */
+export interface Debounce {
+  event(): void;
+  /** Cancels the call that waits. */
+  cancel(): void;
+}
+
+/** Calls `task` once no event has arrived for 100 ms, and at the latest 1 s after the first event. */
+export function newDebounce(task: () => void, clock: Pick<World, "now" | "after">): Debounce {
+  let waitingSinceMs: number | null = null;
+  let cancel = () => {};
+  return {
+    event() {
+      waitingSinceMs ??= clock.now();
+      const leftMs = waitingSinceMs + MAX_DELAY_MS - clock.now();
+      cancel();
+      cancel = clock.after(Math.min(QUIET_MS, leftMs), () => {
+        waitingSinceMs = null;
+        task();
+      });
+    },
+    cancel: () => cancel(),
   };
 }
 
@@ -77,7 +101,7 @@ function newWatcher(directory: string): Deno.FsWatcher | null {
  * names, because a log file in the same directory is written continuously. A created or removed entry
  * always counts: it may be a symbolic link on the path to the file.
  */
-function isRelevant({ kind, paths }: Deno.FsEvent, names: ReadonlySet<string>): boolean {
+export function isRelevant({ kind, paths }: Deno.FsEvent, names: ReadonlySet<string>): boolean {
   switch (kind) {
     case "access":
       return false;

@@ -23,11 +23,14 @@ export interface Attempt {
   readonly ended: number;
 }
 
-/** Returns the retries that were sent, without those refused by an open circuit breaker or a full queue. */
+/** True if the attempt was sent: no open circuit breaker, full queue or resting key has ended it before. */
+export function wasSent({ outcome }: Pick<Attempt, "outcome">): boolean {
+  return !isFaultKind(outcome) || FAULTS[outcome].notSent !== true;
+}
+
+/** Returns the retries that were sent. */
 export function retriesOf(attempts: readonly Attempt[]): Attempt[] {
-  return attempts.filter(({ number, isRotated, outcome }) =>
-    number > 1 && !isRotated && !(isFaultKind(outcome) && FAULTS[outcome].notSent)
-  );
+  return attempts.filter((one) => one.number > 1 && !one.isRotated && wasSent(one));
 }
 
 /** Tokens and cost of all attempts of a call. */
@@ -144,6 +147,13 @@ export function newReport(id: string, method: string, path: string, began: numbe
     bug: null,
     ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
   };
+}
+
+/** True if a provider bills a call that succeeded: it served it, and not from the cache. */
+export function isBilled(
+  { failure, cache, endpoint }: Pick<CallReport, "failure" | "cache" | "endpoint">,
+): boolean {
+  return failure === null && cache !== "HIT" && endpoint.isBilled;
 }
 
 /** Returns the kind of end of a call for logs and spans. */

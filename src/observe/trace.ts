@@ -12,6 +12,8 @@ export interface TracedTarget {
 
 /** Further facts of a call, which only the admin page shows. */
 export interface Trace {
+  /** Model as the client has named it, in a header or the body; null until it is read. */
+  requestedModel: string | null;
   /** Targets in the order of the route; empty until the call is routed. */
   targets: readonly TracedTarget[];
   /** Records of the stream that were passed to the client's connection. */
@@ -20,5 +22,5 @@ export interface Trace {
 
 /** Returns the trace of a call that has just begun. */
 export function newTrace(): Trace {
-  return { targets: [], records: 0 };
+  return { requestedModel: null, targets: [], records: 0 };
 }

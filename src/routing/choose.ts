@@ -1,7 +1,7 @@
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/result.ts";
 import { isAble, prepareRouted } from "../call/accounts.ts";
-import type { Call } from "../call/call.ts";
+import { type Call, recordModel } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import { loadKey } from "../call/load_key.ts";
 import type { PickView } from "../state/balancers.ts";
@@ -23,6 +23,7 @@ import type { Target } from "../wires/wire.ts";
 
 /** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
+  recordModel(call, inference.model);
   const parsed = parseRequestedModel(call, inference.model);
   if (!parsed.ok) return parsed;
   const requested = inference.isModelOptional === true

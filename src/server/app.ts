@@ -7,7 +7,7 @@ import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
-import type { Call } from "../call/call.ts";
+import { type Call, recordModel } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
@@ -191,7 +191,11 @@ async function runEndpoint(
     }
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
-    if (body !== null) call.capture?.request(body.value.text);
+    if (body !== null) {
+      // Recorded before the fields are checked: a refused call has its model too.
+      recordModel(call, body.value.value.model);
+      call.capture?.request(body.value.text);
+    }
     return await endpoint.handle(call, requestOf(req, endpoint, body?.value ?? emptyDocument));
   } catch (error) {
     return internalError(call, error);

@@ -5,7 +5,7 @@ import type { BytesReply, HttpResponse, Reply, WholeReply } from "../core/reply.
 import type { Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
-import type { CallReport } from "../observe/report.ts";
+import { type CallReport, isBilled } from "../observe/report.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesBody } from "./bytes_body.ts";
 import { chargeCall } from "./charge.ts";
@@ -216,9 +216,9 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
 
 /** Adds the cost of a finished call to its report, or that it is not known. */
 function addCost(report: CallReport, pricing: Pricing): void {
-  const { usage, units, provider, model, failure, cache, endpoint } = report;
+  const { usage, units, provider, model } = report;
   const isUsed = usage !== null || units !== null;
-  const mustBeKnown = failure === null && cache !== "HIT" && endpoint.isBilled;
+  const mustBeKnown = isBilled(report);
   if (provider === null || model === null || !(isUsed || mustBeKnown)) return;
   const price = findPrice(pricing, provider, model);
   if (price === null) return;

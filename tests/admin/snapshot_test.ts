@@ -61,11 +61,15 @@ Deno.test("an empty gateway has a snapshot of its providers, routes and store", 
     name: "main",
     match: "any path, any model",
     strategy: "weighted",
+    calls: 0,
+    failed: 0,
     targets: [
-      { provider: "first", model: null, share: 0.75, calls: 0, servedShare: null },
-      { provider: "second", model: "c", share: 0.25, calls: 0, servedShare: null },
+      { provider: "first", model: null, share: 0.75, calls: 0, failed: 0, servedShare: null },
+      { provider: "second", model: "c", share: 0.25, calls: 0, failed: 0, servedShare: null },
     ],
-    fallbacks: [{ provider: "spare", model: "f", share: null, calls: 0, servedShare: null }],
+    fallbacks: [
+      { provider: "spare", model: "f", share: null, calls: 0, failed: 0, servedShare: null },
+    ],
   }]);
   assertEquals([shown.store.engine, shown.store.isUp, shown.store.pingMs], ["memory", true, null]);
   assertEquals(shown.store.objects[0], { name: "responses", entries: 0, bytes: 0 });
@@ -304,4 +308,68 @@ Deno.test("while the page is off, calls have no trace and nothing receives them 
   );
   await (await app(chatRequest())).text();
   assertEquals([gateway.began, reports.map(({ trace }) => trace)], [null, [null]]);
+});
+
+Deno.test("a failed call counts on its route and at its last target, with the model that it requested", async () => {
+  const { app, snapshot } = gatewayOver(() => answers(503, ""));
+  const headers = { "x-gateway-no-fallback": "true", "x-gateway-provider": "first" };
+  await (await app(chatRequest({ headers, body: { model: "m" } }))).text();
+  const { routes: [route], finished: [call] } = await snapshot();
+  assertEquals([route?.calls, route?.failed], [1, 1]);
+  assertEquals(
+    route?.targets.map(({ calls, failed, servedShare }) => [calls, failed, servedShare]),
+    [
+      [1, 1, null],
+      [0, 0, null],
+    ],
+  );
+  assertEquals([call?.outcome, call?.access["model"], call?.requestedModel], [
+    "failed",
+    "m",
+    undefined,
+  ]);
+});
+
+Deno.test("a refused call has the model that it requested, wherever it was refused", async () => {
+  const { app, snapshot } = gatewayOver(good);
+  const requests = [
+    chatRequest({ body: { model: "first/none", messages: "no list" } }),
+    chatRequest({
+      body: { model: "a", logprobs: true },
+      headers: { "x-gateway-provider": "second" },
+    }),
+    chatRequest({
+      body: { model: "a", messages: [] },
+      headers: { "x-gateway-model": "by-header" },
+    }),
+  ];
+  for (const request of requests) await (await app(request)).text();
+  const { finished } = await snapshot();
+  assertEquals(
+    finished.toReversed().map((
+      { outcome, code, requestedModel },
+    ) => [outcome, code, requestedModel]),
+    [
+      ["refused", "invalid_type", "first/none"],
+      ["refused", "model_not_found", "a"],
+      ["refused", "missing_required_parameter", "by-header"],
+    ],
+  );
+});
+
+Deno.test("a refused call with a multipart body has the model of its form", async () => {
+  const { app, snapshot } = gatewayOver(good);
+  const form = new FormData();
+  form.set("model", "whisper-large");
+  form.set("file", new File(["sound"], "a.wav"));
+  const request = new Request("http://localhost/v1/audio/transcriptions", {
+    method: "POST",
+    headers: { host: "localhost" },
+    body: form,
+  });
+  const response = await app(request);
+  assertEquals(response.status, 400);
+  await response.body?.cancel();
+  const [call] = (await snapshot()).finished;
+  assertEquals([call?.outcome, call?.requestedModel], ["refused", "whisper-large"]);
 });

@@ -22,8 +22,8 @@ const FINISHED: FinishedCall = {
     provider: "openai",
     model: "gpt",
   },
+  outcome: "complete",
   failure: null,
-  isPromiseBroken: false,
   targets: [],
   attempts: [],
   verified: [],
@@ -58,6 +58,8 @@ const SNAPSHOT: Snapshot = {
     second: AT_MS / 1000 - 1,
     calls: 90,
     failures: 6,
+    refusals: 12,
+    notSent: 3,
     firstTokenP50Ms: 120,
     firstTokenP95Ms: 2_500,
     inputTokens: 600,
@@ -72,6 +74,7 @@ const SNAPSHOT: Snapshot = {
     opensInMs: 12_000,
     attempts: 10,
     outcomes: { success: 8, upstream_timeout: 2 },
+    notSent: { circuit_open: 3 },
     p50Ms: 100,
     p95Ms: 900,
     running: 2,
@@ -88,8 +91,19 @@ const SNAPSHOT: Snapshot = {
     name: "main",
     match: "any path, any model",
     strategy: "weighted",
-    targets: [{ provider: "openai", model: null, share: 1, calls: 3, servedShare: 0.75 }],
-    fallbacks: [{ provider: "local", model: "l", share: null, calls: 1, servedShare: 0.25 }],
+    calls: 5,
+    failed: 1,
+    targets: [{
+      provider: "openai",
+      model: null,
+      share: 1,
+      calls: 4,
+      failed: 1,
+      servedShare: 0.75,
+    }],
+    fallbacks: [
+      { provider: "local", model: "l", share: null, calls: 1, failed: 0, servedShare: 0.25 },
+    ],
   }],
   runningCount: 1,
   running: [{
@@ -106,6 +120,7 @@ const SNAPSHOT: Snapshot = {
   }],
   finishedCount: 1,
   finished: [FINISHED],
+  notable: [],
   keys: [{
     name: "ada",
     group: null,
@@ -133,7 +148,7 @@ Deno.test("top shows head, problems, providers, calls, keys and routes as tables
     renderTop(nextView(null, SNAPSHOT), WIDE).join("\n"),
     [
       "Switchyard 1.2.3  live, draining  up 3h 2m  generation 4  http://127.0.0.1:8080",
-      "Calls: 1.5/s, failures 0.1/s, running 1, finished 1",
+      "Calls: 1.5/s, failures 0.1/s, refused 0.2/s, not sent 0.05/s, running 1, finished 1",
       "First token: p50 120 ms, p95 2.5 s; tokens in 10/s, out 1000/s; cost 0.6 USD/h",
       "State: valkey, away for 1m 30s, 7 writes wait",
       "",
@@ -151,14 +166,29 @@ Deno.test("top shows head, problems, providers, calls, keys and routes as tables
       "KEY  REQUESTS/MIN  TOKENS/MIN        RUNNING  BUDGETS",
       "ada  3/60          40, team 700/900  1/2      ada day 1.5/2 USD, team month 15/500 tokens",
       "",
-      "ROUTE  TARGET            SHARE  SERVED  CALLS",
-      "main   openai/*          100%   75%     3",
-      "       fallback local/l  -      25%     1",
+      "ROUTE  TARGET            SHARE  SERVED  CALLS  FAILED",
+      "main   openai/*          100%   75%     4      1 (25%)",
+      "       fallback local/l  -      25%     1      0",
       "",
       "FINISHED  STATUS  END       CLIENT  ROUTE  TARGET      TOTAL  TRIES  PATH",
       "17:59:59  200     complete  ada     main   openai/gpt  1.2 s  0      /v1/chat/completions",
     ].join("\n"),
   );
+});
+
+Deno.test("top shows no cost if no model has a known price", () => {
+  const [second] = SNAPSHOT.seconds;
+  if (second === undefined) throw new Error("the snapshot has no second");
+  const cost = (seconds: readonly (number | null)[]) => {
+    const unpriced = { ...SNAPSHOT, seconds: seconds.map((usd) => ({ ...second, usd })) };
+    return /cost (.*)/.exec(renderTop(nextView(null, unpriced), WIDE)[2] ?? "")?.[1];
+  };
+  assertEquals([cost([null, null]), cost([null, 0.01]), cost([0]), cost([])], [
+    "-",
+    "0.6 USD/h",
+    "0 USD/h",
+    "0 USD/h",
+  ]);
 });
 
 Deno.test("top cuts its lines to a narrow terminal and its tables to the rows", () => {

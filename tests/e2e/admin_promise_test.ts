@@ -88,20 +88,20 @@ Deno.test("the timeline of a broken promise names the failed attempts and the br
   const both = { "up.test": "bad", "spare.test": "bad" } as const;
   const call = await finishedCallOf(both, false);
   assertEquals(call.failure, BROKEN);
-  assertEquals(call.isPromiseBroken, true);
+  assertEquals(call.code, "promise_broken");
   assertEquals(call.verified, ["response_format.json_schema.strict"]);
   assertEquals(outcomesOf(call), ["up:promise_broken", "spare:promise_broken"]);
 });
 
 Deno.test("a promise that a fallback keeps is verified, and the first attempt has broken it", async () => {
   const call = await finishedCallOf({ "up.test": "bad" }, false);
-  assertEquals([call.failure, call.isPromiseBroken], [null, false]);
+  assertEquals([call.failure, call.code], [null, undefined]);
   assertEquals(outcomesOf(call), ["up:promise_broken", "spare:success"]);
 });
 
 Deno.test("an attempt whose stream breaks a promise after its first text is no success in the timeline", async () => {
   const call = await finishedCallOf({ "up.test": "bad" }, true);
-  assertEquals([call.failure, call.isPromiseBroken], [BROKEN, true]);
+  assertEquals([call.failure, call.code], [BROKEN, "promise_broken"]);
   assertEquals(call.access["end"], "stream_broken");
   assertEquals(outcomesOf(call), ["up:promise_broken"]);
 });

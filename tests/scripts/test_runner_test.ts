@@ -5,7 +5,9 @@ import {
   summarySieve,
   testArguments,
 } from "../../scripts/tools/test.ts";
-import { assertEquals } from "../support/assert.ts";
+import { dirname } from "node:path";
+import { writeGroups } from "../../scripts/tools/test_groups.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("the summary line is understood with steps, ignored tests and colours", () => {
   assertEquals(parseCounts("ok | 12 passed | 0 failed (3s)"), { passed: 12, failed: 0 });
@@ -35,10 +37,28 @@ Deno.test("the test runner switches the sanitizers on", () => {
   assertEquals(["2.7.11", "2.9.0", "2.10.1", "3.0.0"].map(asks), [false, true, true, true]);
 });
 
-Deno.test("all tests run unless a path is given", () => {
-  assertEquals(testArguments("2.7.11", []).at(-1), "tests/");
-  assertEquals(testArguments("2.7.11", ["--filter", "no such path"]).at(-1), "tests/");
-  assertEquals(testArguments("2.7.11", [import.meta.dirname ?? ""]).includes("tests/"), false);
+Deno.test("without a path each test file of a folder is imported by exactly one group", async () => {
+  const root = await Deno.makeTempDir();
+  const groups = await Deno.makeTempDir();
+  const files = Array.from({ length: 23 }, (_, at) => `${root}/${at % 3}/deep/${at}_test.ts`);
+  for (const file of files) {
+    await Deno.mkdir(dirname(file), { recursive: true });
+    await Deno.writeTextFile(file, "");
+  }
+  await Deno.writeTextFile(`${root}/0/support.ts`, "");
+  await writeGroups(root, groups);
+  const imported: string[][] = [];
+  for await (const { name } of Deno.readDir(groups)) {
+    assert(name.endsWith("_test.ts"));
+    const text = await Deno.readTextFile(`${groups}/${name}`);
+    imported.push(
+      Array.from(text.matchAll(/^import "file:\/\/(.*)";$/gm), ([, path = ""]) => path),
+    );
+  }
+  assertEquals(imported.map(({ length }) => length).toSorted((a, b) => a - b), [3, 10, 10]);
+  assertEquals(imported.flat().toSorted(), files.toSorted());
+  await Deno.remove(root, { recursive: true });
+  await Deno.remove(groups, { recursive: true });
 });
 
 Deno.test("an executable is given to the tests that start the program", () => {
@@ -79,10 +99,11 @@ async function runTests(source: string) {
   try {
     Deno.writeTextFileSync(`${folder}/sample_test.ts`, source);
     const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-prompt", "--allow-run", "--allow-read", "--allow-env"].concat(
-        new URL("../../scripts/tools/test.ts", import.meta.url).pathname,
-        folder,
-      ),
+      args: ["run", "--no-prompt", "--allow-run", "--allow-read", "--allow-write", "--allow-env"]
+        .concat(
+          new URL("../../scripts/tools/test.ts", import.meta.url).pathname,
+          folder,
+        ),
       stderr: "null",
     }).output();
     const lines = new TextDecoder().decode(stdout).trimEnd().split("\n");

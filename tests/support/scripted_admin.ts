@@ -9,6 +9,8 @@ export interface ScriptedAdmin extends AsyncDisposable {
   send(snapshot: Snapshot): void;
   /** Number of requests for the stream of snapshots. */
   readonly opened: number;
+  /** Number of streams of snapshots that are open. */
+  readonly open: number;
   /** Queries of the explained requests. */
   readonly explained: readonly string[];
   /** Ends the streams, as a connection that breaks does. */
@@ -95,6 +97,9 @@ export function serveScripted(
     },
     get opened() {
       return opened;
+    },
+    get open() {
+      return listeners.size;
     },
     explained,
     endStreams,

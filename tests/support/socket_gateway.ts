@@ -75,7 +75,7 @@ export function socketGateway(
     { hostname: "127.0.0.1", port: 0, signal: stop.signal, onListen() {} },
     (request, info) => app(request, connections.enter(request, info)),
   );
-  setNoDelay(sockets);
+  setNoDelay(sockets, server.addr);
   const connections = newConnections(sockets, server.addr, newIdleLimits(120_000), real);
   const url = `http://127.0.0.1:${server.addr.port}`;
 

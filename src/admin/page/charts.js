@@ -8,6 +8,9 @@ import { Section, Table, view } from "./ui.js";
 /** @import { Feed } from "./feed.js" */
 /** @import { Chart } from "./series.js" */
 
+/** Dashes of the second line of a chart and those after it. */
+const DASHES = [[], [4, 3], [1, 3], [8, 3, 1, 3]];
+
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /** The library is a plain script, which defines a global name. */
@@ -15,10 +18,13 @@ const { uPlot: Plot } = /** @type {{ uPlot: typeof uPlot }} */ (/** @type {any} 
 
 /**
  * Returns the charts of the last 15 minutes, each with its numbers and a table.
- * @param {{ feed: Feed, atMs: number }} props
+ * @param {{ feed: Feed, atMs: number, uptimeMs: number }} props
  */
-export function Charts({ feed, atMs }) {
-  const { times, all } = useMemo(() => alignSeconds(feed.seconds, atMs), [feed.seconds, atMs]);
+export function Charts({ feed, atMs, uptimeMs }) {
+  const { times, began, all } = useMemo(
+    () => alignSeconds(feed.seconds, atMs, uptimeMs),
+    [feed.seconds, atMs],
+  );
   const [isDark, setDark] = useState(DARK.matches);
   useEffect(() => {
     const change = () => setDark(DARK.matches);
@@ -30,16 +36,16 @@ export function Charts({ feed, atMs }) {
     CHARTS.map((chart) =>
       view`<${ChartView} key=${chart.id} chart=${chart} times=${times} values=${
         chart.values(all)
-      } seconds=${feed.seconds} isDark=${isDark} />`
+      } seconds=${feed.seconds} began=${began} isDark=${isDark} />`
     )
   }</div>
   <//>`;
 }
 
 /**
- * @param {{ chart: Chart, times: number[], values: (number | null)[][], seconds: Feed["seconds"], isDark: boolean }} props
+ * @param {{ chart: Chart, times: number[], values: (number | null)[][], seconds: Feed["seconds"], began: number, isDark: boolean }} props
  */
-function ChartView({ chart, times, values, seconds, isDark }) {
+function ChartView({ chart, times, values, seconds, began, isDark }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
   const plot = useRef(/** @type {uPlot | null} */ (null));
   /** Index of the second under the pointer. */
@@ -88,15 +94,15 @@ function ChartView({ chart, times, values, seconds, isDark }) {
     <div class="plot" ref=${place} role="img" aria-label="${chart.title} ${chart.unit}, line chart of the last 15 minutes. Now: ${
     numbers.join(", ")
   }."></div>
-    <${ChartTable} chart=${chart} seconds=${seconds} last=${times.at(-1) ?? 0} />
+    <${ChartTable} chart=${chart} seconds=${seconds} last=${times.at(-1) ?? 0} began=${began} />
   </figure>`;
 }
 
 /**
  * Returns the table of a chart, which has rows only while it is open.
- * @param {{ chart: Chart, seconds: Feed["seconds"], last: number }} props
+ * @param {{ chart: Chart, seconds: Feed["seconds"], last: number, began: number }} props
  */
-function ChartTable({ chart, seconds, last }) {
+function ChartTable({ chart, seconds, last, began }) {
   const [isOpen, setOpen] = useState(false);
   return view`<details onToggle=${/** @param {Event} event */ (event) =>
     setOpen(/** @type {HTMLDetailsElement} */ (event.currentTarget).open)}>
@@ -106,7 +112,7 @@ function ChartTable({ chart, seconds, last }) {
       "Minute",
       ...(chart.columns ?? chart.lines).map((name) => `#${name}`),
     ]}>${
-      minutesOf(seconds, last).map((part) =>
+      minutesOf(seconds, last, began).map((part) =>
         view`<tr key=${part.minute}><th scope="row">${
           clock(part.minute * 60_000).slice(0, 5)
         }</th>${
@@ -184,7 +190,7 @@ function optionsOf(chart, element, onPoint) {
         width: 1.5,
         spanGaps: true,
         points: { show: false },
-        ...line === 1 ? { dash: [4, 3] } : {},
+        ...line === 0 ? {} : { dash: DASHES[line] ?? [] },
         ...chart.lines.length === 1 ? { fill: colour("--fill") } : {},
       })),
     ],

@@ -3,6 +3,7 @@
 
 /** Seconds that the charts show. */
 export const MAX_SECONDS = 900;
+/** Calls that are stored: the newest, and as many of each mark. */
 const MAX_FINISHED = 100;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 8000;
@@ -10,7 +11,9 @@ const MAX_RETRY_MS = 8000;
 const MAX_SILENCE_MS = 6000;
 
 /**
- * What the page knows: the newest snapshot, and the seconds and finished calls of those before it.
+ * What the page knows: the newest snapshot, and the seconds and finished calls of those before it. Of the
+ * calls it stores the newest 100, and the newest 100 that failed, that were not sent, that were refused, and
+ * that were slow.
  * @typedef {object} Feed
  * @property {Snapshot | null} snapshot
  * @property {SecondView[]} seconds Oldest first.
@@ -40,16 +43,41 @@ export const NO_FEED = {
  */
 export function withSnapshot(feed, snapshot, isFirst) {
   const before = isFirst ? NO_FEED : feed;
+  // A gateway of another version may lack lists.
+  const { seconds = [], finished = [], notable = [] } = snapshot;
   const oldest = Math.floor(snapshot.atMs / 1000) - MAX_SECONDS;
   return {
     snapshot: before.snapshot === null ? snapshot : shared(before.snapshot, snapshot),
-    seconds: [...before.seconds, ...snapshot.seconds].filter(({ second }) => second >= oldest)
+    seconds: [...before.seconds, ...seconds].filter(({ second }) => second >= oldest)
       .slice(-MAX_SECONDS),
-    finished: [...snapshot.finished, ...before.finished].slice(0, MAX_FINISHED),
+    finished: storedCalls([...finished, ...notable, ...before.finished]),
     isLive: true,
     lostSinceMs: null,
     reason: null,
   };
+}
+
+/**
+ * Returns the calls to store.
+ * @param {FinishedCall[]} calls Newest first.
+ */
+function storedCalls(calls) {
+  /** @type {Map<string | undefined, number>} */
+  const counts = new Map();
+  return calls.filter((call, at) => {
+    const mark = markOf(call);
+    const count = (counts.get(mark) ?? 0) + 1;
+    counts.set(mark, count);
+    return at < MAX_FINISHED || (mark !== undefined && count <= MAX_FINISHED);
+  });
+}
+
+/**
+ * Returns why a call is stored longer than others; undefined for a call that is not.
+ * @param {FinishedCall} call
+ */
+export function markOf({ outcome, isSlow }) {
+  return outcome === "complete" || outcome === "left" ? isSlow && "slow" : outcome;
 }
 
 /**
@@ -77,7 +105,7 @@ export function shared(before, next) {
 }
 
 /**
- * Follows the snapshots of the gateway. A lost connection is opened again until the page is closed.
+ * Follows the snapshots of the gateway between `start` and `stop`. A lost connection is opened again.
  * @param {(feed: Feed) => void} onChange
  */
 export function follow(onChange) {
@@ -91,7 +119,7 @@ export function follow(onChange) {
 
   function connect() {
     // A browser opens few connections to a host: one that hangs must not take that of the stream.
-    asking.abort();
+    disconnect();
     const opened = new EventSource("/events");
     source = opened;
     let isFirst = true;
@@ -107,14 +135,19 @@ export function follow(onChange) {
     opened.onerror = () => lost();
   }
 
+  function disconnect() {
+    source?.close();
+    clearTimeout(timer);
+    asking.abort();
+  }
+
   function watch() {
     clearTimeout(timer);
     timer = setTimeout(lost, MAX_SILENCE_MS);
   }
 
   function lost() {
-    source?.close();
-    clearTimeout(timer);
+    disconnect();
     timer = setTimeout(connect, retryMs);
     retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     feed = { ...feed, isLive: false, lostSinceMs: feed.lostSinceMs ?? Date.now() };
@@ -128,7 +161,13 @@ export function follow(onChange) {
     });
   }
 
-  connect();
+  return {
+    start() {
+      retryMs = FIRST_RETRY_MS;
+      connect();
+    },
+    stop: disconnect,
+  };
 }
 
 /**

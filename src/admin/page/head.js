@@ -8,22 +8,33 @@ import { Badge, Name, NoModelNote, view } from "./ui.js";
 /** @import { Snapshot } from "../snapshot.ts" */
 
 /**
- * Returns the head: which process this is, and whether the page is up to date.
- * @param {{ feed: Feed, snapshot: Snapshot }} props
+ * Returns the bar that stays in sight: whether the page is up to date, what is wrong, and its views.
+ * @param {{ feed: Feed, snapshot: Snapshot, views: readonly (readonly [string, string])[] }} props
  */
-export function Head({ feed, snapshot }) {
-  const { version, uptimeMs, generation, store, runningCount } = snapshot;
+export function Head({ feed, snapshot, views }) {
   return view`<header>
-    <h1>Switchyard</h1>
-    <${Status} feed=${feed} snapshot=${snapshot} />
-    <dl>
-      <div><dt>Version</dt><dd>${version}</dd></div>
-      <div><dt>Up for</dt><dd>${duration(uptimeMs)}</dd></div>
-      <div><dt>Configuration</dt><dd>generation ${generation}</dd></div>
-      <div><dt>State store</dt><dd>${storeText(store)}</dd></div>
-      <div><dt>Running</dt><dd>${counted(runningCount, "call")}</dd></div>
-    </dl>
+    <div class="head"><h1>Switchyard</h1>
+      <${Status} feed=${feed} snapshot=${snapshot} />
+      <nav aria-label="Views"><ul>${
+    views.map(([id, title]) => view`<li key=${id}><a href="#${id}">${title}</a></li>`)
+  }</ul></nav>
+    </div>
   </header>`;
+}
+
+/**
+ * Returns which process this is.
+ * @param {{ snapshot: Snapshot }} props
+ */
+export function Facts({ snapshot }) {
+  const { version, uptimeMs, generation, store, runningCount } = snapshot;
+  return view`<dl id="facts">
+    <div><dt>Version</dt><dd>${version}</dd></div>
+    <div><dt>Up for</dt><dd>${duration(uptimeMs)}</dd></div>
+    <div><dt>Configuration</dt><dd>generation ${generation}</dd></div>
+    <div><dt>State store</dt><dd>${storeText(store)}</dd></div>
+    <div><dt>Running</dt><dd>${counted(runningCount, "call")}</dd></div>
+  </dl>`;
 }
 
 /**
@@ -48,7 +59,10 @@ function Status({ feed, snapshot }) {
     view`<${Badge} tone="warn">the gateway has another version or address<//> <a href="/">Load the page again.</a>`
   }
     ${isDraining && view`<${Badge} tone="warn">draining: the gateway shuts down<//>`}
-    ${refusedReload !== null && view`<${Badge} tone="bad">reload refused<//>`}
+    ${
+    refusedReload !== null &&
+    view`<a href="#problems"><${Badge} tone="bad">reload refused<//></a>`
+  }
     ${!store.isUp && view`<${Badge} tone="bad">state store away<//>`}
   </p>`;
 }

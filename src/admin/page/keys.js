@@ -59,8 +59,16 @@ function rowOf({ entry }) {
   }</td>
     <td class="note roomy">${counted(today.calls, "call")}, ${short(today.input)} in, ${
     short(today.output)
-  } out, ${dollars(today.nanoUsd / 1e9)}</td>
+  } out, ${costText(today)}</td>
   </tr>`;
+}
+
+/**
+ * Returns the cost of calls; `–` if none of them has a known price.
+ * @param {KeyView["today"]} usage
+ */
+function costText({ calls, nanoUsd }) {
+  return calls > 0 && nanoUsd === 0 ? "cost –" : dollars(nanoUsd / 1e9);
 }
 
 /**

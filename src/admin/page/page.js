@@ -1,10 +1,11 @@
 // @ts-check
 /// <reference lib="dom" />
 import { render } from "preact";
-import { Calls, isListInUse } from "./calls.js";
+import { Calls } from "./calls.js";
 import { Charts } from "./charts.js";
 import { follow, NO_FEED } from "./feed.js";
-import { Empty, Head, Problems } from "./head.js";
+import { isListInUse } from "./finished.js";
+import { Empty, Facts, Head, Problems } from "./head.js";
 import { Keys } from "./keys.js";
 import { Providers } from "./providers.js";
 import { Routes } from "./routes.js";
@@ -13,6 +14,7 @@ import { TryIt } from "./try.js";
 import { view } from "./ui.js";
 /** @import { Feed } from "./feed.js" */
 
+/** @type {readonly (readonly [string, string])[]} */
 const VIEWS = [
   ["charts", "Charts"],
   ["providers", "Providers"],
@@ -40,22 +42,16 @@ function Page({ feed, isInUse }) {
   const isUnused = snapshot.finishedCount === 0 && snapshot.runningCount === 0;
   return view`
     <a class="skip" href="#main">Skip to the content</a>
-    <${Head} feed="${feed}" snapshot="${snapshot}" />
-    <nav aria-label="Views"><ul>${
-    VIEWS.map(([id, title]) =>
-      view`
-        <li key="${id}"><a href="#${id}">${title}</a></li>
-      `
-    )
-  }</ul></nav>
+    <${Head} feed="${feed}" snapshot="${snapshot}" views="${VIEWS}" />
     <main id="main" tabindex="-1" class="${feed.isLive ? "" : "stale"}">
+      <${Facts} snapshot="${snapshot}" />
       <${Problems} snapshot="${snapshot}" />
       ${
     isUnused && view`
         <${Empty} snapshot="${snapshot}" />
       `
   }
-      <${Charts} feed="${feed}" atMs="${snapshot.atMs}" />
+      <${Charts} feed="${feed}" atMs="${snapshot.atMs}" uptimeMs="${snapshot.uptimeMs}" />
       <${Providers} providers="${snapshot.providers}" />
       <${Routes} routes="${snapshot.routes}" />
       <${Calls} feed="${feed}" snapshot="${snapshot}" isInUse="${isInUse}" />
@@ -66,25 +62,49 @@ function Page({ feed, isInUse }) {
   `;
 }
 
-const root = /** @type {HTMLElement} */ (document.getElementById("page"));
+let root = /** @type {HTMLElement} */ (document.getElementById("page"));
 let feed = NO_FEED;
 
 /** Draws the page. A hidden one is drawn when it is shown again. */
 function draw() {
-  if (!document.hidden) {
+  if (document.hidden) return;
+  try {
     render(
       view`
         <${Page} feed="${feed}" isInUse="${isListInUse()}" />
       `,
       root,
     );
+  } catch (error) {
+    drawOutdated();
+    reportError(error);
   }
 }
 
-root.replaceChildren();
-document.addEventListener("visibilitychange", draw);
-draw();
-follow((next) => {
+/** Draws what to do if the snapshots are not those of this page: the gateway has another version now. */
+function drawOutdated() {
+  // What an error has left of the page cannot be drawn again.
+  const empty = /** @type {HTMLElement} */ (root.cloneNode(false));
+  root.replaceWith(empty);
+  root = empty;
+  render(
+    view`<main><p class="waiting" role="status">The gateway has another version than this page. <a href="/">Load the page again.</a></p></main>`,
+    root,
+  );
+}
+
+/** Draws and follows the gateway while the page is shown. */
+function showOrHide() {
+  // A browser opens six connections to a host for all its pages together: a hidden one must have none.
+  if (document.hidden) return following.stop();
+  draw();
+  following.start();
+}
+
+const following = follow((next) => {
   feed = next;
   draw();
 });
+root.replaceChildren();
+document.addEventListener("visibilitychange", showOrHide);
+showOrHide();

@@ -22,7 +22,7 @@ const ProviderRow = kept(
         <th scope="row"><${Name} text=${one.id} /> <span class="note">${one.type}</span></th>
         <td><${Breaker} provider=${one} /></td>
         <td class="number">${whole(one.attempts)}</td>
-        <td class="roomy"><${Outcomes} outcomes=${one.outcomes} attempts=${one.attempts} /></td>
+        <td class="roomy"><${Outcomes} outcomes=${one.outcomes} notSent=${one.notSent} attempts=${one.attempts} /></td>
         <td class="number">${duration(one.p50Ms)}</td>
         <td class="number">${duration(one.p95Ms)}</td>
         <td><${Running} provider=${one} /></td>
@@ -54,16 +54,24 @@ function Breaker({ provider: { breaker, opensInMs } }) {
   }</span>`;
 }
 
-/** @param {{ outcomes: ProviderView["outcomes"], attempts: number }} props */
-function Outcomes({ outcomes, attempts }) {
-  const sorted = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
-  if (sorted.length === 0) return view`<span class="none">–</span>`;
+/**
+ * Returns what became of the attempts, and apart those that were not sent; an older gateway has these in one.
+ * @param {{ outcomes: ProviderView["outcomes"], notSent?: ProviderView["notSent"], attempts: number }} props
+ */
+function Outcomes({ outcomes, notSent = {}, attempts }) {
+  const sent = countsText(outcomes), unsent = countsText(notSent);
+  if (sent === "" && unsent === "") return view`<span class="none">–</span>`;
   const good = (outcomes["success"] ?? 0) / Math.max(attempts, 1);
-  return view`<span class="outcomes"><${Bar} share=${good} tone=${
-    good < 1 ? "split" : "good"
-  } /><span>${
-    sorted.map(([outcome, count]) => `${outcome} ${whole(count)}`).join(", ")
-  }</span></span>`;
+  return view`<span class="outcomes">${
+    sent !== "" &&
+    view`<${Bar} share=${good} tone=${good < 1 ? "split" : "good"} /><span>${sent}</span>`
+  }${unsent !== "" && view`<span class="note">not sent: ${unsent}</span>`}</span>`;
+}
+
+/** @param {Readonly<Record<string, number>>} counts */
+function countsText(counts) {
+  return Object.entries(counts).sort(([, one], [, other]) => other - one)
+    .map(([outcome, count]) => `${outcome} ${whole(count)}`).join(", ");
 }
 
 /** @param {{ provider: ProviderView }} props */

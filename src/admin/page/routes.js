@@ -1,10 +1,10 @@
 // @ts-check
-import { percent, whole } from "./format.js";
+import { counted, percent, whole } from "./format.js";
 import { Explain } from "./explain.js";
 import { Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { RouteView, TargetView } from "../snapshot.ts" */
 
-const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls"];
+const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls", "#Failed"];
 
 /** Rows of a route, drawn again when its data changed. */
 const RouteRows = kept(rowsOf);
@@ -26,7 +26,7 @@ export const Routes = kept(
 );
 
 /** @param {{ route: RouteView }} props */
-function rowsOf({ route: { name, match, strategy, targets, fallbacks } }) {
+function rowsOf({ route: { name, match, strategy, calls, failed, targets, fallbacks } }) {
   const rows = [
     ...targets.map((target) => ({ target, isFallback: false })),
     ...fallbacks.map((target) => ({ target, isFallback: true })),
@@ -36,7 +36,12 @@ function rowsOf({ route: { name, match, strategy, targets, fallbacks } }) {
       view`<tr key=${at} class=${at === 0 ? "first" : "next"}>
         ${
         at === 0 && view`<th scope="rowgroup" rowspan=${rows.length}><${Name} text=${name} />
-          <span class="match">${match}</span><span class="note">${strategy}</span></th>`
+          <span class="match">${match}</span><span class="note">${strategy}${
+          calls > 0 &&
+          view`; ${counted(calls, "call")}, ${
+            failed === 0 ? "none failed" : `${failedText({ calls, failed })} failed`
+          }`
+        }</span></th>`
       }
         <td><${Target} target=${target} />${
         isFallback && view` <span class="note">fallback</span>`
@@ -50,9 +55,18 @@ function rowsOf({ route: { name, match, strategy, targets, fallbacks } }) {
           }</span></span>`
       }</td>
         <td class="number">${whole(target.calls)}</td>
+        <td class="number">${failedText(target)}</td>
       </tr>`
     )
   }`;
+}
+
+/**
+ * Returns the calls that failed, with their share; an older gateway does not count them.
+ * @param {{ calls: number, failed?: number }} counts
+ */
+function failedText({ calls, failed = 0 }) {
+  return failed === 0 ? "0" : `${whole(failed)} (${percent(failed / calls)})`;
 }
 
 /** @param {{ target: TargetView }} props */

@@ -17,9 +17,14 @@ const HOUR_S = 3600;
  * @property {string} unit
  * @property {readonly string[]} lines
  * @property {(value: number) => string} text Writes a value of the chart with its unit.
- * @property {(all: readonly (SecondView | undefined)[]) => (number | null)[][]} values
+ * @property {(all: readonly Slot[]) => (number | null)[][]} values
  * @property {readonly string[]} [columns] Names of the values of a minute, where they are no means of it.
  * @property {(minute: Minute) => (number | null)[]} ofMinute Values of one minute for the table.
+ */
+
+/**
+ * A second of a chart: `undefined` without calls, null before the gateway began.
+ * @typedef {SecondView | undefined | null} Slot
  */
 
 /**
@@ -36,15 +41,20 @@ export const CHARTS = [
     id: "rates",
     title: "Calls",
     unit: "per second",
-    lines: ["finished", "failed"],
+    lines: ["finished", "failed", "refused", "not sent"],
     text: (value) => `${decimal(value)}/s`,
     values: (all) => [
       trailing(all, (one) => one.calls, MEAN_S),
       trailing(all, (one) => one.failures, MEAN_S),
+      // A gateway of an older version does not count these.
+      trailing(all, ({ refusals = 0 }) => refusals, MEAN_S),
+      trailing(all, ({ notSent = 0 }) => notSent, MEAN_S),
     ],
     ofMinute: ({ ones, lengthS }) => [
       sum(ones, (one) => one.calls) / lengthS,
       sum(ones, (one) => one.failures) / lengthS,
+      sum(ones, ({ refusals = 0 }) => refusals) / lengthS,
+      sum(ones, ({ notSent = 0 }) => notSent) / lengthS,
     ],
   },
   {
@@ -85,12 +95,19 @@ export const CHARTS = [
     unit: "per hour",
     lines: ["dollars"],
     text: (value) => `${dollars(value)}/h`,
-    values: (
-      all,
-    ) => [
-      trailing(all, (one) => one.usd, COST_S).map((usd) => (usd ?? 0) * HOUR_S),
+    values(all) {
+      const unknown = trailing(all, ({ usd }) => usd === null ? 1 : 0, COST_S);
+      return [
+        trailing(all, ({ usd }) => usd ?? 0, COST_S)
+          .map((usd, at) => hourCost(usd, unknown[at] ?? 0)),
+      ];
+    },
+    ofMinute: ({ ones, lengthS }) => [
+      hourCost(
+        sum(ones, ({ usd }) => usd ?? 0) / lengthS,
+        ones.filter(({ usd }) => usd === null).length,
+      ),
     ],
-    ofMinute: ({ ones, lengthS }) => [sum(ones, (one) => one.usd) / lengthS * HOUR_S],
   },
   {
     id: "streams",
@@ -105,25 +122,41 @@ export const CHARTS = [
 ];
 
 /**
- * Returns the seconds of the charts, oldest first, with `undefined` for each without calls.
+ * Returns the cost of an hour from that of a second; null if nothing is known to cost, and some cost is unknown.
+ * @param {number | null} usd
+ * @param {number} unknown Seconds whose cost is unknown, or a part of them.
+ */
+function hourCost(usd, unknown) {
+  return usd === null || (usd === 0 && unknown > 0) ? null : usd * HOUR_S;
+}
+
+/**
+ * Returns the seconds of the charts, oldest first, and the first second of the gateway.
  * @param {readonly SecondView[]} seconds
  * @param {number} atMs
+ * @param {number} uptimeMs
  */
-export function alignSeconds(seconds, atMs) {
+export function alignSeconds(seconds, atMs, uptimeMs) {
   const last = Math.floor(atMs / 1000) - 1;
+  const began = Math.floor((atMs - uptimeMs) / 1000);
   const times = Array.from({ length: MAX_SECONDS }, (_, at) => last - MAX_SECONDS + 1 + at);
   const known = new Map(seconds.map((one) => [one.second, one]));
-  return { times, all: times.map((second) => known.get(second)) };
+  return {
+    times,
+    began,
+    all: times.map((second) => known.get(second) ?? (second < began ? null : undefined)),
+  };
 }
 
 /**
  * Returns the seconds by clock minute, the newest first. The newest minute has not ended, and the oldest one
- * has lost its first seconds: a rate is that of the seconds that there are.
+ * has lost its first seconds, or the gateway began in it: a rate is that of the seconds that there are.
  * @param {readonly SecondView[]} seconds
  * @param {number} last The newest second that has ended.
+ * @param {number} began First second of the gateway.
  * @returns {Minute[]}
  */
-export function minutesOf(seconds, last) {
+export function minutesOf(seconds, last, began) {
   /** @type {Map<number, SecondView[]>} */
   const minutes = new Map();
   for (const one of seconds) {
@@ -133,38 +166,43 @@ export function minutesOf(seconds, last) {
     else known.push(one);
   }
   return [...minutes].sort(([one], [other]) => other - one).map(([minute, ones]) => {
-    const from = Math.max(minute * 60, last + 1 - MAX_SECONDS);
+    const from = Math.max(minute * 60, last + 1 - MAX_SECONDS, began);
     return { minute, ones, lengthS: Math.max(Math.min(minute * 60 + 60, last + 1) - from, 1) };
   });
 }
 
 /**
- * Returns for each second the mean of it and of those before it.
- * @param {readonly (SecondView | undefined)[]} all
+ * Returns for each second the mean of it and of those before it; null before the gateway began.
+ * @param {readonly Slot[]} all
  * @param {(second: SecondView) => number} valueOf
  * @param {number} length
  * @returns {(number | null)[]}
  */
 function trailing(all, valueOf, length) {
-  let total = 0;
-  const values = all.map((one) => one === undefined ? 0 : valueOf(one));
+  let total = 0, lived = 0;
+  const values = all.map((one) => one ? valueOf(one) : 0);
   return values.map((value, at) => {
     total += value - (values[at - length] ?? 0);
+    if (all[at] === null) return null;
+    lived++;
     // What remains of many additions and subtractions of parts is not quite nothing.
-    return total < 1e-9 ? 0 : total / length;
+    return total < 1e-9 ? 0 : total / Math.min(length, lived);
   });
 }
 
 /**
- * Returns for each second its value, or the last one that is known: without calls nothing changed.
- * @param {readonly (SecondView | undefined)[]} all
+ * Returns for each second its value, or the last one that is known: without calls nothing changed. At first
+ * there is nothing.
+ * @param {readonly Slot[]} all
  * @param {(second: SecondView) => number} valueOf
  * @returns {(number | null)[]}
  */
 function carried(all, valueOf) {
-  /** @type {number | null} */
-  let last = null;
-  return all.map((one) => last = one === undefined ? last : valueOf(one));
+  let last = 0;
+  return all.map((one) => {
+    if (one) last = valueOf(one);
+    return one === null ? null : last;
+  });
 }
 
 /**

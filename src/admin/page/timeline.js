@@ -1,10 +1,13 @@
 // @ts-check
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
-import { End, Target, textIn, tokensText } from "./calls.js";
-import { dateAndClock, dollars, duration } from "./format.js";
+import { dateAndClock, dollars, duration, whole } from "./format.js";
+import { modelOf, Outcome, Target, textIn, wasSent } from "./outcome.js";
 import { Badge, Name, Table, view } from "./ui.js";
 /** @import { AttemptView, FinishedCall, PassedTarget } from "../snapshot.ts" */
+
+/** @type {Readonly<Record<string, string>>} */
+const CACHE_WORDS = { HIT: "hit", MISS: "miss" };
 
 /**
  * Returns what happened to a finished call: route, targets, attempts, and what came of them.
@@ -12,7 +15,10 @@ import { Badge, Name, Table, view } from "./ui.js";
  */
 export function Timeline({ call, onClose }) {
   const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
-  useEffect(() => title.current?.focus(), []);
+  useEffect(() => {
+    title.current?.focus({ preventScroll: true });
+    title.current?.closest("tr")?.scrollIntoView({ block: "nearest" });
+  }, []);
   const { access } = call;
   /** @type {(readonly [string, any])[]} */
   const facts = [
@@ -23,13 +29,14 @@ export function Timeline({ call, onClose }) {
     [
       call.failure === null ? "Served by" : "Last target",
       textIn(access, "provider") &&
-      view`<${Target} provider=${textIn(access, "provider")} model=${textIn(access, "model")} />`,
+      view`<${Target} provider=${textIn(access, "provider")} model=${modelOf(call)} />`,
     ],
+    ["Requested model", call.requestedModel && view`<${Name} text=${call.requestedModel} />`],
     ["First byte", call.firstByteMs !== null && duration(call.firstByteMs)],
     ["First token", call.firstTokenMs !== null && duration(call.firstTokenMs)],
     ["Total", duration(call.totalMs)],
     ["Waited for a slot", typeof access["queued_ms"] === "number" && duration(access["queued_ms"])],
-    ["Cache", textIn(access, "cache")],
+    ["Cache", CACHE_WORDS[textIn(access, "cache") ?? ""]],
     ["Tokens", tokensText(access)],
     ["Cost", dollars(call.usd)],
     [
@@ -43,9 +50,7 @@ export function Timeline({ call, onClose }) {
     textIn(access, "method")
   } <${Name} text=${textIn(access, "path")} /></h3>
       <button type="button" onClick=${onClose}>Close</button></div>
-    <p><${End} end=${textIn(access, "end")} status=${access["status"]} /> at ${
-    dateAndClock(call.endedAtMs)
-  }</p>
+    <p><${Outcome} call=${call} /> at ${dateAndClock(call.endedAtMs)}</p>
     ${call.failure !== null && view`<p class="trouble">${call.failure}</p>`}
     <dl>${
     facts.filter(([, value]) => value).map(([name, value]) =>
@@ -72,15 +77,15 @@ export function Timeline({ call, onClose }) {
  * to check.
  * @param {FinishedCall} call
  */
-function verifiedTitle({ failure, isPromiseBroken }) {
-  if (isPromiseBroken) return "Checked, and broken";
+function verifiedTitle({ failure, code }) {
+  if (code === "promise_broken") return "Checked, and broken";
   return failure === null ? "Verified" : "Not verified";
 }
 
 /** @param {{ call: FinishedCall }} props */
 function Targets({ call }) {
   const { access, targets } = call;
-  const tried = triedFallbacks(call);
+  const attempts = attemptsByTarget(call);
   if (targets.length === 0) {
     // Only a request that continues a stored object has a route without targets: its provider is given.
     return view`<p class="note">${
@@ -90,43 +95,51 @@ function Targets({ call }) {
     }</p>`;
   }
   return view`<h4>Targets</h4>
-    <${Table} caption="Targets of the call" columns=${["Target", "Role", "Choice"]}>${
-    targets.map((target, at) =>
-      view`<tr key=${at}>
+    <${Table} caption="Targets of the call" columns=${["Target", "Role", "Outcome", "Choice"]}>${
+    targets.map((target, at) => {
+      const last = attempts.get(target)?.at(-1);
+      return view`<tr key=${at}>
         <th scope="row"><${Target} provider=${target.provider} model=${target.model} /></th>
         <td>${target.isFallback ? "fallback" : "target"}</td>
         <td>${
-        target.isChosen
-          ? view`<${Badge} tone="good">chosen<//>`
-          : tried.has(target)
-          ? view`<${Badge} tone="good">tried<//>`
-          : view`<span class="reason">${passedText(target, call.failure !== null)}</span>`
+        last !== undefined
+          ? view`<${AttemptOutcome} attempt=${last} />`
+          : target.isChosen && access["cache"] === "HIT"
+          ? "answered from the cache"
+          : view`<span class="none">–</span>`
       }</td>
-      </tr>`
-    )
+        <td><span class="reason">${
+        target.isChosen
+          ? "chosen"
+          : last !== undefined
+          ? "tried"
+          : passedText(target, call.failure !== null)
+      }</span></td>
+      </tr>`;
+    })
   }<//>`;
 }
 
 /**
- * Returns the fallbacks that an attempt was made at. An attempt at the provider and model of the one before it
- * is a retry.
+ * Returns the attempts at each target. An attempt at the provider and model of the one before it is a retry.
  * @param {FinishedCall} call
- * @returns {ReadonlySet<PassedTarget>}
+ * @returns {ReadonlyMap<PassedTarget, readonly AttemptView[]>}
  */
-function triedFallbacks({ targets, attempts }) {
-  /** @type {Set<PassedTarget>} */
-  const tried = new Set();
+function attemptsByTarget({ targets, attempts }) {
+  /** @type {Map<PassedTarget, AttemptView[]>} */
+  const found = new Map();
   let last = targets.find(({ isChosen }) => isChosen);
   for (const attempt of attempts) {
     /** @param {PassedTarget | undefined} one */
     const isAt = (one) => one?.provider === attempt.provider && one.model === attempt.model;
-    if (isAt(last)) continue;
-    last = targets.find((one) =>
-      one.isFallback && one.skipped === null && !tried.has(one) && isAt(one)
-    );
-    if (last !== undefined) tried.add(last);
+    if (!isAt(last)) {
+      last = targets.find((one) =>
+        one.isFallback && one.skipped === null && !found.has(one) && isAt(one)
+      );
+    }
+    if (last !== undefined) found.set(last, [...found.get(last) ?? [], attempt]);
   }
-  return tried;
+  return found;
 }
 
 /**
@@ -137,6 +150,14 @@ function passedText({ skipped, isFallback }, hasFailed) {
   if (skipped !== null) return `passed over: ${skipped}`;
   if (!isFallback) return "able, but another one was picked";
   return hasFailed ? "not tried: the call ended before" : "not needed";
+}
+
+/** @param {{ attempt: AttemptView }} props */
+function AttemptOutcome({ attempt }) {
+  const { outcome } = attempt;
+  return wasSent(attempt)
+    ? view`<${Badge} tone=${outcome === "success" ? "good" : "bad"}>${outcome}<//>`
+    : view`<${Badge} tone="unsent">not sent<//> <code>${outcome}</code>`;
 }
 
 /** @param {{ attempts: readonly AttemptView[], totalMs: number }} props */
@@ -152,21 +173,22 @@ function Attempts({ attempts, totalMs }) {
     "#Took",
     "Time",
   ];
-  return view`<h4>Attempts</h4>
+  let sent = 0;
+  return view`<h4>${attempts.some(wasSent) ? "Attempts" : "No attempt was sent"}</h4>
     <${Table} caption="Attempts of the call" columns=${columns}>${
     attempts.map((attempt, at) =>
       view`<tr key=${at}>
         <th scope="row">${
-        at + 1
-      }. <${Target} provider=${attempt.provider} model=${attempt.model} /></th>
+        wasSent(attempt) ? `${whole(++sent)}. ` : ""
+      }<${Target} provider=${attempt.provider} model=${attempt.model} /></th>
         ${hasKeys && view`<td><${Name} text=${attempt.key} /></td>`}
-        <td><${Badge} tone=${
-        attempt.outcome === "success" ? "good" : "bad"
-      }>${attempt.outcome}<//></td>
+        <td><${AttemptOutcome} attempt=${attempt} /></td>
         <td class="number">${duration(attempt.beganMs)}</td>
         <td class="number">${duration(attempt.endedMs)}</td>
         <td class="number">${duration(attempt.endedMs - attempt.beganMs)}</td>
-        <td class="gantt"><${Span} attempt=${attempt} totalMs=${totalMs} /></td>
+        <td class="gantt">${
+        wasSent(attempt) && view`<${Span} attempt=${attempt} totalMs=${totalMs} />`
+      }</td>
       </tr>`
     )
   }<//>`;
@@ -184,4 +206,12 @@ function Span({ attempt: { beganMs, endedMs, outcome }, totalMs }) {
     Math.max(((endedMs - beganMs) / whole) * 100, 0.8)
   } height="6" />
   </svg>`;
+}
+
+/** @param {FinishedCall["access"]} access */
+export function tokensText({ tokens_in: input, tokens_out: output, tokens_estimated: guessed }) {
+  if (typeof input !== "number" && typeof output !== "number") return "–";
+  return `${guessed === true ? "about " : ""}${whole(Number(input ?? 0))} in, ${
+    whole(Number(output ?? 0))
+  } out`;
 }

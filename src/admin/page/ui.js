@@ -137,7 +137,7 @@ export const Bar = kept(
 
 /**
  * Returns a word with a colour that repeats its meaning.
- * @param {{ tone: "good" | "warn" | "bad" | "quiet", children?: any }} props
+ * @param {{ tone: "good" | "warn" | "bad" | "unsent" | "quiet", children?: any }} props
  */
 export function Badge({ tone, children }) {
   return view`

@@ -1,11 +1,13 @@
+import { findListeners } from "../../sockets/listeners.ts";
 import type { Sockets } from "../../sockets/sockets.ts";
 
 /**
- * Turns Nagle's algorithm off for every listening socket of this process; accepted connections
- * inherit it. Without it small records of a stream wait up to 40 ms for the client's acknowledgement.
+ * Turns Nagle's algorithm off for the listening sockets at this address; accepted connections inherit
+ * it. Without it small records of a stream wait up to 40 ms for the client's acknowledgement.
  */
-export function setNoDelay(sockets: Pick<Sockets, "bound" | "setNoDelay">): void {
-  // Descriptors that are no sockets return an error, which is ignored.
-  const bound = sockets.bound();
-  for (let descriptor = 0; descriptor < bound; descriptor++) sockets.setNoDelay(descriptor);
+export function setNoDelay(
+  sockets: Pick<Sockets, "bound" | "local" | "isListening" | "setNoDelay">,
+  address: Pick<Deno.NetAddr, "hostname" | "port">,
+): void {
+  for (const descriptor of findListeners(sockets, address)) sockets.setNoDelay(descriptor);
 }

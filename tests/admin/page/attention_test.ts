@@ -3,6 +3,7 @@ import { AT_MS, BUSY, finishedCall } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
+import { leaveList } from "./finished_list.ts";
 
 const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
 
@@ -14,7 +15,7 @@ function later(generation: number, first: number): Snapshot {
 
 async function untilGeneration(shown: TestPage, generation: number): Promise<void> {
   await shown.until(
-    `document.querySelector("header").innerText.includes("generation ${generation}")`,
+    `document.querySelector("#facts").innerText.includes("generation ${generation}")`,
   );
 }
 
@@ -61,7 +62,7 @@ browserTest(
     admin.send(later(101, 8000));
     await untilGeneration(shown, 101);
     assertMatch(await shown.value<string>(`String(${focused})`), /^Timeline of call 7582,/);
-    assertMatch(await shown.text("#calls .row"), /does not move while it has the focus/);
+    assertMatch(await shown.text("#calls .row"), /holds still while you read it, 516 newer/);
     await shown.page.focus("#explain button");
     admin.send(later(102, 9000));
     await untilGeneration(shown, 102);
@@ -85,7 +86,7 @@ browserTest(
 );
 
 browserTest(
-  "a timeline that is closed gives the focus to the list if its row has left it",
+  "the list does not move while a call is open, whose timeline gives the focus back to its row",
   async (browser) => {
     await using admin = serveScripted(BUSY);
     const shown = await browser.open(admin.url);
@@ -93,18 +94,64 @@ browserTest(
     await shown.page.focus('[aria-label^="Timeline of call 7582,"]');
     await shown.page.keyboard.press("Enter");
     await shown.until(`document.activeElement.id === "timeline-title"`);
+    await shown.page.focus("#explain button");
     admin.send(later(101, 8000));
     await untilGeneration(shown, 101);
-    await shown.page.keyboard.press("Tab");
-    await shown.page.keyboard.press("Enter");
+    const rows = `[...document.querySelectorAll("#finished tr.call")]`;
+    const following = `${rows}.at(1).nextElementSibling.querySelector("#timeline") !== null`;
+    assertEquals(await shown.value(following), true, "the timeline is under its row");
+    await shown.page.keyboard.press("Escape");
     await shown.until(`document.querySelector("#timeline") === null`);
-    assertEquals(
-      await shown.value(`document.activeElement.getAttribute("aria-label")`),
-      "Finished calls",
+    assertMatch(
+      await shown.value("document.activeElement.getAttribute('aria-label')"),
+      /^Timeline of call 7582,/,
     );
+    await shown.page.focus("#explain button");
     admin.send(later(102, 9000));
     await untilGeneration(shown, 102);
     await shown.until(`document.querySelector('[aria-label^="Timeline of call 9099,"]') !== null`);
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "the list holds still under the pointer, and a click anywhere in a row opens its call",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    const numbers =
+      `[...document.querySelectorAll("#finished tr.call button")].map((one) => one.ariaLabel.match(/\\d+/)[0])`;
+    const before = await shown.value<string[]>(numbers);
+    await shown.page.hover("#finished tr.call:nth-child(3) td:last-child");
+    admin.send(later(101, 8000));
+    await untilGeneration(shown, 101);
+    assertEquals(await shown.value(numbers), before);
+    await shown.page.click("#finished tr.call:nth-child(3) td:last-child");
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    assertMatch(await shown.text("#timeline"), /not sent[^]*circuit_open/);
+    await shown.page.click("#finished tr.call:nth-child(3) td:last-child");
+    await shown.until(`document.querySelector("#timeline") === null`);
+    await leaveList(shown);
+    admin.send(later(102, 9000));
+    await untilGeneration(shown, 102);
+    assertEquals((await shown.value<string[]>(numbers))[0], "9099");
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
+  "text of a row that is selected with the pointer opens nothing",
+  async (browser) => {
+    await using admin = serveScripted(BUSY);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await shown.page.click("#finished tr.call .name", { count: 2 });
+    await shown.until("String(getSelection()).length > 0");
+    // The first click of the two opens the call, and the second one selects a word.
+    await shown.page.keyboard.press("Escape");
+    await shown.page.click("#finished tr.call .name", { count: 3 });
+    assert((await shown.value<string>("String(getSelection())")).length > 0);
     assertNoErrors(shown);
   },
 );
@@ -117,6 +164,7 @@ browserTest(
     await shown.until(IS_DRAWN);
     await shown.page.click('[aria-label^="Timeline of call 7582,"]');
     await shown.until(`document.querySelector("#timeline") !== null`);
+    await leaveList(shown);
     const access = { ...finishedCall(7582).access, session: "after-restart" };
     const finished = [finishedCall(7582, { endedAtMs: AT_MS + 60_000, access })];
     admin.send({ ...BUSY, seconds: [], generation: 201, finished });

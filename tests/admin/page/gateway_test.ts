@@ -45,18 +45,18 @@ browserTest("every view of the admin page follows the traffic of a gateway", asy
     await shown.until(
       shows(
         "#routes",
-        /coding[^]*claude\/model of the request\s+100 %\s+100 %\s+1[^]*main[^]*75 %/,
+        /coding[^]*1 call, none failed[^]*claude\/model of the request\s+100 %\s+100 %\s+1\s+0[^]*main[^]*75 %/,
       ),
     );
     await shown.until(shows("#keys", /chat-bot\s+\d of 600[^]*of 100 k tokens/));
     assertMatch(await shown.text("#state"), /memory[^]*up/);
-    assertMatch(await shown.text("#calls"), /refused 401/);
+    assertMatch(await shown.text("#calls"), /refused 401\s+invalid_api_key/);
     assertEquals(await shown.value("document.querySelector('#empty')"), null);
     assert(!(await shown.page.content()).includes(KEY), "no key is in the page");
     assertNoErrors(shown);
     leave.abort();
     await slow;
-    await shown.until(shows("#calls", /client_gone/));
+    await shown.until(shows("#calls", /client left/));
   }, (upstream) => simulatedConfig(upstream, KEYS));
 });
 
@@ -77,7 +77,7 @@ browserTest(
         ),
       );
       assertEquals(await chat("claude-x", NO_FALLBACK), 503);
-      await shown.until(shows("#calls", /circuit_open 503/));
+      await shown.until(shows("#calls", /not sent 503\s+circuit_open/));
       await shown.page.click("#calls button.link");
       await shown.until(
         shows("#timeline", /The provider has failed too often[^]*claude\/claude-x[^]*circuit_open/),
@@ -116,7 +116,7 @@ browserTest(
       assertMatch(await shown.text("[role=status]"), /reload refused/);
       await write(file.replace("weight: 3", "weight: 4"));
       await shown.until(`document.querySelector("#problems") === null`);
-      await shown.until(shows("header", /generation 2/));
+      await shown.until(shows("#facts", /generation 2/));
       await shown.until(shows("#routes", /80 %/));
       assertNoErrors(shown);
     }, (upstream) => file = simulatedConfig(upstream));
@@ -186,13 +186,13 @@ browserTest(
         await shown.until(shows("#finished", /complete 200[^]*local/));
         await shown.page.click("#finished button");
         await shown.until(shows("#timeline", /Served by\s+local/));
-        const choices = await shown.value<string[]>(
-          `[...document.querySelectorAll("#timeline tbody")][0].innerText.split("\\n")`,
+        const choices = await shown.value<string[][]>(
+          `[...document.querySelectorAll("#timeline tbody")[0].rows].map((row) => [...row.cells].slice(1).map((cell) => cell.innerText.trim()))`,
         );
-        assertEquals(choices.map((choice) => choice.split("\t").slice(1)), [
-          ["target", "chosen"],
-          ["fallback", "tried"],
-          ["fallback", "not needed"],
+        assertEquals(choices, [
+          ["target", "upstream_unreachable", "chosen"],
+          ["fallback", "success", "tried"],
+          ["fallback", "–", "not needed"],
         ]);
         assertNoErrors(shown);
       },

@@ -54,7 +54,7 @@ browserTest(
     await shown.value(WATCH_TEXTS);
     await shown.value(MARK_ROWS);
     admin.send(QUIET);
-    await shown.until(`document.querySelector("header").innerText.includes("1 h 0 min")`);
+    await shown.until(`document.querySelector("#facts").innerText.includes("1 h 0 min")`);
     const changed = await shown.value<string[]>(CHANGED);
     assertEquals(changed.filter((place) => place !== "charts"), ["Up for"]);
     assertEquals(await shown.value(UNMARKED), 0);
@@ -87,7 +87,7 @@ browserTest(
       ],
       keys: [{ ...key, running: key.running + 1 }, ...keys],
     });
-    await shown.until(`document.querySelector("header").innerText.includes("1 h 0 min")`);
+    await shown.until(`document.querySelector("#facts").innerText.includes("1 h 0 min")`);
     const changed = await shown.value<string[]>(CHANGED);
     assertEquals(changed.filter((place) => place !== "charts"), [
       "Up for",
@@ -135,7 +135,7 @@ browserTest(
     }).observe(document.querySelector("#charts")))`);
     await shown.value(`globalThis.drawn = 0`);
     admin.send(QUIET);
-    await shown.until(`document.querySelector("header").innerText.includes("1 h 0 min")`);
+    await shown.until(`document.querySelector("#facts").innerText.includes("1 h 0 min")`);
     await shown.value(`new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))`);
     assertEquals(await shown.value("globalThis.drawn"), 0);
     assertEquals(await shown.value(`globalThis.find("1,204")`), true);

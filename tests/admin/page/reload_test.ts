@@ -27,7 +27,7 @@ browserTest(
         .replace("      fallback: [{provider: local}]\n", "")
         .replace("        - {provider: local, weight: 1}\n", "");
       await write(without);
-      await shown.until(shows("header", /generation 2/));
+      await shown.until(shows("#facts", /generation 2/));
       await shown.until(`!document.querySelector("#providers").innerText.includes("local")`);
       assertMatch(
         await shown.text("#calls"),
@@ -36,7 +36,7 @@ browserTest(
       leave.abort();
       await Promise.all([running, slow]);
       await shown.until(shows("#calls", /Running 0 calls/));
-      await shown.until(shows("#calls", /client_gone[^]*local/));
+      await shown.until(shows("#calls", /client left[^]*local/));
       await shown.page.click("#calls button.link");
       await shown.until(shows("#timeline", /local\/sim-slow-600000/));
       assertEquals(await chat("sim-echo"), 200);

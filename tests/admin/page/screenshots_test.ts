@@ -39,6 +39,7 @@ browserTest(
     const light = await browser.open(admin.url, { width: 1200, height: 900 });
     await take(light, "admin-overview", null);
     await take(light, "admin-providers", "#providers");
+    await take(light, "admin-calls", "#calls");
     await light.page.click('[aria-label^="Timeline of call 7582"]');
     await light.until(`document.querySelector("#timeline") !== null`);
     await take(light, "admin-timeline", "#timeline");

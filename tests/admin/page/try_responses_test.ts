@@ -121,7 +121,7 @@ browserTest("leaving the page ends the call of Try it at the gateway", async (br
     const calls = `document.querySelector("#calls").innerText`;
     await witness.until(`document.querySelector("#calls") && ${calls}.includes("Running 1 call")`);
     await shown.page.close();
-    await witness.until(`${calls}.includes("client_gone") && ${calls}.includes("Running 0 calls")`);
+    await witness.until(`${calls}.includes("client left") && ${calls}.includes("Running 0 calls")`);
     assertNoErrors(witness);
   }, simulatedConfig);
 });

@@ -152,7 +152,7 @@ browserTest(
       await shown.until(`document.querySelector("#calls").innerText.includes("Running 1 call")`);
       await shown.page.click("#try button[type=button]");
       await shown.until(`(${STATUS}).includes("Stopped.")`);
-      await shown.until(`document.querySelector("#calls").innerText.includes("client_gone")`);
+      await shown.until(`document.querySelector("#calls").innerText.includes("client left")`);
       assertNoErrors(shown);
     });
   },

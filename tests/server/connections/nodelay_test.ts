@@ -1,4 +1,6 @@
 import { listen } from "../../../src/cli/listen.ts";
+import { setNoDelay } from "../../../src/server/connections/nodelay.ts";
+import { findListeners } from "../../../src/sockets/listeners.ts";
 import { openSockets } from "../../../src/sockets/sockets.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { oneProvider, serveGateway } from "../../support/gateway.ts";
@@ -49,6 +51,20 @@ Deno.test({
   },
 });
 
+Deno.test("a listener sets TCP_NODELAY on its own socket only, whatever else the process has open", () => {
+  const address = { hostname: "127.0.0.1", port: 8080 };
+  const locals = ["127.0.0.1 8080", "127.0.0.1 8080", "127.0.0.1 8081", null, "127.0.0.1 8080"];
+  const listening = new Set([1, 2, 4]);
+  const set: number[] = [];
+  setNoDelay({
+    bound: () => locals.length,
+    local: (descriptor) => locals[descriptor] ?? null,
+    isListening: (descriptor) => listening.has(descriptor),
+    setNoDelay: (descriptor) => void set.push(descriptor),
+  }, address);
+  assertEquals(set, [1, 4]);
+});
+
 Deno.test({
   name: "accepted connections of a listener that was lost and opened again do not wait either",
   ignore: Deno.build.os !== "linux",
@@ -74,9 +90,7 @@ function loseListener(port: number): void {
   const opened = openSockets();
   assert(opened.kind === "open");
   const { sockets } = opened;
-  const isIt = (descriptor: number) =>
-    sockets.isListening(descriptor) && sockets.local(descriptor) === `127.0.0.1 ${port}`;
-  const found = Array.from({ length: sockets.bound() }, (_, descriptor) => descriptor).find(isIt);
+  const [found] = findListeners(sockets, { hostname: "127.0.0.1", port });
   assert(found !== undefined);
   sockets.shutDown(found);
   sockets.close();
