@@ -22,22 +22,22 @@ const MAX_PATTERN_CHARS = 2_000, MAX_PATTERN_STATES = 1_000;
  * classes, properties, each alone and combined): as many as permitted took 2 to 21 ms, and 37 ms in the
  * first milliseconds of the process. So all of them stay below 50 ms in one piece.
  */
-const MAX_COMPILE_US = 25_000;
+const MAX_COMPILE_MS = 25;
 
 /** Estimated time to compile a state, and to parse a character of any kind and an element of a class. */
-const STATE_US = 5, CHAR_US = 0.2, CLASS_ITEM_US = 3;
+const STATE_MS = 0.005, CHAR_MS = 0.0002, CLASS_ITEM_MS = 0.003;
 
 /** Estimated number of ranges of a Unicode property such as `\p{L}`: few have more. */
 const PROPERTY_RANGE_COUNT = 700;
 
 /** Estimated time to parse a range of a property, and to copy one into a state: repetitions copy. */
-const PARSED_RANGE_US = 0.75, COPIED_RANGE_US = 0.25;
+const PARSED_RANGE_MS = 0.00075, COPIED_RANGE_MS = 0.00025;
 
 /** Maximum number of properties that add to the ranges of a class: of more, most ranges are equal. */
 const MAX_CLASS_PROPERTIES = 3;
 
 /** Factor of the time for a pattern that ignores case: each range is folded. */
-const FOLD_FACTOR = 3;
+const FOLD_RATIO = 3;
 
 /**
  * Returns the patterns of a request. A pattern is refused if it is none, if it is too large or too slow to
@@ -46,20 +46,20 @@ const FOLD_FACTOR = 3;
  */
 export function newPatterns(): Patterns {
   const known = new Map<string, PatternCheck | string>();
-  let spentUs = 0;
+  let spentMs = 0;
 
   function compile(source: string): PatternCheck | string {
     if (source.length > MAX_PATTERN_CHARS) {
       return `It has more than ${MAX_PATTERN_CHARS} characters.`;
     }
-    const { states, us } = estimate(source);
+    const { states, ms } = estimate(source);
     if (!(states <= MAX_PATTERN_STATES)) {
       return `It has more than ${MAX_PATTERN_STATES} states; use smaller repetitions.`;
     }
-    if (!(spentUs + us <= MAX_COMPILE_US)) {
+    if (!(spentMs + ms <= MAX_COMPILE_MS)) {
       return "The patterns of the request take too long to compile; send fewer or simpler ones.";
     }
-    spentUs += us;
+    spentMs += ms;
     return compilePattern(source);
   }
 
@@ -130,10 +130,10 @@ function newPatternCheck(compiled: RE2JS): PatternCheck {
 interface Size {
   readonly states: number;
   /** Time to compile the states; a repetition compiles each copy. */
-  readonly us: number;
+  readonly ms: number;
 }
 
-const NO_SIZE: Size = { states: 0, us: 0 };
+const NO_SIZE: Size = { states: 0, ms: 0 };
 
 const COUNTED = /\{(\d+)(?:,(\d*))?\}/y;
 
@@ -147,7 +147,7 @@ function estimate(source: string): Size {
   const open = [NO_SIZE];
   /** Size of the last character, class or group. */
   let last = NO_SIZE;
-  let parseUs = source.length * CHAR_US;
+  let parseMs = source.length * CHAR_MS;
 
   function add(size: Size): void {
     last = size;
@@ -157,9 +157,9 @@ function estimate(source: string): Size {
   /** Adds the state of a character or class, in which `items` characters and the properties of a text are. */
   function addState(text: string, items = 0): void {
     const properties = text.match(PROPERTY)?.length ?? 0;
-    parseUs += properties * PROPERTY_RANGE_COUNT * PARSED_RANGE_US + items * CLASS_ITEM_US;
+    parseMs += properties * PROPERTY_RANGE_COUNT * PARSED_RANGE_MS + items * CLASS_ITEM_MS;
     const ranges = Math.min(properties, MAX_CLASS_PROPERTIES) * PROPERTY_RANGE_COUNT + items;
-    add({ states: 1, us: STATE_US + ranges * COPIED_RANGE_US });
+    add({ states: 1, ms: STATE_MS + ranges * COPIED_RANGE_MS });
   }
 
   for (let at = 0; at < source.length; at++) {
@@ -173,25 +173,25 @@ function estimate(source: string): Size {
       at = end;
     } else if (character === "(") open.push(NO_SIZE);
     else if (character === ")") {
-      add(sum(open.length > 1 ? open.pop() ?? NO_SIZE : NO_SIZE, { states: 1, us: STATE_US }));
+      add(sum(open.length > 1 ? open.pop() ?? NO_SIZE : NO_SIZE, { states: 1, ms: STATE_MS }));
     } else {
       COUNTED.lastIndex = at;
       const [counted, least = "", most = ""] = COUNTED.exec(source) ?? [];
       if (counted === undefined) addState(character);
       else {
         const copies = Math.max(Number(least), Number(most));
-        add({ states: last.states * copies, us: last.us * copies });
+        add({ states: last.states * copies, ms: last.ms * copies });
         at += counted.length - 1;
       }
     }
   }
-  const { states, us } = open.reduce(sum, NO_SIZE);
-  const factor = /\(\?[a-z]*i/.test(source) ? FOLD_FACTOR : 1;
-  return { states, us: (us + parseUs) * factor };
+  const { states, ms } = open.reduce(sum, NO_SIZE);
+  const factor = /\(\?[a-z]*i/.test(source) ? FOLD_RATIO : 1;
+  return { states, ms: (ms + parseMs) * factor };
 }
 
 function sum(one: Size, other: Size): Size {
-  return { states: one.states + other.states, us: one.us + other.us };
+  return { states: one.states + other.states, ms: one.ms + other.ms };
 }
 
 /** Returns the index of the end of a class that starts at an index, or of the pattern's end. */

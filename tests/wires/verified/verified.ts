@@ -27,7 +27,7 @@ export function checkOf(schema: JsonObject): SchemaCheck {
 /** What `problemOf` returns if the steps of the budget do not suffice. */
 export const TOO_LARGE = "too many steps";
 
-/** Returns the problem of a text in a response of its own; null if it has none. */
+/** Returns the problem of a text in a response without others; null if it has none. */
 export function problemOf(check: SchemaCheck, text: string): string | null {
   const budget = newCheckBudget();
   const problem = check.problem(text, budget);
