@@ -283,6 +283,31 @@ Deno.test("a pattern is compiled once for all schemas and targets of a request o
   }
 });
 
+Deno.test("the schemas of a request of any client API share one bound for their patterns", async () => {
+  const config = CONFIG.replaceAll('.test"}', '.test", capabilities: {structured_outputs: true}}');
+  const other = JSON.parse(JSON.stringify(NAMED).replace("{1,80}", "{1,81}"));
+  const formats: Readonly<Record<string, JsonObject>> = {
+    "chat/completions": {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "x", strict: true, schema: other },
+      },
+    },
+    responses: {
+      text: { format: { type: "json_schema", name: "x", strict: true, schema: other } },
+    },
+    messages: { output_config: { format: { type: "json_schema", schema: other } } },
+  };
+  for (const [path, body, verified] of SHARED) {
+    const { post } = gatewayOf(config, record(called("a"), true));
+    const response = await post(path, { ...body, ...formats[path] });
+    assertEquals(response.status, 200, path);
+    // Only the tool is checked: the second pattern would take too long.
+    assertEquals(response.headers.get("x-gateway-verified"), verified.split(", ")[0]);
+    await response.body?.cancel();
+  }
+});
+
 Deno.test("patterns that take too long to compile are refused by path, before a provider is called", async () => {
   const slow = "\\p{L}".repeat(390);
   const names = Array.from({ length: 240 }, (_, at) => `p${at}`);
