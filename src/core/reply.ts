@@ -1,3 +1,4 @@
+import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./header_fields.ts";
 import type { Result } from "./result.ts";
 
@@ -30,13 +31,20 @@ export interface StreamRecord {
 
 /** A record that keeps a silent stream alive. */
 export interface KeepAlive {
-  readonly record: StreamRecord;
+  /**
+   * Returns the record, which must be written before any later record of the stream; null if none may
+   * be written now.
+   */
+  record(): StreamRecord | null;
   /** Time without a write after which the record is sent, in milliseconds. */
   readonly silenceMs: number;
 }
 
-/** Response of a call: a whole HTTP response, a stream of records, or bytes as they arrive. */
-export type Reply = WholeReply | StreamReply | BytesReply;
+/**
+ * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of records, or
+ * bytes as they arrive.
+ */
+export type Reply = WholeReply | StoredReply | StreamReply | BytesReply;
 
 /** A whole answer. */
 export interface WholeReply {
@@ -44,6 +52,15 @@ export interface WholeReply {
   readonly response: HttpResponse;
   /** True if the next request of the client needs state that is stored for this client alone. */
   readonly isPersonal?: boolean;
+}
+
+/**
+ * An object or a list that the gateway stores, with status 200. Its JSON is written element by element, and a
+ * read of it is refused while responses fill their memory: nothing is lost, as it stays stored.
+ */
+export interface StoredReply {
+  readonly kind: "stored";
+  readonly value: JsonObject;
 }
 
 /** Records in groups that arrived together. */

@@ -71,6 +71,8 @@ export interface Target {
   readonly model: string;
   /** Protocol of the provider's type, or Responses. */
   readonly wire: Wire;
+  /** Types of hosted tools to leave out where they cannot be served; absent for none. */
+  readonly omitTools?: readonly string[];
 }
 
 /** The parts of a target that determine the headers of its requests. */

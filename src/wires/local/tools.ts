@@ -2,7 +2,13 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import type { ProviderConfig } from "../../config/schema.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { ChatRequest } from "../chat_request/chat_request.ts";
-import { findFunction, mapObjects, refuseBothTools } from "../chat_request/chat_tools.ts";
+import {
+  findFunction,
+  mapObjects,
+  mapTools,
+  type OmittedTools,
+  refuseBothTools,
+} from "../chat_request/chat_tools.ts";
 import {
   isEmpty,
   missing,
@@ -47,7 +53,7 @@ const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
 export function encodeTools(
   chat: ChatRequest,
   settings: ProviderConfig,
-  losses: Losses,
+  omitted: OmittedTools,
 ): Result<EncodedTools> {
   const { document } = chat;
   const refused = refuseBothTools(document.value);
@@ -57,8 +63,10 @@ export function encodeTools(
   // The runtime has no choice "none": the tools are not sent, so the model cannot call them.
   if (choice.value.kind === "none") return success(NO_TOOLS);
   const source = isEmpty(document.value.functions) ? "tools" : "functions";
-  const encode = source === "tools" ? encodeTool : encodeFunction;
-  const made = mapObjects(exactMember(document, source), source, encode);
+  const given = exactMember(document, source);
+  const made = source === "tools"
+    ? mapTools(given, omitted, encodeTool)
+    : mapObjects(given, source, encodeFunction);
   if (!made.ok) return made;
   const strict = strictPromises(chat, source, settings.verify);
   if (!strict.ok) return strict;
@@ -73,7 +81,7 @@ export function encodeTools(
       ...isSingle ? [{ kind: "parallel_tool_calls", path: "parallel_tool_calls" } as const] : [],
     ],
     constrainsText: settings.capabilities.structured_outputs,
-    losses,
+    losses: omitted.losses,
   }));
 }
 
