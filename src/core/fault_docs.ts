@@ -67,7 +67,7 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
   promise_broken: {
     cause: "The response does not do what the request demands, for example `strict: true` or a " +
       "required call, where the gateway [checks](../guide/providers.md#verified) it instead of the " +
-      "provider.",
+      "provider; or its check would take more steps than one response may take.",
     cure: "Send the request again, use a model that follows such demands, or add a fallback.",
     example: "The response does not hold the required call, so it breaks 'tool_choice'.",
   },

@@ -12,6 +12,7 @@ import { newSseFraming } from "../formats/sse.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
+import { Meter } from "../call/meter.ts";
 import { isChargedKey } from "../call/permissions.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Wire } from "../wires/wire.ts";
@@ -52,9 +53,12 @@ export async function open(
   candidate: Candidate,
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, client: { meter } } = call;
+  const { world, report } = call;
   const { provider, wire } = candidate.target;
   const handler = candidate.responseHandler();
+  // A stream that ends at a stop text has no final counts: its tokens are estimated for every client.
+  if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
+  const { meter } = call.client;
   const began = world.now();
   let isLate: () => boolean = () => false;
   const timer = newAttemptTimer(world, call.cancellation, {
@@ -225,6 +229,11 @@ export async function open(
     };
     return success({ kind: "bytes", status: response.status, headers, pieces: pieces.value });
   }
+}
+
+/** True if the gateway ends the response at stop texts. */
+function hasStops({ request: { promises } }: Candidate): boolean {
+  return promises?.some(({ kind }) => kind === "stop") ?? false;
 }
 
 /** Returns the content type of a response in lower case, without parameters; empty without one. */
