@@ -3,6 +3,11 @@ import type { Reply } from "../core/reply.ts";
 import { type Result, success } from "../core/result.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 
+/** Returns a response with an object or a list that the gateway stores. */
+export function storedReply(value: JsonObject): Result<Reply> {
+  return success({ kind: "stored", value });
+}
+
 /** Returns a whole response of the gateway itself, with status 200. */
 export function jsonReply(value: JsonObject): Result<Reply> {
   return success({

@@ -7,6 +7,7 @@ import type { Inference } from "../call/inference.ts";
 import type { Creator } from "../state/bindings.ts";
 import type { ReasoningKey } from "../state/object_store.ts";
 import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
+import type { Optional } from "../wires/chat_request/refusals.ts";
 import type { ProviderAccount, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
@@ -35,32 +36,43 @@ export function hasPastCalls({ document: { value: { messages } } }: ChatRequest)
     messages.some((message) => isObject(message) && Array.isArray(message.tool_calls));
 }
 
-/**
- * Returns the request with the stored reasoning of its assistant messages. Only messages with tool
- * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
- */
+/** Returns the request with the stored reasoning of its assistant messages. */
 export async function withStoredReasoning<Request extends ChatRequest>(
-  { caller, metrics, state }: Context,
+  context: Context,
   request: Request,
 ): Promise<Request> {
-  if (state.objects.storesNothing) return request;
-  const missing = messagesWithoutReasoning(request, caller.name);
-  if (missing.length === 0) return request;
+  return { ...request, ...await findStoredReasoning(context, request.document.value.messages) };
+}
+
+/**
+ * Returns the stored reasoning of the assistant messages in a list of Chat messages; nothing if there
+ * is none. Only messages with tool calls and without thinking blocks are looked up. A store that fails
+ * is counted and finds nothing.
+ */
+export async function findStoredReasoning(
+  { caller, metrics, state }: Context,
+  messages: Optional | readonly JsonObject[],
+): Promise<Pick<ChatRequest, "reasoning">> {
+  if (state.objects.storesNothing) return {};
+  const missing = messagesWithoutReasoning(messages, caller.name);
+  if (missing.length === 0) return {};
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
-    return request;
+    return {};
   }
   const reasoning = new Map<number, OwnedReasoning>();
   for (const [at, { index }] of missing.entries()) {
     const one = found.value[at] ?? null;
     if (one !== null) reasoning.set(index, one);
   }
-  return { ...request, reasoning };
+  return { reasoning };
 }
 
 /** Returns the account that accepts the latest stored reasoning of a request, for the `Inference`. */
-export function reasoningAccount({ reasoning }: ChatRequest): Pick<Inference, "reasoningAccount"> {
+export function reasoningAccount(
+  { reasoning }: Pick<ChatRequest, "reasoning">,
+): Pick<Inference, "reasoningAccount"> {
   const latest = [...reasoning?.values() ?? []].at(-1);
   return latest === undefined ? {} : { reasoningAccount: latest.account };
 }
@@ -72,6 +84,13 @@ export function hasTarget({ generation }: Context, protocols: readonly WireName[
   );
 }
 
+/** Returns the types of hosted tools that some route of the configuration leaves out. */
+export function omittedAnywhere({ generation }: Context): readonly string[] {
+  return [
+    ...new Set(generation.routes.flatMap(({ targets }) => targets[0]?.omitTools ?? [])),
+  ];
+}
+
 interface WantedReasoning {
   /** Position of the assistant message. */
   readonly index: number;
@@ -79,10 +98,9 @@ interface WantedReasoning {
 }
 
 function messagesWithoutReasoning(
-  { document }: ChatRequest,
+  messages: Optional | readonly JsonObject[],
   creator: Creator,
 ): readonly WantedReasoning[] {
-  const { messages } = document.value;
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message, index) => {
     if (!isObject(message) || message.role !== "assistant") return [];

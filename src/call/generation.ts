@@ -54,6 +54,8 @@ export interface RouteTarget {
    */
   readonly model: string | null;
   readonly weight: number;
+  /** Types of hosted tools that the target does not get if it cannot serve them. */
+  readonly omitTools: readonly string[];
 }
 
 /** True if a route has a target at the Responses API of the provider. */

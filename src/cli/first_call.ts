@@ -61,5 +61,9 @@ export function firstCall(generation: Generation, url: string): string {
 function keyHeader({ clientKeys, config }: Generation): string {
   if (clientKeys.length === 0) return "";
   const { header, prefix } = config.security.api_key;
-  return `-H "${header}: ${prefix === "" ? "" : `${prefix} `}$SWITCHYARD_KEY" `;
+  const field = `${header}: ${prefix === "" ? "" : `${prefix} `}`;
+  // Between double quotes a shell would expand what a prefix may have.
+  return /^[\w:. -]*$/.test(field)
+    ? `-H "${field}$SWITCHYARD_KEY" `
+    : `-H '${field.replaceAll("'", "'\\''")}'"$SWITCHYARD_KEY" `;
 }

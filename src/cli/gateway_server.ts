@@ -133,13 +133,13 @@ export async function openGateway(
   );
   const notes = newNoteBook(() => world.wall());
   const isStateUp = store === null || await store.start();
-  const { host, port, idle_timeout } = config.server;
+  const { host, port } = config.server;
   const listening = isStateUp || !config.state.required
     ? listen(
       createApp(gateway),
       host,
       role?.port ?? port,
-      newIdleLimits(idle_timeout),
+      newIdleLimits(config.server),
       { reusePort: role !== null, warn: log.warn },
     )
     : notStarted("state.required: the state store does not answer, so the gateway does not start");

@@ -21,7 +21,7 @@ export async function openAdmin(
     onBug: (error) =>
       log.error("the admin listener has failed; this is a bug", { at: bugText(error) }),
   });
-  const limits = newIdleLimits(server.idle_timeout);
+  const limits = newIdleLimits(server);
   const settings = { host: "admin.host", port: "admin.port" };
   const listening = listen(admin.handle, host, port, limits, { settings, warn: log.warn });
   if (!listening.ok) {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
+import { isNeverPassed } from "../core/passed_headers.ts";
 import {
   decimal,
   duration,
@@ -210,6 +211,12 @@ export const providerSchema = section({
     ),
   headers: z.record(headerName(), headerValue()).transform(lowerCased).prefault({})
     .describe("Static headers of every upstream request; credentials override them."),
+  pass_headers: z.array(passedHeader()).prefault([])
+    .describe(
+      "Names of further response headers that clients receive, beside content-*, retry-after, rate limits, " +
+        "request IDs, openai-*, anthropic-*, x-ms-*, cf-ray and server-timing. Refused are those of one " +
+        "connection or content coding, of the gateway, and those that apply to its whole origin, such as set-cookie.",
+    ),
   extra: z.record(z.string(), z.preprocess(writtenOut, z.string())).prefault({})
     .describe(
       "Type-specific settings: max_tokens, the default of type messages and for the other types the " +
@@ -218,6 +225,11 @@ export const providerSchema = section({
   models: models.prefault({}).describe("Model discovery."),
   capabilities: capabilities.prefault({}).describe("Features of the upstream; never inferred."),
 });
+
+function passedHeader() {
+  return headerName().transform((name) => name.toLowerCase())
+    .refine((name) => !isNeverPassed(name), { error: "is never passed on from a provider" });
+}
 
 // Header names are not case-sensitive: lower case makes them unique when headers are merged.
 function lowerCased(headers: Record<string, string>): Record<string, string> {

@@ -46,11 +46,21 @@ const fallback = section({
   weight: integer(0).optional().describe("No effect: fallbacks are tried in order."),
 });
 
+const hostedTool = text().refine(
+  (type) => !["function", "custom", "namespace"].includes(type),
+  { error: "must be the type of a hosted tool; tools that the client runs are never left out" },
+);
+
 const route = section({
   name: text().describe("Unique name of the route."),
   match: match.prefault({}).describe("Conditions of the route; all must hold."),
   strategy: z.enum(STRATEGIES).optional()
     .describe("Load-balancing strategy of the targets; default: default_strategy."),
+  omit_tools: z.array(hostedTool).default([])
+    .describe(
+      "Types of hosted tools, such as web_search, that targets which cannot serve them do not get; " +
+        "X-Gateway-Lossy names each. Without this key such a request is refused.",
+    ),
   targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
     .describe("Upstreams tried in order after the chosen target has failed."),

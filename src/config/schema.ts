@@ -14,7 +14,7 @@ const MAX_REPORTED_LABELS = 8;
 /** The default of `server.max_upload`: the Python SDK sends the parts of an upload in requests of 64 MiB and their form. */
 const MAX_UPLOAD_BYTES = 68 * 1024 * 1024;
 
-/** The default of `server.max_body_memory`. */
+/** The default of `server.max_body_memory` and `server.max_response_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 
 /** Maximum number of `server.workers`, also of `auto`. */
@@ -52,6 +52,10 @@ const server = section({
     .describe(
       "Maximum silence within a request body, and time for a whole JSON body of at most 32 KiB; then 408, and the connection is closed.",
     ),
+  write_timeout: duration(1_000).prefault("60s")
+    .describe(
+      "Time after which a client that takes less than 1 kB a second of what waits for it is disconnected, at least 1s. On Linux.",
+    ),
   max_json_members: integer(1).prefault(200_000)
     .describe(
       "Maximum number of members and elements of a JSON request, over all levels; more is 413.",
@@ -63,6 +67,10 @@ const server = section({
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
       "Maximum number of bytes of request bodies in memory; beyond it 503 with Retry-After.",
+    ),
+  max_response_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
+    .describe(
+      "Maximum number of bytes of whole responses that clients have not taken; beyond it new requests are 503 with Retry-After.",
     ),
   max_upload: integer(1).prefault(MAX_UPLOAD_BYTES)
     .describe(

@@ -59,7 +59,8 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The provider's stream is not valid UTF-8.",
   },
   upstream_response_too_large: {
-    cause: "The response of the provider, or one record of its stream, exceeds the size limit.",
+    cause: "The response of the provider, or one record of its stream, exceeds the size limit, " +
+      "or its JSON has too many members or levels to be parsed.",
     cure: "Request less output.",
     example: "The provider's answer is too large.",
   },

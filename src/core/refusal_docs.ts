@@ -281,7 +281,8 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "The gateway is shutting down; send the request again.",
   },
   overloaded: {
-    cause: "`server.max_concurrent_requests` or `server.max_body_memory` is reached.",
+    cause:
+      "`server.max_concurrent_requests`, `server.max_body_memory` or `server.max_response_memory` is reached.",
     cure: "Wait for `Retry-After`, or raise the limit that the message names.",
     example: "The gateway serves as many requests as server.max_concurrent_requests allows; " +
       "try again in 1 s.",

@@ -1,3 +1,4 @@
+import type { JsonObject } from "./json/json.ts";
 import type { HeaderFields } from "./header_fields.ts";
 import type { Result } from "./result.ts";
 
@@ -6,6 +7,14 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** What is needed of a large JSON object that is not parsed. */
+export interface JsonOutline {
+  /** The needed members up to 64 KiB. An array has only its last element. */
+  readonly value: JsonObject;
+  /** Number of elements of each needed array. */
+  readonly lengths: ReadonlyMap<string, number>;
 }
 
 /** A whole HTTP response of an upstream. */
@@ -17,6 +26,8 @@ export interface UpstreamResponse {
    */
   headers(): HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Outline of a body that is too large to be parsed for its few needed members; absent for any other one. */
+  readonly outline?: JsonOutline;
 }
 
 /** One whole record of a stream: an SSE event, an NDJSON line, a WebSocket message. */
@@ -26,17 +37,26 @@ export interface StreamRecord {
   readonly data: string;
   /** The received text with its separators, if the record can be sent unchanged; else null. */
   readonly raw: string | null;
+  /** Outline of data that is too large to be parsed for its few needed members; absent for any other one. */
+  readonly outline?: JsonOutline;
 }
 
 /** A record that keeps a silent stream alive. */
 export interface KeepAlive {
-  readonly record: StreamRecord;
+  /**
+   * Returns the record, which must be written before any later record of the stream; null if none may
+   * be written now.
+   */
+  record(): StreamRecord | null;
   /** Time without a write after which the record is sent, in milliseconds. */
   readonly silenceMs: number;
 }
 
-/** Response of a call: a whole HTTP response, a stream of records, or bytes as they arrive. */
-export type Reply = WholeReply | StreamReply | BytesReply;
+/**
+ * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of records, or
+ * bytes as they arrive.
+ */
+export type Reply = WholeReply | StoredReply | StreamReply | BytesReply;
 
 /** A whole answer. */
 export interface WholeReply {
@@ -44,6 +64,15 @@ export interface WholeReply {
   readonly response: HttpResponse;
   /** True if the next request of the client needs state that is stored for this client alone. */
   readonly isPersonal?: boolean;
+}
+
+/**
+ * An object or a list that the gateway stores, with status 200. Its JSON is written element by element, and a
+ * read of it is refused while responses fill their memory: nothing is lost, as it stays stored.
+ */
+export interface StoredReply {
+  readonly kind: "stored";
+  readonly value: JsonObject;
 }
 
 /** Records in groups that arrived together. */

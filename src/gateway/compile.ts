@@ -187,8 +187,8 @@ function compileRoute(
     keys: route.match.key === undefined ? null : new Set(route.match.key),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
-    targets: compileTargets(route.targets, providers),
-    fallback: compileTargets(route.fallback, providers),
+    targets: compileTargets(route.targets, route.omit_tools, providers),
+    fallback: compileTargets(route.fallback, route.omit_tools, providers),
   };
 }
 
@@ -201,6 +201,7 @@ interface WrittenTarget {
 
 function compileTargets(
   written: readonly WrittenTarget[],
+  omitTools: readonly string[],
   providers: ReadonlyMap<string, Provider>,
 ): RouteTarget[] {
   const counts = new Map<string, number>();
@@ -215,6 +216,6 @@ function compileTargets(
     counts.set(name, count);
     // Without the place of the target in its list, which changes with the targets before it.
     const key = `${count} ${name}`;
-    return [{ key, provider, wire, model, weight: target.weight ?? 1 }];
+    return [{ key, provider, wire, model, weight: target.weight ?? 1, omitTools }];
   });
 }

@@ -91,6 +91,7 @@ export function newGateway(
     isStateUp: () => state.availability?.isUp() ?? true,
     pendingWrites: () => state.availability?.pendingWrites() ?? 0,
     bodyBytes: state.admission.bodyBytes,
+    responseBytes: state.admission.responseBytes,
   });
   const { scrape } = options;
   const metrics = scrape === undefined ? ownMetrics : { ...ownMetrics, scrape };

@@ -27,6 +27,8 @@ export interface MetricSources {
   pendingWrites(): number;
   /** Returns the bytes of request bodies of running calls. */
   bodyBytes(): number;
+  /** Returns the bytes of whole responses that clients have not taken yet. */
+  responseBytes(): number;
 }
 
 interface SlotCounts {
@@ -85,6 +87,14 @@ export function registerGauges(
     registers,
     collect() {
       this.set(sources.bodyBytes());
+    },
+  });
+  new Gauge({
+    name: "gateway_response_body_bytes",
+    help: "Bytes of whole responses above 16 KiB that their clients have not taken yet.",
+    registers,
+    collect() {
+      this.set(sources.responseBytes());
     },
   });
   new Gauge({

@@ -164,7 +164,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     ),
     overloaded: counter(
       "gateway_overloaded_total",
-      "Requests refused because a limit of the whole gateway was reached; reason is requests or body_memory.",
+      "Requests refused because a limit of the whole gateway was reached; reason is requests, body_memory or response_memory.",
       "reason",
     ),
     storeFailures: counter(

@@ -29,10 +29,10 @@ import type { MetricValues } from "./metric_sum.ts";
 import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 
-/** The limit that refused a request: concurrent requests, or bytes of request bodies. */
+/** The limit that refused a request: concurrent requests, or bytes of requests or responses. */
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
 
-const OVERLOAD_REASONS = ["requests", "body_memory"] as const;
+const OVERLOAD_REASONS = ["requests", "body_memory", "response_memory"] as const;
 
 /** Prometheus metrics of one gateway, in a separate registry. */
 export interface Metrics {

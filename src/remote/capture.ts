@@ -1,4 +1,6 @@
 import type { Config } from "../config/schema.ts";
+import type { JsonObject } from "../core/json/json.ts";
+import { jsonPieces } from "../core/json/json_pieces.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import { sseText } from "../formats/sse.ts";
 import type { Capture } from "../call/call.ts";
@@ -53,7 +55,7 @@ export function newCapture(
       // The bytes of audio and files are not shared.
       if (reply.kind === "bytes") return reply;
       if (reply.kind === "stream") return { ...reply, records: captured(reply.records) };
-      response = reply.response.body;
+      response = reply.kind === "stored" ? beginning(reply.value) : reply.response.body;
       return reply;
     },
     end(call) {
@@ -65,4 +67,14 @@ export function newCapture(
       });
     },
   };
+}
+
+/** Returns the JSON text of an object, cut behind the length that an event may have. */
+function beginning(value: JsonObject): string {
+  let text = "";
+  for (const piece of jsonPieces(value)) {
+    if (text.length > MAX_SHARED_CHARS) break;
+    text += piece;
+  }
+  return text;
 }

@@ -205,7 +205,7 @@ export function prepareTarget<Prepared>(
 ): Result<Prepared> | null {
   const model = resolveModel(target, requested);
   if (model === null) return refuseOpenModel();
-  const { provider, wire } = target;
+  const { provider, wire, omitTools } = target;
   const [account] = servingAccounts(provider, model);
-  return account === undefined ? null : prepare({ provider, account, model, wire });
+  return account === undefined ? null : prepare({ provider, account, model, wire, omitTools });
 }

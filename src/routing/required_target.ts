@@ -79,7 +79,8 @@ function prepareCandidate(
   const stays = requested.model === null || requested.model === origin?.requestedModel ||
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
-    return prepareOwned({ provider, model: origin.model, wire: first.wire });
+    const { wire, omitTools } = first;
+    return prepareOwned({ provider, model: origin.model, wire, omitTools });
   }
   let refused: Result<Candidate> | null = null;
   for (const target of able) {
@@ -87,7 +88,7 @@ function prepareCandidate(
     const model = resolveModel(target, requested);
     const prepared = model === null
       ? refuseOpenModel()
-      : prepareOwned({ provider, model, wire: target.wire });
+      : prepareOwned({ provider, model, wire: target.wire, omitTools: target.omitTools });
     // A target that the client key may not use is passed over.
     const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
       isPermissionRefusal(prepared.failure);

@@ -17,6 +17,7 @@ import { onDisconnect } from "./client_watch.ts";
 import { endConnection } from "./connections/end_connection.ts";
 import { type Admission, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
+import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";
 import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
@@ -46,7 +47,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   // and a path that two handlers match costs 5 % of a request.
   const withParameters = new Hono<{ Bindings: Peer }>();
   const fallbackRouter = new Hono<{ Bindings: Peer }>();
-  const responder = { ended: gateway.ended, flusher: newFlusher() };
+  const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
   const paths = new Map<string, Path>();
   for (const api of clientApis) {
@@ -70,7 +71,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   fallbackRouter.notFound(async ({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
     const stopped = await enter(call, req.raw, env);
-    return respond(call, stopped ?? unknownUrl(), responder);
+    return respond(call, stopped ?? unknownUrl(), responder, env);
   });
   return (request, peer = {}) => Promise.resolve(hono.fetch(request, peer));
 
@@ -107,12 +108,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      return respond(call, stopped, responder);
+      return respond(call, stopped, responder, env);
     }
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const result = await runEndpoint(call, req, endpoint, limits);
     unwatch();
-    const response = respond(call, result, responder);
+    const response = respond(call, result, responder, env);
     // The router drops the body of a response to HEAD, so nothing would ever end the call.
     if (req.raw.method === "HEAD") await response.body?.cancel();
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
@@ -133,7 +134,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, env);
     const stopped = entered ?? (call.state.inFlight.isDraining ? draining() : null);
-    if (stopped !== null) return respond(call, stopped, responder);
+    if (stopped !== null) return respond(call, stopped, responder, env);
     const session = open(limits.max_json_members);
     const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
     return opened instanceof Response ? opened : respond(call, opened, responder);
@@ -145,7 +146,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const stopped = await enter(call, req.raw, env);
-    if (stopped !== null) return respond(call, stopped, responder);
+    if (stopped !== null) return respond(call, stopped, responder, env);
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);

@@ -1,12 +1,12 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import type { BytesReply } from "../core/reply.ts";
-import type { ResponseEnding } from "./stream_body.ts";
+import type { BodyEnding } from "./stream_body.ts";
 
 /** The cancellation of the call, and the task to run at the end of its response. */
 export interface BytesBodyOptions {
   readonly cancellation: Cancellation;
   /** Called once, when nothing more is written. */
-  onEnd(ending: ResponseEnding): void;
+  onEnd(ending: BodyEnding): void;
 }
 
 /**
@@ -20,11 +20,12 @@ export function bytesBody(
 ): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]();
   let isOver = false;
+  let bytes = 0;
 
   function end(isWhole: boolean) {
     if (isOver) return;
     isOver = true;
-    onEnd({ isWhole });
+    onEnd({ isWhole, bytes });
   }
 
   return new ReadableStream<Uint8Array>({
@@ -34,6 +35,7 @@ export function bytesBody(
         end(true);
         controller.close();
       } else if (next.value.ok) {
+        bytes += next.value.value.byteLength;
         controller.enqueue(next.value.value);
       } else {
         // The generator releases the upstream before the call ends.

@@ -6,6 +6,11 @@ export interface Peer {
    * the sockets of the process are not accessible.
    */
   readonly disconnect?: () => void;
+  /**
+   * Calls the task once the response of the request was passed to the network, or its connection has ended.
+   * Absent if `disconnect` is.
+   */
+  readonly whenTaken?: (task: () => void) => void;
   /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
   readonly abort?: () => void;
   /**

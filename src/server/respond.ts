@@ -1,17 +1,22 @@
 import { type Failure, statusOf } from "../core/failure.ts";
 import { clientGone, fault } from "../core/result.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
-import type { BytesReply, HttpResponse, Reply, WholeReply } from "../core/reply.ts";
-import type { Result } from "../core/result.ts";
+import type { BytesReply, HttpResponse, Reply, StoredReply, WholeReply } from "../core/reply.ts";
+import type { Failed, Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import { type CallReport, isBilled } from "../observe/report.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesBody } from "./bytes_body.ts";
+import { refuseResponse } from "./admission/overload.ts";
+import { heldBody, MAX_SMALL_RESPONSE_BYTES, writtenPieces } from "./held_body.ts";
+import type { Pace } from "./pace.ts";
+import type { Peer } from "./peer.ts";
+import { stringChars } from "../core/json/json_pieces.ts";
 import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
 import { type HeaderPair, newResponse, setField } from "./new_response.ts";
-import { type ResponseEnding, streamBody } from "./stream_body.ts";
+import { type BodyEnding, type ResponseEnding, streamBody } from "./stream_body.ts";
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream",
@@ -24,29 +29,44 @@ export interface Responder {
   /** Called once for each call, when the last byte of its response is written. */
   readonly ended: Gateway["ended"];
   readonly flusher: Flusher;
+  /** The pace at which stored objects are written. */
+  readonly pace: Pace;
 }
 
 /**
- * Returns the response to a call, with the gateway's headers. The call ends when the last byte is
- * written.
+ * Returns the response to a call, with the gateway's headers. The call ends when the client has taken
+ * its last byte, or the response is small and was passed to the runtime.
  */
-export function respond(call: Call, result: Result<Reply>, responder: Responder): Response {
+export function respond(
+  call: Call,
+  made: Result<Reply>,
+  responder: Responder,
+  peer: Peer = {},
+): Response {
+  const result = refuseRead(call, made) ?? made;
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder);
-  if (reply.kind === "bytes") return bytesResponse(call, reply, now, responder);
+  if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder, peer);
+  if (reply.kind === "stored") return storedResponse(call, reply, now, responder, peer);
+  if (reply.kind === "bytes") return bytesResponse(call, reply, now, responder, peer);
   const body = streamBody(reply, {
     world: call.world,
     cancellation: call.cancellation,
     flusher: responder.flusher,
     trace: call.report.trace,
-    onEnd: (ending) => finishCall(call, responder, ending),
+    onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
   });
   const fields = ownFields(call);
   addFields(fields, reply.headers);
   addFields(fields, STREAM_HEADERS);
   addGatewayFields(fields, call, now);
   return newResponse(body, reply.status ?? 200, fields);
+}
+
+/** Returns the refusal of a read of a stored object for which there is no response memory; else null. */
+function refuseRead(call: Call, result: Result<Reply>): Failed | null {
+  const isRead = result.ok && result.value.kind === "stored" && call.method === "GET";
+  return isRead ? refuseResponse(call) : null;
 }
 
 /** Returns the same reply; its content is captured while data sharing is on. */
@@ -68,6 +88,8 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   if (!result.ok) {
     report.failure = result.failure;
     report.status = statusOf(result.failure);
+  } else if (result.value.kind === "stored") {
+    report.status = 200;
   } else if (result.value.kind !== "whole") {
     report.status = result.value.status ?? 200;
     report.stream = result.value.kind === "stream";
@@ -81,10 +103,11 @@ function bytesResponse(
   { status, headers, pieces }: BytesReply,
   now: number,
   responder: Responder,
+  peer: Peer,
 ): Response {
   const body = bytesBody(pieces, {
     cancellation: call.cancellation,
-    onEnd: (ending) => finishCall(call, responder, ending),
+    onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
   });
   const fields = ownFields(call);
   addFields(fields, noTransform(headers));
@@ -97,6 +120,7 @@ function wholeResponse(
   whole: HttpResponse,
   now: number,
   responder: Responder,
+  peer: Peer,
 ): Response {
   const { unstored } = call.report;
   call.report.status = whole.status;
@@ -105,19 +129,71 @@ function wholeResponse(
   addGatewayFields(fields, call, now);
   // A stream has sent its headers before anything is stored.
   if (unstored !== null) setField(fields, "x-gateway-state", unstored);
+  const { length } = whole.body;
+  if (length > MAX_SMALL_RESPONSE_BYTES && call.method !== "HEAD") {
+    call.state.admission.holdResponse(call.id, length);
+    const body = heldBody([whole.body].values(), {
+      cancellation: call.cancellation,
+      onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
+    });
+    setField(fields, "content-length", String(length));
+    return newResponse(body, whole.status, fields);
+  }
   const response = newResponse(whole.status === 204 ? null : whole.body, whole.status, fields);
   finishCall(call, responder, { isWhole: true });
   return response;
 }
 
 /**
+ * Returns the response with a stored object: a small one as a whole, a larger one piece by piece. Objects of the
+ * store in memory are in it anyway, so that only the piece counts; those of other stores are copies.
+ */
+function storedResponse(
+  call: Call,
+  { value }: StoredReply,
+  now: number,
+  responder: Responder,
+  peer: Peer,
+): Response {
+  const { admission, availability } = call.state;
+  const headers = { "content-type": "application/json" };
+  const pieces = writtenPieces(value);
+  const first = pieces.next();
+  const beginning = first.done === true ? new Uint8Array() : first.value;
+  if (beginning.length <= MAX_SMALL_RESPONSE_BYTES || call.method === "HEAD") {
+    const whole = { status: 200, headers, body: beginning };
+    return wholeResponse(call, whole, now, responder, peer);
+  }
+  const copiedChars = availability === null ? 0 : stringChars(value);
+  const body = heldBody(prepended(beginning, pieces), {
+    cancellation: call.cancellation,
+    pace: responder.pace,
+    onPiece: (bytes) => admission.holdResponse(call.id, copiedChars + bytes),
+    onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
+  });
+  const fields = ownFields(call);
+  addFields(fields, noTransform(headers));
+  addGatewayFields(fields, call, now);
+  return newResponse(body, 200, fields);
+}
+
+function* prepended<Value>(first: Value, rest: Iterable<Value>): Generator<Value, void, void> {
+  yield first;
+  yield* rest;
+}
+
+/**
  * Returns the first header fields of a response: without no-transform the runtime would compress the
- * body, and its bytes would differ from the upstream's. The request ID in the header of the client API is
+ * body, and its bytes would differ from the upstream's; with nosniff no browser takes them for another type.
+ * The request ID in the header of the client API is
  * replaced by an upstream's own ID.
  */
 function ownFields({ id, report }: Call): HeaderPair[] {
   const { idHeader } = report.endpoint.errors;
-  const fields: HeaderPair[] = [["cache-control", "no-transform"]];
+  const fields: HeaderPair[] = [
+    ["cache-control", "no-transform"],
+    ["x-content-type-options", "nosniff"],
+  ];
   if (idHeader !== undefined) fields.push([idHeader, id]);
   return fields;
 }
@@ -146,12 +222,18 @@ function addGatewayFields(
   setField(fields, "x-gateway-latency-ms", now.toFixed(1));
   setField(fields, "x-gateway-overhead-duration-ms", overheadMs.toFixed(1));
   if (route !== null) setField(fields, "x-gateway-route", headerText(route));
-  if (provider !== null) setField(fields, "x-gateway-provider", headerText(provider));
+  if (provider !== null) {
+    // What a provider has made must not run as a page of the gateway's origin.
+    fields.push(["content-security-policy", FOREIGN_CONTENT_POLICY]);
+    setField(fields, "x-gateway-provider", headerText(provider));
+  }
   if (model !== null) setField(fields, "x-gateway-model", headerText(model));
   if (cache !== null) setField(fields, "x-gateway-cache-status", cache);
   if (lossy.length > 0) setField(fields, "x-gateway-lossy", pathList(lossy));
   if (verified.length > 0) setField(fields, "x-gateway-verified", pathList(verified));
 }
+
+const FOREIGN_CONTENT_POLICY = "sandbox; default-src 'none'";
 
 /** Maximum length of a list of field paths in a response header. */
 const MAX_PATH_LIST_CHARS = 1024;
@@ -194,17 +276,39 @@ function headerText(text: string): string {
 }
 
 /**
+ * Ends a call when its client has taken the response that was passed to the runtime, or its connection has ended.
+ * A response that is cut off, a small one, and one whose connection cannot be looked at end it immediately.
+ */
+function finishWhenTaken(
+  call: Call,
+  responder: Responder,
+  { whenTaken }: Peer,
+  ending: BodyEnding,
+): void {
+  if (!ending.isWhole || ending.bytes <= MAX_SMALL_RESPONSE_BYTES || whenTaken === undefined) {
+    return finishCall(call, responder, ending);
+  }
+  let isFinished = false;
+  const finish = () => {
+    if (isFinished) return;
+    isFinished = true;
+    finishCall(call, responder, ending);
+  };
+  whenTaken(finish);
+  if (!isFinished) call.cancellation.onCancel(finish);
+}
+
+/**
  * Ends a call whose response has ended or was aborted: completes its report, removes it from the
- * calls in flight, charges its client, releases its concurrency slot and its body memory, and passes the call to
+ * calls in flight, charges its client, releases its concurrency slot and its memory, and passes the call to
  * `ended`.
  */
 export function finishCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
   const { id, report, world, state, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
-    report.failure = cancellation.isClientGone
-      ? clientGone().failure
-      : fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
+    report.failure = cancellation.isClientGone ? clientGone().failure : cancellation.reason ??
+      fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
     report.brokeOff = true;
   }
   chargeCall(call);

@@ -5,6 +5,7 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
+import { watchSilence } from "./silence.ts";
 
 /** Records that arrive within this time after the last write are buffered and written together. */
 const GATHER_MS = 1;
@@ -18,6 +19,11 @@ export interface ResponseEnding {
   readonly isWhole: boolean;
 }
 
+/** The end of a body, with the bytes that were passed to the runtime. */
+export interface BodyEnding extends ResponseEnding {
+  readonly bytes: number;
+}
+
 /** Dependencies of a stream body, and the task to run at its end. */
 export interface StreamBodyOptions {
   readonly world: Pick<World, "now" | "after">;
@@ -26,7 +32,7 @@ export interface StreamBodyOptions {
   /** Counts the records; null while the admin page is off. */
   readonly trace?: Trace | null;
   /** Called once, when nothing more is written. */
-  onEnd(ending: ResponseEnding): void;
+  onEnd(ending: BodyEnding): void;
 }
 
 /**
@@ -40,6 +46,7 @@ export function streamBody(
   { world, cancellation, flusher, trace = null, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
+  let bytes = 0;
   let lastWrite = 0;
   let isWaiting = false;
   let resume = () => {};
@@ -67,7 +74,14 @@ export function streamBody(
       write(controller);
     }
 
-    if (keepAlive !== undefined) awaitSilence(controller, keepAlive, keepAlive.silenceMs);
+    if (keepAlive !== undefined) {
+      cancelKeepAlive = watchSilence({
+        world,
+        silenceMs: keepAlive.silenceMs,
+        lastWrite: () => lastWrite,
+        onSilence: () => writeKeepAlive(controller, keepAlive),
+      });
+    }
     try {
       for await (const group of records) {
         gathered += sseText(group);
@@ -95,31 +109,28 @@ export function streamBody(
     } finally {
       flusher.cancel(flush);
       cancelKeepAlive();
-      onEnd({ isWhole });
+      onEnd({ isWhole, bytes });
     }
   }
 
   function write(controller: ReadableStreamDefaultController<Uint8Array>) {
     if (gathered === "" || cancellation.isClientGone) return;
     lastWrite = world.now();
-    controller.enqueue(utf8Bytes(gathered));
+    const written = utf8Bytes(gathered);
+    bytes += written.byteLength;
+    controller.enqueue(written);
     gathered = "";
   }
 
-  /** Waits for `waitMs`, and writes the record if the stream was silent for long enough; repeats. */
-  function awaitSilence(
+  /** Writes the keep-alive record, unless the client reads too slowly. */
+  function writeKeepAlive(
     controller: ReadableStreamDefaultController<Uint8Array>,
-    alive: KeepAlive,
-    waitMs: number,
+    { record }: KeepAlive,
   ) {
-    cancelKeepAlive = world.after(waitMs, () => {
-      const leftMs = alive.silenceMs - (world.now() - lastWrite);
-      if (leftMs <= 0 && (controller.desiredSize ?? 0) > 0) {
-        gathered ||= sseText([alive.record]);
-        write(controller);
-      }
-      awaitSilence(controller, alive, leftMs > 0 ? leftMs : alive.silenceMs);
-    });
+    if ((controller.desiredSize ?? 0) <= 0) return;
+    const alive = gathered === "" ? record() : null;
+    if (alive !== null) gathered = sseText([alive]);
+    write(controller);
   }
 
   /** Waits until the client has read enough, which applies backpressure to the upstream. */

@@ -10,6 +10,7 @@ import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { retryAfterMs } from "./headers.ts";
+import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { upstreamUrl } from "./url.ts";
 
@@ -93,7 +94,8 @@ async function fetchWith(
     }
     const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);
-    const text = bytes.ok ? utf8Text(bytes.value) : null;
+    const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
+    const text = isBounded ? utf8Text(bytes.value) : null;
     const models = text === null ? null : wire.catalog.decode(text);
     return models?.ok ? { models: models.value, created: world.unix() } : null;
   } finally {

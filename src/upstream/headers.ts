@@ -1,27 +1,7 @@
 import type { HeaderFields } from "../core/header_fields.ts";
+import { isNeverPassed, isPassed } from "../core/passed_headers.ts";
 import type { FieldReader } from "../core/world.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
-
-/** Response headers of one connection, of one content coding, or of the gateway itself. */
-const NOT_FORWARDED = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "content-length",
-  "content-encoding",
-  "content-md5",
-  "digest",
-  "content-digest",
-  "repr-digest",
-  "etag",
-  "last-modified",
-]);
-
-const NOT_FORWARDED_PREFIXES = ["set-cookie", "proxy-auth", "x-gateway-", "access-control-"];
 
 /** Returns the headers of an upstream request; `identity` requests the body without compression. */
 export function upstreamRequestHeaders(headers: HeaderFields): HeaderFields {
@@ -31,15 +11,20 @@ export function upstreamRequestHeaders(headers: HeaderFields): HeaderFields {
 /** The parts of a target on which it depends which of its headers are forwarded. */
 export interface HeaderSource {
   readonly wire: Pick<Wire, "hidesHeader">;
-  readonly provider: Pick<Provider, "secrets">;
+  readonly provider: Pick<Provider, "secrets"> & {
+    readonly settings: Pick<Provider["settings"], "pass_headers">;
+  };
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** Returns the upstream's response headers that are forwarded to the client. */
+/**
+ * Returns the upstream's response headers that are forwarded to the client: those of the list, and those that
+ * the configuration names.
+ */
 export function clientResponseHeaders(
   headers: FieldReader,
-  { wire, provider: { secrets } }: HeaderSource,
+  { wire, provider: { secrets, settings } }: HeaderSource,
 ): HeaderFields {
   const connection = headers.get("connection");
   const listed = connection === null || connection === undefined
@@ -47,9 +32,9 @@ export function clientResponseHeaders(
     : new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
   const copied: Record<string, string> = {};
   for (const [name, value] of headers) {
-    if (NOT_FORWARDED.has(name) || listed.has(name)) continue;
-    if (NOT_FORWARDED_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
-    if (wire.hidesHeader?.(name) || secrets.some((secret) => value.includes(secret))) continue;
+    const isNamed = settings.pass_headers.includes(name) && !isNeverPassed(name);
+    if (!isNamed && (!isPassed(name) || wire.hidesHeader?.(name))) continue;
+    if (listed.has(name) || secrets.some((secret) => value.includes(secret))) continue;
     copied[name] = value;
   }
   return copied;

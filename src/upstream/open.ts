@@ -19,6 +19,7 @@ import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { redactedFailure } from "./redact.ts";
+import { checkJson } from "./json_bounds.ts";
 import { rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
 import { upstreamUrl } from "./url.ts";
@@ -98,11 +99,15 @@ export async function open(
     if (!isSuccess(response.status, handler)) {
       return await rejection(call, candidate.target, response, body);
     }
-    const reader = handler.kind === "by_type" ? handler.choose(contentType(response)) : handler;
+    const reader = handler.kind === "by_type"
+      ? handler.choose(contentType(response), isDelimited(response))
+      : handler;
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
+      const outline = await checkJson(bytes.value, reader.needed);
+      if (!outline.ok) return outline;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,
         headers: () => ({
@@ -110,13 +115,15 @@ export async function open(
           ...handler.kind === "by_type" && unknownCoding(response),
         }),
         body: bytes.value,
+        ...outline.value !== null && { outline: outline.value },
       });
       if (!read.ok) return read;
       const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
       report.units = outcome.units ?? null;
-      meter?.complete(outcome, whole.body);
+      // A body that is not parsed for its members is not parsed for an estimate either.
+      meter?.complete(outcome, outline.value === null ? whole.body : null);
       const storing = candidate.onComplete(outcome);
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
@@ -127,7 +134,7 @@ export async function open(
     meter?.stream(() => translation.usage());
     let isCommitted = false;
     const records = await commit({
-      source: newRecordReader(body, newFraming(wire), reader.maxRecordBytes),
+      source: newRecordReader(body, newFraming(wire), reader),
       translation,
       onComplete(outcome) {
         report.usage = outcome.usage;
@@ -200,6 +207,11 @@ export async function open(
 function contentType({ headers }: Incoming): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
   return type.trim().toLowerCase();
+}
+
+/** True if the body of a response has a length or a last chunk (RFC 9112, section 6.3). */
+function isDelimited({ headers }: Incoming): boolean {
+  return headers.get("content-length") !== null || headers.get("transfer-encoding") !== null;
 }
 
 /** Returns the header of a coding that the gateway has not undone: without it, bytes look uncompressed. */

@@ -9,6 +9,7 @@ import { detailMessage } from "../wires/detail.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
+import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { redacted } from "./redact.ts";
 
@@ -38,7 +39,8 @@ export async function rejection(
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
-  const text = bytes.ok ? utf8Text(bytes.value) : null;
+  const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
+  const text = isBounded ? utf8Text(bytes.value) : null;
   return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),

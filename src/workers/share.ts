@@ -33,7 +33,7 @@ function partOrNone(limit: number, place: Place): number {
 }
 
 function processLimits({ server, caching, providers }: Config, place: Place) {
-  const { max_concurrent_requests, max_body_memory, max_upload } = server;
+  const { max_concurrent_requests, max_body_memory, max_response_memory, max_upload } = server;
   const maxBytes = part(caching.max_bytes, place);
   return {
     server: {
@@ -44,6 +44,8 @@ function processLimits({ server, caching, providers }: Config, place: Place) {
         part(max_body_memory, place),
         Math.min(max_body_memory, max_upload),
       ),
+      // One response may be above it, so that no share is too small.
+      max_response_memory: part(max_response_memory, place),
     },
     caching: {
       ...caching,

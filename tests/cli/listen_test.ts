@@ -11,7 +11,7 @@ type Handler = (request: Request, peer: Peer) => Promise<Response>;
 /** What no peer sends, so that everything up to the end of a connection is received. */
 const END = "the end";
 
-const SHORT: IdleLimits = { headMs: 600, idleMs: 600 };
+const SHORT: IdleLimits = { headMs: 600, idleMs: 600, writeMs: 60_000 };
 
 function listening(handler: Handler, limits: IdleLimits) {
   const listening = listen(handler, "127.0.0.1", 0, limits);
@@ -35,7 +35,7 @@ function get(path: string): string {
 }
 
 Deno.test("connections without a complete request head are closed, also one that keeps sending", async () => {
-  await using server = listening(answering, { headMs: 600, idleMs: 60_000 });
+  await using server = listening(answering, { headMs: 600, idleMs: 60_000, writeMs: 60_000 });
   await using silent = await connectRaw(server.url);
   await using half = await connectRaw(server.url);
   await half.send("GET / HTTP/1.1\r\nhost: loc");
@@ -65,7 +65,7 @@ Deno.test("connections without a complete request head are closed, also one that
 });
 
 Deno.test("a connection is closed when it is idle, after any number of requests", async () => {
-  await using server = listening(answering, { headMs: 60_000, idleMs: 600 });
+  await using server = listening(answering, { headMs: 60_000, idleMs: 600, writeMs: 60_000 });
   for (const count of [1, 3]) {
     await using connection = await connectRaw(server.url);
     for (let sent = 0; sent < count; sent++) {
@@ -166,7 +166,7 @@ for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
         peer.disconnect?.();
         await reader?.cancel();
         return new Response("x".repeat(size) + "last", { status: 408 });
-      }, { headMs: 60_000, idleMs: 60_000 });
+      }, { headMs: 60_000, idleMs: 60_000, writeMs: 60_000 });
       const piece = framing.startsWith("content") ? "abc" : "3\r\nabc\r\n";
       await using client = await connectRaw(server.url);
       await client.send(`POST / HTTP/1.1\r\nhost: localhost\r\n${framing}\r\n\r\n${piece}`);

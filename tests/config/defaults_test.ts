@@ -34,6 +34,7 @@ const PROVIDER = {
     relay: [],
   },
   normalize_developer_role: false,
+  pass_headers: [],
 } as const;
 
 /** The relayed endpoints of the provider openai with its built-in address. */
@@ -51,9 +52,11 @@ Deno.test("everything but providers and routes has a default", () => {
       drain_delay: 0,
       idle_timeout: 120_000,
       body_timeout: 30_000,
+      write_timeout: 60_000,
       max_json_members: 200_000,
       max_concurrent_requests: 1_000,
       max_body_memory: 268_435_456,
+      max_response_memory: 268_435_456,
       max_upload: 71_303_168,
       allowed_hosts: [],
       allowed_origins: [],
@@ -83,6 +86,7 @@ Deno.test("everything but providers and routes has a default", () => {
         match: { path: "", headers: {}, labels: {} },
         targets: [{ provider: "openai", weight: 1, upstream_request_type: "chat_completions" }],
         fallback: [],
+        omit_tools: [],
       }],
     },
     retry: {

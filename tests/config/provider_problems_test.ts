@@ -1,5 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import { problemsOf, warningsOf, withProvider, withSection } from "./parse.ts";
+import { configOf, problemsOf, warningsOf, withProvider, withSection } from "./parse.ts";
 
 /** Asserts what is wrong with one line in a provider; places are as in `withProvider`. */
 function assertProblem(id: string, line: string, expected: string): void {
@@ -193,6 +193,19 @@ Deno.test("static headers exclude connection headers and duplicates", () => {
     'headers: {X-A: "b\\r\\nc"}',
     "providers.openai.headers.X-A: must be a header value: one line of Latin-1 characters (line 3, column 20)",
   );
+});
+
+Deno.test("pass_headers names no header that never comes from a provider", () => {
+  for (const name of ["Set-Cookie", "connection", "X-Gateway-Route", "content-length", "alt-svc"]) {
+    const text = "is never passed on from a provider (line 3, column 25)";
+    assertProblem(
+      "openai",
+      `pass_headers: [x-a, ${name}]`,
+      `providers.openai.pass_headers[1]: ${text}`,
+    );
+  }
+  const config = configOf(withProvider("openai", "pass_headers: [X-Team-Quota]"));
+  assertEquals(config.providers.openai?.pass_headers, ["x-team-quota"]);
 });
 
 Deno.test("at least one provider is needed", () => {

@@ -38,6 +38,10 @@ Deno.test("problems of a route are reported with line and column", () => {
       "targets[0].weight: must be a whole number (line 4, column 54)",
     "{name: a, targets: [{provider: openai, weight: 0}]}":
       "targets: must contain at least one target with a weight above 0 (line 4, column 26)",
+    "{name: a, omit_tools: [function], targets: [{provider: openai}]}":
+      "omit_tools[0]: must be the type of a hosted tool; tools that the client runs are never left out (line 4, column 30)",
+    "{name: a, omit_tools: web_search, targets: [{provider: openai}]}":
+      "omit_tools: must be a list (line 4, column 29)",
     [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: -1}]}`]:
       "fallback[0].weight: must be at least 0 (line 4, column 86)",
     [`{name: a, ${TARGETS}, fallback: [{provider: other}]}`]:

@@ -100,6 +100,7 @@ Deno.test("the documentation names every metric that there is, and no other", as
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    responseBytes: () => 0,
     isStateUp: () => true,
     pendingWrites: () => 0,
   });

@@ -93,8 +93,8 @@ Deno.test("the Anthropic SDK accepts the stream of any interleaving, and pings i
         begun.add(event.index);
         return [call(event.index), event];
       });
-      const ping = newMessageEncoder(labelsOf()).keepAlive?.record;
-      assert(ping !== undefined);
+      const ping = newMessageEncoder(labelsOf()).keepAlive?.record() ?? null;
+      assert(ping !== null);
       const records = recordsOf([...events, finish()]).flatMap((record) => [record, ping]);
       const message = await clientOf(records).messages.stream(BODY).finalMessage();
       const rank = (type: string) => ["thinking", "text", "tool_use"].indexOf(type);

@@ -28,6 +28,7 @@ function metricsOver(config = CONFIG): Metrics {
     cache: () => ({ entries: 3, bytes: 700 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    responseBytes: () => 0,
     isStateUp: () => true,
     pendingWrites: () => 0,
   });
@@ -84,6 +85,7 @@ Deno.test("a model gets its own label with the configuration that names it", asy
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    responseBytes: () => 0,
     isStateUp: () => true,
     pendingWrites: () => 0,
   });

@@ -60,6 +60,7 @@ Deno.test("of two workers the highest state of breakers, resting keys and stored
       isStateUp: () => entries === 7,
       pendingWrites: () => entries,
       bodyBytes: () => 0,
+      responseBytes: () => 0,
     }, new Map());
     return registry.getMetricsAsJSON();
   });

@@ -35,6 +35,7 @@ async function declared(): Promise<ReadonlySet<string>> {
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,
+    responseBytes: () => 0,
     isStateUp: () => true,
     pendingWrites: () => 0,
   });

@@ -46,7 +46,7 @@ function requests(url: string): Request[] {
   ];
 }
 
-Deno.test("every response has a unique id, its latency and no-transform", async () => {
+Deno.test("every response has a unique id, its latency, no-transform and nosniff", async () => {
   await using upstream = provider();
   await using gateway = serveGateway(oneProvider(upstream.url));
   const seen = new Set<string>();
@@ -61,6 +61,11 @@ Deno.test("every response has a unique id, its latency and no-transform", async 
     assertMatch(headers.get("x-gateway-latency-ms") ?? "", TENTHS, what);
     assertMatch(headers.get("x-gateway-overhead-duration-ms") ?? "", TENTHS, what);
     assertStringIncludes(headers.get("cache-control") ?? "", "no-transform", what);
+    assertEquals(headers.get("x-content-type-options"), "nosniff", what);
+    // The models that the gateway knows and what it stores are its own; all else with a provider is not.
+    const isForeign = headers.has("x-gateway-provider");
+    const policy = isForeign ? "sandbox; default-src 'none'" : null;
+    assertEquals(headers.get("content-security-policy"), policy, what);
   }
   assertEquals(gateway.reports.length, seen.size);
 });

@@ -1,5 +1,4 @@
 import { newMessageEncoder } from "../../src/api/messages/generate/encoder.ts";
-import { newChatEncoder } from "../../src/api/chat/encode_stream.ts";
 import { Cancellation } from "../../src/core/cancellation.ts";
 import type { KeepAlive, StreamRecord } from "../../src/core/reply.ts";
 import { streamBody } from "../../src/server/stream_body.ts";
@@ -114,19 +113,28 @@ Deno.test("pings end when the client leaves", async () => {
 Deno.test("a stream without a keep-alive record has no timer", async () => {
   const world = scriptedWorld();
   await world.advance(1_000);
-  const chat = newChatEncoder({
-    id: "c",
-    created: 1,
-    model: "m",
-    legacyFunctions: false,
-    includeUsage: false,
-  });
-  assertEquals(chat.keepAlive, undefined);
   const { body, send, close } = streamOf(world, null);
   const { over } = newReader(body);
   await send("a");
   await world.advance(0);
   assertEquals(world.waiting, 0);
   await close();
+  await over;
+});
+
+Deno.test("a keep-alive that has no record at the moment writes nothing, and is asked again after its time", async () => {
+  const world = scriptedWorld();
+  await world.advance(1_000);
+  let asked = 0;
+  const record = () => ++asked < 3 ? null : { event: null, data: "c", raw: null };
+  const stream = streamOf(world, { record, silenceMs: SILENCE_MS });
+  const { seen, over } = newReader(stream.body);
+  await stream.send("a");
+  await world.advance(SILENCE_MS * 2);
+  assertEquals([seen, asked], [["data: a\n\n"], 2]);
+  await world.advance(SILENCE_MS);
+  assertEquals(seen.slice(1), ["data: c\n\n"]);
+  await stream.close();
+  await world.advance(0);
   await over;
 });

@@ -41,8 +41,12 @@ function callOf() {
   });
   const facts = { ...endpointAt("/v1/chat/completions"), errors: plainErrors };
   const call = newCall(gateway, new Request("http://localhost/"), "/v1/chat/completions", facts);
-  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} } };
+  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} }, pace: runNow };
   return { call, rim, captured };
+}
+
+function runNow(task: () => void): void {
+  task();
 }
 
 Deno.test("a failure is written in the error format of the endpoint's API, and captured as that", async () => {

@@ -3,7 +3,11 @@ import { newAdmission } from "../../src/state/admission.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("a call gets a place while fewer than the limit have one", () => {
-  const admission = newAdmission({ max_concurrent_requests: 2, max_body_memory: 10 });
+  const admission = newAdmission({
+    max_concurrent_requests: 2,
+    max_body_memory: 10,
+    max_response_memory: 10,
+  });
   assertEquals(["a", "b", "c"].map(admission.admit), [true, true, false]);
   admission.release("c");
   assertEquals(admission.admit("c"), false, "a call without a place frees none");
@@ -12,7 +16,11 @@ Deno.test("a call gets a place while fewer than the limit have one", () => {
 });
 
 Deno.test("body bytes are held up to the limit, and freed once with their call", () => {
-  const admission = newAdmission({ max_concurrent_requests: 9, max_body_memory: 10 });
+  const admission = newAdmission({
+    max_concurrent_requests: 9,
+    max_body_memory: 10,
+    max_response_memory: 10,
+  });
   for (const id of ["a", "b"]) admission.admit(id);
   assertEquals([admission.hold("a", 6), admission.hold("b", 4)], [true, true]);
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 10]);
@@ -23,7 +31,11 @@ Deno.test("body bytes are held up to the limit, and freed once with their call",
 });
 
 Deno.test("the memory of a body is freed once, when its call is released", () => {
-  const admission = newAdmission({ max_concurrent_requests: 9, max_body_memory: 10 });
+  const admission = newAdmission({
+    max_concurrent_requests: 9,
+    max_body_memory: 10,
+    max_response_memory: 10,
+  });
   const freed: string[] = [];
   for (const id of ["a", "b"]) admission.admit(id);
   for (const id of ["a", "b", "c"]) admission.onRelease(id, () => freed.push(id));
@@ -42,7 +54,11 @@ Deno.test("whatever calls do, the limits hold and nothing is left of calls that 
     fc.tuple(fc.constant("hold" as const), id, fc.nat({ max: 7 })),
   );
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-    const admission = newAdmission({ max_concurrent_requests: 3, max_body_memory: 12 });
+    const admission = newAdmission({
+      max_concurrent_requests: 3,
+      max_body_memory: 12,
+      max_response_memory: 10,
+    });
     const model = new Map<string, number>();
     for (const [what, id, bytes = 0] of steps) {
       const held = model.get(id);

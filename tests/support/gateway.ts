@@ -63,7 +63,12 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
 export function serveGateway(config: string): ServedGateway {
   const world = newRealWorld();
   const gateway = testGateway(config, world, storeUnderTest(null));
-  const listening = listen(gateway.app, "127.0.0.1", 0, newIdleLimits(120_000));
+  const listening = listen(
+    gateway.app,
+    "127.0.0.1",
+    0,
+    newIdleLimits(gateway.gateway.generation.config.server),
+  );
   if (!listening.ok) throw new Error(listening.trouble);
 
   async function close() {

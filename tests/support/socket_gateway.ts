@@ -76,7 +76,8 @@ export function socketGateway(
     (request, info) => app(request, connections.enter(request, info)),
   );
   setNoDelay(sockets, server.addr);
-  const connections = newConnections(sockets, server.addr, newIdleLimits(120_000), real);
+  const limits = newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 });
+  const connections = newConnections(sockets, server.addr, limits, real);
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {

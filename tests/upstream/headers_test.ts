@@ -1,19 +1,75 @@
 import { clientResponseHeaders, retryAfterMs } from "../../src/upstream/headers.ts";
 import { assertEquals } from "../support/assert.ts";
 
-function copied(headers: Record<string, string>, secrets: readonly string[] = []) {
-  return clientResponseHeaders(new Headers(headers), { wire: {}, provider: { secrets } });
+function copied(
+  headers: Record<string, string>,
+  secrets: readonly string[] = [],
+  names: readonly string[] = [],
+) {
+  const provider = { secrets, settings: { pass_headers: names } };
+  return clientResponseHeaders(new Headers(headers), { wire: {}, provider });
 }
 
-Deno.test("an upstream's headers are copied back, names in lower case", () => {
-  assertEquals(copied({ "Retry-After": "7", "X-RateLimit-Remaining": "0", "x-request-id": "r" }), {
-    "retry-after": "7",
-    "x-ratelimit-remaining": "0",
-    "x-request-id": "r",
-  });
+Deno.test("the headers that clients of model APIs read are passed on, names in lower case", () => {
+  const passed = [
+    "Content-Type",
+    "content-language",
+    "content-disposition",
+    "content-range",
+    "Retry-After",
+    "retry-after-ms",
+    "x-should-retry",
+    "X-RateLimit-Remaining",
+    "x-ratelimit-limit-requests",
+    "anthropic-ratelimit-tokens-reset",
+    "ratelimit-policy",
+    "RateLimit",
+    "x-request-id",
+    "request-id",
+    "apim-request-id",
+    "x-amzn-requestid",
+    "openai-processing-ms",
+    "anthropic-version",
+    "x-ms-region",
+    "cf-ray",
+    "server-timing",
+  ];
+  const sent = Object.fromEntries(passed.map((name) => [name, "x"]));
+  const lower = Object.fromEntries(passed.map((name) => [name.toLowerCase(), "x"]));
+  assertEquals(copied(sent), lower);
 });
 
-const KEPT_BACK = [
+const STOPPED = [
+  "alt-svc",
+  "clear-site-data",
+  "strict-transport-security",
+  "location",
+  "refresh",
+  "link",
+  "www-authenticate",
+  "server",
+  "via",
+  "cache-control",
+  "expires",
+  "vary",
+  "p3p",
+  "report-to",
+  "service-worker-allowed",
+  "x-frame-options",
+  "x-other",
+];
+
+for (const name of STOPPED) {
+  Deno.test(`an upstream's ${name} is not passed on unless pass_headers names it`, () => {
+    assertEquals(copied({ [name]: "x", "retry-after": "1" }), { "retry-after": "1" });
+  });
+}
+
+Deno.test("pass_headers names further headers that are passed on", () => {
+  assertEquals(copied({ "X-Other": "y", "link": "z" }, [], ["x-other"]), { "x-other": "y" });
+});
+
+const NEVER = [
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -24,6 +80,11 @@ const KEPT_BACK = [
   "content-length",
   "content-encoding",
   "content-md5",
+  "content-digest",
+  "content-location",
+  "content-security-policy",
+  "content-security-policy-report-only",
+  "x-content-type-options",
   "digest",
   "etag",
   "last-modified",
@@ -38,24 +99,31 @@ const KEPT_BACK = [
   "access-control-allow-origin",
 ];
 
-for (const name of KEPT_BACK) {
-  Deno.test(`an upstream's ${name} is not copied back`, () => {
-    assertEquals(copied({ [name]: "x", "x-other": "y" }), { "x-other": "y" });
+for (const name of NEVER) {
+  Deno.test(`an upstream's ${name} is never passed on, whatever pass_headers names`, () => {
+    assertEquals(copied({ [name]: "x", "cf-ray": "y" }, [], [name]), { "cf-ray": "y" });
+  });
+}
+
+for (const name of ["alt-svc", "clear-site-data", "strict-transport-security"]) {
+  Deno.test(`an upstream's ${name}, which applies to the gateway's whole origin, is never passed on`, () => {
+    assertEquals(copied({ [name]: "x" }, [], [name]), {});
   });
 }
 
 Deno.test("headers that Connection lists belong to that connection", () => {
-  assertEquals(
-    copied({ connection: "close, X-Hop,  x-two", "x-hop": "1", "x-two": "2", "x-far": "3" }),
-    {
-      "x-far": "3",
-    },
-  );
+  const headers = {
+    connection: "close, CF-Ray,  x-two",
+    "cf-ray": "1",
+    "x-two": "2",
+    "x-ms-a": "3",
+  };
+  assertEquals(copied(headers, [], ["x-two"]), { "x-ms-a": "3" });
 });
 
-Deno.test("a header that echoes a secret is not copied back", () => {
-  const headers = { "x-echo": "Bearer sk-secret", "x-other": "y" };
-  assertEquals(copied(headers, ["sk-secret"]), { "x-other": "y" });
+Deno.test("a header that echoes a secret is not passed on, also if pass_headers names it", () => {
+  const headers = { "x-ms-echo": "Bearer sk-secret", "x-echo": "sk-secret", "cf-ray": "y" };
+  assertEquals(copied(headers, ["sk-secret"], ["x-echo"]), { "cf-ray": "y" });
 });
 
 const NOW = Date.UTC(2025, 0, 1);

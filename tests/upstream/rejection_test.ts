@@ -136,10 +136,13 @@ Deno.test("a status that the gateway uses itself, or that is not an error, becom
 Deno.test("values of the query of base_url with 8 characters or more are removed from messages and headers", async () => {
   const url = "http://up?a=7654321&b=87654321";
   const body = '{"error":{"message":"7654321 and 87654321"}}';
-  const headers = { "x-short": "7654321", "x-long": "87654321" };
+  const headers = { "x-ms-short": "7654321", "x-ms-long": "87654321" };
   const answer = await rejected(400, body, { url, headers });
   assertEquals(answer.error.message, "7654321 and [redacted]");
-  assertEquals([answer.headers.get("x-short"), answer.headers.get("x-long")], ["7654321", null]);
+  assertEquals([answer.headers.get("x-ms-short"), answer.headers.get("x-ms-long")], [
+    "7654321",
+    null,
+  ]);
 });
 
 const KEYS = ["sk-upstream", 'sk-"quoted"\\', "sk/slash"];
@@ -162,9 +165,9 @@ for (const key of KEYS) {
         }
       }
     }
-    const headers = { "x-echo": `Bearer ${key}`, "x-other": "y" };
+    const headers = { "x-ms-echo": `Bearer ${key}`, "x-ms-other": "y" };
     const answer = await rejected(401, "", { key, headers });
-    assertEquals([answer.headers.get("x-echo"), answer.headers.get("x-other")], [null, "y"]);
+    assertEquals([answer.headers.get("x-ms-echo"), answer.headers.get("x-ms-other")], [null, "y"]);
   });
 }
 

@@ -87,6 +87,18 @@ function inSpoken(
   };
 }
 
+/** A mark of a text part of an assistant message. */
+function inSpokenText(member: string, value: JsonValue, shown: string): Probe {
+  return {
+    path: `messages[1].content[0].${member}`,
+    value,
+    body: (given) => ({
+      messages: [USER, { role: "assistant", content: [{ ...TEXT, [member]: given }] }, USER],
+    }),
+    shown,
+  };
+}
+
 /** A member of an assistant message between two user messages. */
 function spoken(member: string, value: JsonValue, more: Partial<Probe> = {}): Probe {
   return {
@@ -302,10 +314,16 @@ export const CHAT_PROBES: Readonly<Record<ChatField, Probe>> = {
   },
   "messages[assistant].content": spoken("content", "I say"),
   "messages[assistant].content[text].text": spoken("content", [TEXT], { shown: "See" }),
-  "messages[assistant].content[text].cache_control": spoken("content", [{
-    ...TEXT,
-    cache_control: CACHE,
-  }], { shown: "ephemeral" }),
+  "messages[assistant].content[text].prompt_cache_breakpoint": inSpokenText(
+    "prompt_cache_breakpoint",
+    MARK,
+    "explicit",
+  ),
+  "messages[assistant].content[text].cache_control": inSpokenText(
+    "cache_control",
+    CACHE,
+    "ephemeral",
+  ),
   "messages[assistant].content[refusal].refusal": spoken("content", [{
     type: "refusal",
     refusal: "Never.",

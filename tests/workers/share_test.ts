@@ -7,7 +7,7 @@ import { configOf } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const LIMITS = `
-server: {max_concurrent_requests: 1001, max_body_memory: 268435457, workers: 2}
+server: {max_concurrent_requests: 1001, max_body_memory: 268435457, max_response_memory: 1000003, workers: 2}
 rate_limiting: {enabled: true, requests_per_minute: 61, burst_size: 1}
 caching: {enabled: true, max_size: 0, max_bytes: 1000001}
 security:
@@ -41,6 +41,7 @@ function limitsOf({ server, caching, providers, rate_limiting, security }: Confi
     process: [
       server.max_concurrent_requests,
       server.max_body_memory,
+      server.max_response_memory,
       caching.max_bytes,
       caching.max_size,
       providers.sim?.max_concurrent,
@@ -67,11 +68,11 @@ function sharesOf(whole: Config): readonly [Config, Config] {
 Deno.test("without a store the limits of the process and of clients are divided, at least 1 for each worker", () => {
   const [first, second] = sharesOf(config("none")).map(limitsOf);
   assertEquals(first, {
-    process: [501, 134_217_729, 500_001, 0, 3, 0],
+    process: [501, 134_217_729, 500_002, 500_001, 0, 3, 0],
     clients: [31, 1, 4, 51, 2, 5, 3, 5, 1.5],
   });
   assertEquals(second, {
-    process: [500, 134_217_728, 500_000, 0, 2, 0],
+    process: [500, 134_217_728, 500_001, 500_000, 0, 2, 0],
     clients: [30, 1, 3, 50, 1, 5, 2, 4, 1.5],
   });
 });
@@ -83,7 +84,7 @@ Deno.test("with valkey only the limits of the process are divided, because the s
     limitsOf(whole).clients,
     limitsOf(whole).clients,
   ]);
-  assertEquals(second?.process, [500, 134_217_728, 500_000, 0, 2, 0]);
+  assertEquals(second?.process, [500, 134_217_728, 500_001, 500_000, 0, 2, 0]);
 });
 
 Deno.test("the shares of a limit add up to it, unless it is less than the number of workers", () => {

@@ -19,6 +19,7 @@ const NO_SOURCES: MetricSources = {
   isStateUp: () => true,
   pendingWrites: () => 0,
   bodyBytes: () => 0,
+  responseBytes: () => 0,
 };
 
 /** Returns the page `docs/reference/metrics.md`. */

@@ -5,6 +5,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
+import { COMMENT_KEEP_ALIVE } from "../keep_alive.ts";
 import { BROKEN_END, DONE } from "../openai_stream_end.ts";
 import { chatUsage } from "./usage.ts";
 
@@ -95,6 +96,7 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   }
 
   return {
+    keepAlive: COMMENT_KEEP_ALIVE,
     push,
     end,
     fail,

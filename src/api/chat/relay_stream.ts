@@ -21,6 +21,7 @@ import {
   identityOf,
   reasoningEdits,
 } from "./relay_edits.ts";
+import { COMMENT_KEEP_ALIVE } from "../keep_alive.ts";
 import { BROKEN_END, DONE } from "../openai_stream_end.ts";
 
 /** Options for relaying chunks. */
@@ -147,6 +148,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   }
 
   return {
+    keepAlive: COMMENT_KEEP_ALIVE,
     push,
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN_END,

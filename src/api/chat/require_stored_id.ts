@@ -46,7 +46,9 @@ function newStoredRelay(relay: StreamTranslation): StreamTranslation {
     return null;
   }
 
+  const { keepAlive } = relay;
   return {
+    ...keepAlive !== undefined && { keepAlive },
     push: (record) => problem(record) ?? relay.push(record),
     end: () => relay.end(),
     fail: (failure) => relay.fail(failure),

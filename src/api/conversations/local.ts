@@ -6,7 +6,7 @@ import type { Call } from "../../call/call.ts";
 import { isVisible } from "../../call/ownership.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { jsonReply } from "../json_reply.ts";
+import { jsonReply, storedReply } from "../json_reply.ts";
 import { toStoredItem } from "../stored_item.ts";
 import { parseMetadata } from "../metadata.ts";
 import { encodePage, listObject, parsePage, queryProblem } from "../paging.ts";
@@ -75,7 +75,7 @@ export async function addItems(
   const added = addedItems(call, document);
   if (!added.ok) return added;
   const changed = await call.state.objects.conversations.append(id, added.value);
-  return changed.ok ? jsonReply(listObject(added.value)) : changed;
+  return changed.ok ? storedReply(listObject(added.value)) : changed;
 }
 
 /** Lists the items of a conversation, by default the newest first. */
@@ -89,7 +89,7 @@ export function listItems(
   const page = parsePage(query);
   if (!page.ok) return page;
   const list = encodePage(items, page.value);
-  return list.ok ? jsonReply(list.value) : list;
+  return list.ok ? storedReply(list.value) : list;
 }
 
 /** Returns one item of a conversation. */
@@ -101,7 +101,7 @@ export function retrieveItem(
   const problem = includeProblem(query);
   if (problem !== null) return problem;
   const item = items.find(({ id }) => id === params.item_id);
-  return item === undefined ? unknownItem() : jsonReply(item);
+  return item === undefined ? unknownItem() : storedReply(item);
 }
 
 /** Deletes one item and returns its conversation. */

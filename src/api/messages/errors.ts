@@ -14,7 +14,6 @@ import type { HttpResponse, StreamRecord } from "../../core/reply.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { errorType } from "./error_type.ts";
 import { dottedPath, refusalWords } from "./refusal_words.ts";
-import { upstreamWords } from "./upstream_words.ts";
 
 /** The response header with the request ID (Messages API, errors). */
 const ID_HEADER = "request-id";
@@ -93,7 +92,7 @@ function envelope(failure: Failure, id: string): JsonObject {
 function messageOf(failure: Failure): string {
   if (isRefusal(failure)) return refusalWords(failure);
   const message = reportedError(failure)?.error.message;
-  return typeof message === "string" ? upstreamWords(message) : failure.message;
+  return typeof message === "string" ? message : failure.message;
 }
 
 /** Returns the `error_code` of a failure; null for an upstream's error without a code. */

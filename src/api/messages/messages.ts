@@ -8,7 +8,8 @@ import { messagesErrors } from "./errors.ts";
 import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
 import { recordSession } from "./session.ts";
-import { newTranslatedCandidates } from "./translate/candidate.ts";
+import { translatedCandidates } from "./translate/candidate.ts";
+import { withUpstreamWords } from "./upstream_words.ts";
 
 /** Request types under which a message is routed: its targets are those of Chat. */
 const MATCHES_AS = ["messages", "chat_completions"] as const;
@@ -33,21 +34,24 @@ export const messages: ClientApi = {
       call.report.stream = document.value.stream === true;
       recordSession(call, document.value);
       const request = parseMessagesRequest(document, query);
-      return request.ok ? await exchange(call, newInference(call, request.value)) : request;
+      if (!request.ok) return request;
+      const reply = await exchange(call, await newInference(call, request.value));
+      return withUpstreamWords(reply, document.value.max_tokens);
     },
   }, countTokens(MATCHES_AS, MAX_BODY_BYTES)],
 };
 
-function newInference(call: Call, request: MessagesRequest): Inference {
+async function newInference(call: Call, request: MessagesRequest): Promise<Inference> {
   const relayedCandidate = newRelayedCandidates(call, request);
-  const translatedCandidate = newTranslatedCandidates(call, request);
+  const translated = await translatedCandidates(call, request);
   return {
     matchesAs: MATCHES_AS,
     model: request.model,
     stream: request.stream,
     owner: null,
     canonical: () => null,
+    ...translated,
     prepare: (target) =>
-      target.wire.name === "messages" ? relayedCandidate(target) : translatedCandidate(target),
+      target.wire.name === "messages" ? relayedCandidate(target) : translated.prepare(target),
   };
 }

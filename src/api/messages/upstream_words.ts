@@ -1,51 +1,67 @@
+import { isRefusal } from "../../core/failure.ts";
+import { numberOf } from "../../core/json/json.ts";
+import { failed, type Result } from "../../core/result.ts";
+import type { Optional } from "../../wires/chat_request/refusals.ts";
 import { SENTENCES } from "./sentences.ts";
 
 /** A text about the token limit of a response. */
 const ABOUT_MAX_TOKENS = /max_(?:completion_|output_)?tokens/;
 
+const FIELD_TEXT = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
+const BOUND_TEXT = "[`'\"]?(?<most>\\d{1,15})";
+
 /**
- * Texts of Chat servers that state the requested and the largest number of tokens. Digits are bounded,
- * so that each pattern takes time in proportion to the text.
+ * Texts of other vendors that state the largest number of tokens, and some of them the requested one.
+ * Repetitions are bounded, so that each pattern takes time in proportion to the text.
  */
 const TOO_LARGE = [
   /max_(?:completion_)?tokens is too large: (?<requested>\d{1,15})\. This model supports at most (?<most>\d{1,15}) completion tokens/,
   /expected a value <= (?<most>\d{1,15}), but got (?<requested>\d{1,15})/i,
+  new RegExp(`maximum value for ${FIELD_TEXT} is less than or equal to ${BOUND_TEXT}`, "i"),
+  new RegExp(
+    `${FIELD_TEXT}(?: value)? must be (?:less than or equal to|at most|<=) ${BOUND_TEXT}`,
+    "i",
+  ),
+  new RegExp(`range of ${FIELD_TEXT} (?:is|should be) \\[\\d{1,15}, ?${BOUND_TEXT}\\]`, "i"),
+  new RegExp(
+    `(?:largest|highest|maximum)(?: \\w{1,15})? ${FIELD_TEXT}(?: \\w{1,15})? is ${BOUND_TEXT}`,
+    "i",
+  ),
 ];
-
-/** A text that states the largest number, and the requested one elsewhere. */
-const UPPER_LIMIT = /maximum value for `?max_tokens`? is less than or equal to `?(\d{1,15})/i;
 
 const NUMBER = /\d{1,15}/g;
 
 /**
  * Returns the message of another vendor's error. One about a token limit that is too large becomes
- * the sentence of the Messages API, by which clients lower the limit. Other messages are returned as
- * received: clients know the usual phrases for a prompt that is too long.
+ * the sentence of the Messages API, by which clients lower the limit; `requested` is the limit of the
+ * request, for a text that does not repeat it. Other messages are returned as received: clients know
+ * the usual phrases for a prompt that is too long.
  */
-export function upstreamWords(message: string): string {
+export function upstreamWords(message: string, requested: Optional): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
-  const found = tooLarge(message) ?? aboveUpperLimit(message);
-  if (found === null) return message;
-  return SENTENCES.maxTokens(found.requested, found.most);
-}
-
-/** The requested and the largest number of tokens, as text. */
-interface Limit {
-  readonly requested: string;
-  readonly most: string;
-}
-
-function tooLarge(message: string): Limit | null {
   for (const pattern of TOO_LARGE) {
-    const { requested, most } = pattern.exec(message)?.groups ?? {};
-    if (requested !== undefined && most !== undefined) return { requested, most };
+    const { requested: stated, most } = pattern.exec(message)?.groups ?? {};
+    if (most === undefined) continue;
+    const above = stated ?? numberAbove(most, message, requested);
+    if (above !== null) return SENTENCES.maxTokens(above, most);
   }
-  return null;
+  return message;
 }
 
-function aboveUpperLimit(message: string): Limit | null {
-  const most = UPPER_LIMIT.exec(message)?.[1];
-  if (most === undefined) return null;
-  const requested = message.match(NUMBER)?.find((number) => Number(number) > Number(most));
-  return requested === undefined ? null : { requested, most };
+/** Returns the requested number: that of the request, else one in the text; null if none is above `most`. */
+function numberAbove(most: string, message: string, requested: Optional): string | null {
+  const own = numberOf(requested);
+  if (own !== null) return own > Number(most) ? String(own) : null;
+  return message.match(NUMBER)?.find((number) => Number(number) > Number(most)) ?? null;
+}
+
+/** Returns a failed reply with the upstream's message in the words that clients of this API know. */
+export function withUpstreamWords<Reply>(reply: Result<Reply>, requested: Optional): Result<Reply> {
+  if (reply.ok || isRefusal(reply.failure)) return reply;
+  const { failure } = reply;
+  const { upstream } = failure;
+  const message = upstream?.error.message;
+  if (upstream === null || typeof message !== "string") return reply;
+  const error = { ...upstream.error, message: upstreamWords(message, requested) };
+  return failed({ ...failure, upstream: { ...upstream, error } });
 }

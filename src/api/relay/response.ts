@@ -33,14 +33,15 @@ export function relayedHandler(
 ): ResponseHandler {
   return {
     kind: "by_type",
-    choose(contentType): FixedResponseHandler {
+    choose(contentType, isDelimited): FixedResponseHandler {
       if (contentType === EVENT_STREAM && endpoint.ends !== null) {
         return {
           kind: "stream",
-          translation: newRelayStream({ ...endpoint, ends: endpoint.ends }, request),
+          translation: newRelayStream({ ...endpoint, ends: endpoint.ends, isDelimited }, request),
           copiesHeaders: true,
           copiesStatus: true,
           maxRecordBytes: MAX_RECORD_BYTES,
+          needed: ["type", ...NEEDED],
         };
       }
       const isJson = isJsonType(contentType);
@@ -57,20 +58,25 @@ export function relayedHandler(
   };
 }
 
+/** Members of a response on which its outcome depends. */
+const NEEDED = ["error", "usage", "data", "duration", "segments"];
+
 /** Reads a JSON response and returns its bytes. An error under status 200 is a fault. */
 function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
+  const isListed = endpoint.answer === "list";
   return {
     kind: "whole",
+    // The text of completions is counted if the provider reports no tokens, and a list has no members.
+    ...endpoint.operation !== "text_completion" && !isListed && { needed: NEEDED },
     read(response) {
-      const document = parseResponseDocument(response);
-      if (!document.ok && !(endpoint.answer === "list" && isResponseList(response))) {
-        return document;
-      }
-      const value = document.ok ? document.value.value : {};
+      const document = response.outline ? null : parseResponseDocument(response);
+      if (document?.ok === false && !(isListed && isResponseList(response))) return document;
+      const value = response.outline?.value ?? (document?.ok === true ? document.value.value : {});
       if (isObject(value.error)) return providerError(value);
+      const images = response.outline?.lengths.get("data");
       return success({
         response: { status: response.status, headers: jsonHeaders(response), body: response.body },
-        outcome: outcomeOf(endpoint, request, value),
+        outcome: outcomeOf(endpoint, request, value, images),
       });
     },
   };
@@ -125,8 +131,8 @@ function outcomeOf(
   { billed }: RoutedEndpoint,
   { characters }: RelayedRequest,
   value: JsonObject,
+  images = Array.isArray(value.data) ? value.data.length : 0,
 ): Outcome {
-  const images = Array.isArray(value.data) ? value.data.length : 0;
   const units = relayedUnits(billed, { value, images, characters });
   return { resource: null, usage: relayedUsage(value), ...units !== null && { units } };
 }

@@ -15,7 +15,7 @@ export interface RoutedEndpoint {
   /** Form of a response that is no event stream; `text` is JSON or text by its content type, `list` an object or a list. */
   readonly answer: "json" | "list" | "text" | "bytes";
   /**
-   * How an event stream ends: with `[DONE]`, or with an event whose type ends in this word, of which there
+   * How an event stream ends: with `[DONE]`, or first with an event whose type ends in this word, of which there
    * is one for each requested image. Null if the endpoint has no streams.
    */
   readonly ends: "[DONE]" | ".completed" | ".done" | null;

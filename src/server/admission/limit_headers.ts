@@ -51,7 +51,11 @@ export function setBudgetHeader(
       const spent = rests[scope]?.spent[index];
       if (spent === undefined) return [];
       const owner = group === null ? "" : `group ${listedName(group)} `;
-      return [`${owner}${per} ${unit} ${amountText(spent, unit)}/${amountText(limit, unit)}`];
+      return [
+        `${owner}${per} ${unit} ${amountText(spent, unit, limit)}/${
+          amountText(limit, unit, limit)
+        }`,
+      ];
     })
   );
   if (entries.length > 0) responseHeaders["x-gateway-budget"] = entries.join(", ");
@@ -68,8 +72,10 @@ function listedName(name: string): string {
 
 /**
  * Returns tokens, or USD with at most two decimals, rounded down: a budget that has something left never
- * looks used up.
+ * looks used up. Amounts of a limit below one cent are written to the nano-dollar.
  */
-function amountText(amount: number, unit: BudgetUnit): string {
-  return String(unit === "tokens" ? amount : centsOf(amount) / 100);
+function amountText(amount: number, unit: BudgetUnit, limit: number): string {
+  if (unit === "tokens") return String(amount);
+  if (centsOf(limit) > 0) return String(centsOf(amount) / 100);
+  return (amount / 1e9).toFixed(9).replace(/\.?0+$/, "");
 }

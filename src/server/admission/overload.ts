@@ -11,16 +11,32 @@ export function isClientCall({ path, report }: Pick<Call, "path" | "report">): b
 
 /**
  * Counts a call of a client as in flight until its response has ended. Returns null, or refuses as
- * `overloaded` if `server.max_concurrent_requests` are in flight. Health, readiness and metrics are
- * always served.
+ * `overloaded` if `server.max_concurrent_requests` are in flight, or responses that clients have not
+ * taken hold `server.max_response_memory`. Health, readiness and metrics are always served.
  */
 export function takePlace(call: Call): Failed | null {
-  if (!isClientCall(call) || call.state.admission.admit(call.id)) return null;
+  if (!isClientCall(call)) return null;
+  const refusal = refuseResponse(call);
+  if (refusal !== null || call.state.admission.admit(call.id)) return refusal;
   call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
   call.metrics.overloaded("requests");
   return refuse(
     "overloaded",
     "The gateway serves as many requests as server.max_concurrent_requests allows; try again in 1 s.",
+  );
+}
+
+/**
+ * Returns the refusal of a call whose response has not begun while the responses in memory have
+ * `server.max_response_memory` bytes; null otherwise.
+ */
+export function refuseResponse(call: Call): Failed | null {
+  if (!call.state.admission.isResponseMemoryFull()) return null;
+  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  call.metrics.overloaded("response_memory");
+  return refuse(
+    "overloaded",
+    "The gateway holds as many bytes of responses as server.max_response_memory allows; try again in 1 s.",
   );
 }
 

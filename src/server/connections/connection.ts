@@ -1,10 +1,11 @@
 import type { Peer } from "../peer.ts";
 import type { IdleState } from "./idle_rules.ts";
+import type { WriteState } from "./write_rules.ts";
 
 /**
- * A client connection, which is the `Peer` of all its requests. Times are on the listener's clock.
+ * A client connection, with what is the same in the `Peer` of all its requests. Times are on the listener's clock.
  */
-export interface Connection extends Peer {
+export interface Connection extends Omit<Peer, "whenTaken"> {
   /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */
@@ -22,6 +23,8 @@ export interface Connection extends Peer {
   isMultiplexed: IdleState["isMultiplexed"];
   headSinceMs: IdleState["headSinceMs"];
   acknowledgedBytes: IdleState["acknowledgedBytes"];
+  /** What waits for the client, as of the last sweep. */
+  write: WriteState;
   /** Counts the end of a request in flight. */
   readonly ended: () => void;
 }

@@ -2,7 +2,9 @@ import type { Sockets } from "../../sockets/sockets.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../../sockets/walk.ts";
 import type { World } from "../../core/world.ts";
 import { type Connection, parseKey } from "./connection.ts";
+import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
+import { isTooSlow, NOTHING_WAITS, writeStateAt } from "./write_rules.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "../websocket/message_watch.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
@@ -27,9 +29,12 @@ const SLICE_PAUSE_MS = 5;
 /** Maximum descriptors per millisecond, which bounds the work of sweeps that follow each other. */
 const MAX_DESCRIPTORS_PER_MS = 50;
 
+/** Descriptors below and above the lowest free one that are looked at for a connection of which no sweep knows. */
+const MAX_NEAR_DESCRIPTORS = 32;
+
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
- * are idle for longer than the limits are closed, which the runtime itself never does. Sweeps over
+ * are idle for longer than the limits, and those whose client takes its responses too slowly, are closed, which the runtime itself never does. Sweeps over
  * the descriptors of the process find the connections, because the runtime reports a connection
  * only with its requests.
  */
@@ -45,6 +50,7 @@ export function newConnections(
   const intervalMs = sweepInterval(limits);
   const endings = newEndings(sockets, clock, hurry);
   const watches = newMessageWatches(sockets, clock, hurry);
+  const deliveries = newDeliveries(sockets, clock, locate);
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
@@ -61,6 +67,7 @@ export function newConnections(
       isGone: false,
       inFlight: 0,
       isEnding: false,
+      write: NOTHING_WAITS,
       ...newIdleState(clock.now()),
       ended() {
         connection.inFlight--;
@@ -92,6 +99,21 @@ export function newConnections(
     };
     byKey.set(key, connection);
     return connection;
+  }
+
+  /** Looks for a connection where the kernel puts new ones, else with the next sweep. */
+  function locate(connection: Connection) {
+    const free = sockets.lowestFree();
+    for (let away = 1; free !== null && away <= MAX_NEAR_DESCRIPTORS; away++) {
+      for (const descriptor of [free - away, free + away]) {
+        if (sockets.remote(descriptor) !== connection.key || found(descriptor) !== connection) {
+          continue;
+        }
+        connection.descriptor = descriptor;
+        return;
+      }
+    }
+    hurry();
   }
 
   /** Sweeps as soon as allowed, because the descriptor of a connection is needed. */
@@ -143,10 +165,12 @@ export function newConnections(
   function inspect(connection: Connection, descriptor: number) {
     connection.sweep = sweeps;
     connection.descriptor = descriptor;
-    if (connection.inFlight > 0) return;
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
     const now = clock.now();
+    connection.write = writeStateAt(connection.write, traffic, now);
+    if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
+    if (connection.inFlight > 0) return;
     // A client may have come back from the same port since the last sweep: then this is a new one.
     if (traffic.receivedBytes === 0) {
       Object.assign(connection, newIdleState(now - traffic.silentMs));
@@ -200,14 +224,23 @@ export function newConnections(
         // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
         connection.isMultiplexed = !request.headers.has("host");
       }
+      // Its client may have read the whole response to its last request before the next look.
+      deliveries.look(connection);
       connection.inFlight++;
       connection.headSinceMs = null;
       completed.then(connection.ended, connection.ended);
-      return connection;
+      return {
+        ...connection,
+        whenTaken(task) {
+          const look = () => deliveries.add(connection, task);
+          completed.then(look, look);
+        },
+      };
     },
     close() {
       isClosed = true;
       cancel();
+      deliveries.close();
       endings.close();
       watches.close();
       sockets.close();
@@ -223,7 +256,7 @@ function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) 
     local !== null && (isWildcard ? local.endsWith(end) : local === end);
 }
 
-function sweepInterval({ headMs, idleMs }: IdleLimits): number {
-  const ms = Math.min(headMs, idleMs) / 4;
+function sweepInterval({ headMs, idleMs, writeMs }: IdleLimits): number {
+  const ms = Math.min(headMs, idleMs, writeMs) / 4;
   return Math.min(MAX_SWEEP_INTERVAL_MS, Math.max(MIN_SWEEP_INTERVAL_MS, ms));
 }

@@ -1,19 +1,24 @@
+import type { Config } from "../../config/schema.ts";
 import type { Traffic } from "../../sockets/sockets.ts";
 
-/** Timeouts of a client connection without a request in flight, in milliseconds. */
+/** Timeouts of a client connection, in milliseconds. */
 export interface IdleLimits {
   /** Timeout for the whole head of a request. */
   readonly headMs: number;
   /** Timeout for the first byte of the next request. */
   readonly idleMs: number;
+  /** Timeout for a client that takes its responses too slowly. */
+  readonly writeMs: number;
 }
 
 /** Maximum time for the whole head of a request. */
 const HEAD_TIMEOUT_MS = 60_000;
 
-/** Returns the limits for this idle timeout. */
-export function newIdleLimits(idleMs: number): IdleLimits {
-  return { headMs: HEAD_TIMEOUT_MS, idleMs };
+/** Returns the limits for these timeouts of the configuration. */
+export function newIdleLimits(
+  { idle_timeout, write_timeout }: Pick<Config["server"], "idle_timeout" | "write_timeout">,
+): IdleLimits {
+  return { headMs: HEAD_TIMEOUT_MS, idleMs: idle_timeout, writeMs: write_timeout };
 }
 
 /** State of a client connection without a request in flight. */
@@ -69,7 +74,7 @@ export function isTaking({ acknowledgedBytes }: IdleState, traffic: Traffic): bo
 export function isOverdue(
   resting: IdleState,
   nowMs: number,
-  { headMs, idleMs }: IdleLimits,
+  { headMs, idleMs }: Pick<IdleLimits, "headMs" | "idleMs">,
 ): boolean {
   const { sinceMs, hasServed, headSinceMs } = resting;
   if (headSinceMs !== null) return nowMs - headSinceMs >= headMs;

@@ -11,6 +11,7 @@ import {
   recordFirstByte,
   type Responder,
 } from "../respond.ts";
+import { watchSilence } from "../silence.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
@@ -74,20 +75,43 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
-    const { records } = captureContent(call, reply);
-    const { trace } = call.report;
+    const { records, keepAlive } = captureContent(call, reply);
+    const { report: { trace }, world } = call;
+    let isSending = false;
+    let lastWrite = world.now();
+
+    // A group is numbered as a whole: a sign of life must not come between its records.
+    function sendKeepAlive() {
+      const alive = isSending ? null : keepAlive?.record() ?? null;
+      // A comment has no place in messages.
+      if (alive === null || alive.data === "") return;
+      lastWrite = world.now();
+      writer.sendNow(withStreamId(alive.data, streamId));
+    }
+
+    const endWatch = keepAlive === undefined ? () => {} : watchSilence({
+      world,
+      silenceMs: keepAlive.silenceMs,
+      lastWrite: () => lastWrite,
+      onSilence: sendKeepAlive,
+    });
     try {
       for await (const group of records) {
+        isSending = true;
         if (trace !== null) trace.records += group.length;
         for (const { data } of group) {
           if (data !== "" && !await sendText(call, streamId, data)) return false;
         }
+        isSending = false;
+        lastWrite = world.now();
       }
       // A client that disconnects here has had all events, though the upstream may still be ending.
       return true;
     } catch (error) {
       await sendText(call, streamId, errorEvent(internalError(call, error).failure, {}));
       return false;
+    } finally {
+      endWatch();
     }
   }
 

@@ -24,6 +24,7 @@ export const CHAT_FIELDS = [
   "messages[assistant]",
   "messages[assistant].content",
   "messages[assistant].content[text].text",
+  "messages[assistant].content[text].prompt_cache_breakpoint",
   "messages[assistant].content[text].cache_control",
   "messages[assistant].content[refusal].refusal",
   "messages[assistant].content[refusal].cache_control",

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import type { Members } from "../field_table.ts";
 import { COMMON } from "./common_rows.ts";
+import type { Losses } from "./losses.ts";
 import {
   contradiction,
   isEmpty,
@@ -55,6 +56,27 @@ export function mapObjects<Made>(
     made.push(one.value);
   }
   return success(made);
+}
+
+/** Hosted tools to leave out of a request, which is recorded as a loss. */
+export interface OmittedTools {
+  /** Types of the tools. */
+  readonly omitTools: readonly string[];
+  readonly losses: Losses;
+}
+
+/** Returns the result of `make` for each tool of a request that is not left out, like `mapObjects`. */
+export function mapTools<Made>(
+  given: Optional,
+  { omitTools, losses }: OmittedTools,
+  make: (tool: JsonObject, path: string) => Result<Made>,
+): Result<readonly Made[]> {
+  const made = mapObjects<Made | null>(given, "tools", (tool, path) => {
+    if (!omitTools.some((type) => type === tool.type)) return make(tool, path);
+    losses.add(path);
+    return success(null);
+  });
+  return made.ok ? success(made.value.filter((tool) => tool !== null)) : made;
 }
 
 /** Returns the `function` object of a tool. `known` are the members that the tool may have. */

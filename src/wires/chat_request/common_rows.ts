@@ -10,6 +10,9 @@ import {
 } from "../field_table.ts";
 import type { ChatField } from "./chat_fields.ts";
 
+/** A mark for an upstream's cache changes no response. */
+export const CACHE_HINT = ignoredBut("changes no response");
+
 /** An object that an SDK has parsed from a text. */
 const PARSED = ignoredBut("refused if it differs from the text");
 
@@ -18,6 +21,9 @@ const REPEATED = ignoredBut("refused if it differs from the message");
 
 /** The same, if only the part has it. */
 const LIFTED = exactBut("as that of the message");
+
+/** The other protocols have no names of authors. */
+const NAME = lossy("the message");
 
 /** Treatments that most translations of Chat Completions share; a wire's own rows replace them. */
 export const COMMON_ROWS = {
@@ -29,13 +35,16 @@ export const COMMON_ROWS = {
   "messages[developer]": exact,
   "messages[system].content": exact,
   "messages[system].content[text]": exact,
+  "messages[system].name": NAME,
   "messages[user]": exact,
   "messages[user].content": exact,
   "messages[user].content[text]": exact,
   "messages[user].content[image_url]": exact,
+  "messages[user].name": NAME,
   "messages[assistant]": exact,
   "messages[assistant].content": exact,
   "messages[assistant].content[text].text": exact,
+  "messages[assistant].content[text].prompt_cache_breakpoint": CACHE_HINT,
   "messages[assistant].content[refusal].refusal": exact,
   "messages[assistant].content[].id": ignored,
   "messages[assistant].content[].parsed": PARSED,
@@ -62,6 +71,7 @@ export const COMMON_ROWS = {
   "messages[assistant].annotations[url_citation].url_citation.title": exact,
   "messages[assistant].annotations[url_citation].url_citation.start_index": exact,
   "messages[assistant].annotations[url_citation].url_citation.end_index": exact,
+  "messages[assistant].name": NAME,
   "messages[tool]": exact,
   "messages[tool].content": exact,
   "messages[tool].content[text]": exact,
@@ -73,8 +83,10 @@ export const COMMON_ROWS = {
   "messages[function].content": exact,
   "messages[function].name": exactBut("the result belongs to the latest open call of that name"),
   "messages[].content[text].text": exact,
+  "messages[].content[text].prompt_cache_breakpoint": CACHE_HINT,
   "messages[].content[image_url].image_url.url": exact,
   "messages[].content[image_url].image_url.detail": exact,
+  "messages[].content[image_url].prompt_cache_breakpoint": CACHE_HINT,
   "stream": exact,
   "stream_options": exact,
   "stream_options.include_usage": exactBut("by the gateway"),
@@ -115,6 +127,9 @@ export const COMMON_ROWS = {
   "reasoning_effort": exact,
   "reasoning": exact,
   "reasoning.effort": exact,
+  "prompt_cache_key": CACHE_HINT,
+  "prompt_cache_retention": CACHE_HINT,
+  "prompt_cache_options": CACHE_HINT,
   "n": refusedUnless(1),
   "stop": refusedUnless([]),
   "metadata": refusedUnless({}),
@@ -135,6 +150,21 @@ export const CUSTOM_CALL_ROWS = {
   "messages[assistant].tool_calls[custom].index": ignored,
   "messages[assistant].tool_calls[custom].custom.name": exact,
   "messages[assistant].tool_calls[custom].custom.input": exact,
+} as const satisfies FieldRows<ChatField>;
+
+/** Rows of the marks of the Messages API, for protocols that have no place for them. */
+export const CACHE_CONTROL_ROWS = {
+  "messages[system].cache_control": CACHE_HINT,
+  "messages[user].cache_control": CACHE_HINT,
+  "messages[assistant].cache_control": CACHE_HINT,
+  "messages[assistant].content[text].cache_control": CACHE_HINT,
+  "messages[assistant].content[refusal].cache_control": CACHE_HINT,
+  "messages[tool].cache_control": CACHE_HINT,
+  "messages[].content[text].cache_control": CACHE_HINT,
+  "messages[].content[image_url].cache_control": CACHE_HINT,
+  "cache_control.type": CACHE_HINT,
+  "cache_control.ttl": CACHE_HINT,
+  "tools[function].cache_control": CACHE_HINT,
 } as const satisfies FieldRows<ChatField>;
 
 /** Rows of the citations in a message, for protocols that send the cited text without them. */

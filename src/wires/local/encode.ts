@@ -3,6 +3,7 @@ import { type Result, success } from "../../core/result.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
 import { newLosses } from "../chat_request/losses.ts";
 import { nesting, unsupported } from "../chat_request/refusals.ts";
+import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import { unsupportedField } from "../chat_request/closed_fields.ts";
@@ -29,7 +30,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const losses = newLosses();
   const messages = encodeTurns(document.value.messages, losses);
   if (!messages.ok) return messages;
-  const tools = encodeTools(document, settings, losses);
+  const tools = encodeTools(document, settings, { omitTools: target.omitTools ?? [], losses });
   if (!tools.ok) return tools;
   const format = encodeFormat(document, target.provider, losses);
   if (!format.ok) return format;
@@ -57,5 +58,6 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
     ...runSettings(settings).topLevel,
   };
   for (const path of citationPaths(document.value.messages)) losses.add(path);
+  for (const path of authorNamePaths(document.value.messages)) losses.add(path);
   return success({ ...newPostRequest("/api/chat", request, promises), ...losses.member() });
 }

@@ -1,6 +1,10 @@
 import type { ChatField } from "../chat_request/chat_fields.ts";
 import type { EmbeddingsField } from "../embeddings_fields.ts";
-import { COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
+import {
+  CACHE_CONTROL_ROWS,
+  COMMON_ROWS,
+  LOST_CITATION_ROWS,
+} from "../chat_request/common_rows.ts";
 import { type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
 import {
   exact,
@@ -31,6 +35,7 @@ const STRICT = verified("a schema that can be checked", false);
 export const FIELDS = newFieldTable<ChatField>({
   ...COMMON_ROWS,
   ...LOST_CITATION_ROWS,
+  ...CACHE_CONTROL_ROWS,
   "messages[user].content[image_url]": IMAGE,
   "messages[assistant].content[refusal].refusal": lossy("the text"),
   "messages[assistant].refusal": lossy("the text"),

@@ -6,7 +6,13 @@ import {
 } from "../../core/json/json.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
 import { type Result, success } from "../../core/result.ts";
-import { findFunction, mapObjects, refuseBothTools } from "../chat_request/chat_tools.ts";
+import {
+  findFunction,
+  mapObjects,
+  mapTools,
+  type OmittedTools,
+  refuseBothTools,
+} from "../chat_request/chat_tools.ts";
 import {
   isEmpty,
   missing,
@@ -51,7 +57,7 @@ const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
 export function encodeTools(
   document: JsonDocument,
   settings: ProviderConfig,
-  losses: Losses,
+  omitted: OmittedTools,
 ): Result<EncodedTools> {
   const refused = refuseBothTools(document.value);
   if (refused !== null) return refused;
@@ -60,8 +66,10 @@ export function encodeTools(
   // The runtime has no choice "none": the tools are not sent, so the model cannot call them.
   if (choice.value.kind === "none") return success(NO_TOOLS);
   const source = isEmpty(document.value.functions) ? "tools" : "functions";
-  const encode = source === "tools" ? encodeTool : encodeFunction;
-  const made = mapObjects(exactMember(document, source), source, encode);
+  const given = exactMember(document, source);
+  const made = source === "tools"
+    ? mapTools(given, omitted, encodeTool)
+    : mapObjects(given, source, encodeFunction);
   if (!made.ok) return made;
   const strict = strictPromises(document, source, settings.verify);
   if (!strict.ok) return strict;
@@ -76,7 +84,7 @@ export function encodeTools(
       ...isSingle ? [{ kind: "parallel_tool_calls", path: "parallel_tool_calls" } as const] : [],
     ],
     constrainsText: settings.capabilities.structured_outputs,
-    losses,
+    losses: omitted.losses,
   }));
 }
 

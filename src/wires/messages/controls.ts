@@ -17,6 +17,8 @@ export interface SectionInput {
   readonly model: string;
   readonly past: PastReasoning;
   readonly losses: Losses;
+  /** Types of hosted tools to leave out. */
+  readonly omitTools: readonly string[];
 }
 
 /** Maximum length of `metadata.user_id` (Messages API, create). */

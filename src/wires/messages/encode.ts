@@ -6,6 +6,7 @@ import {
   parseExactBody,
   type Section,
 } from "../chat_request/encoding.ts";
+import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { newLosses } from "../chat_request/losses.ts";
@@ -39,14 +40,15 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const tooMany = argumentItemsProblem(body.value.messages);
   if (tooMany !== null) return tooMany;
-  const { provider, account, model } = target;
+  const { provider, account, model, omitTools = [] } = target;
   const losses = newLosses();
   const past = newPastReasoning(chat, account.digest, losses);
-  const input = { body: body.value, provider, model, past, losses };
+  const input = { body: body.value, provider, model, past, losses, omitTools };
   const request = assemble({ model }, SECTIONS, input);
   if (!request.ok) return request;
   const streamed = chat.stream ? { stream: true } : {};
   for (const path of citationPaths(body.value.messages)) losses.add(path);
+  for (const path of authorNamePaths(body.value.messages)) losses.add(path);
   const promises = promisesOf(chat.document, provider.settings);
   return success({
     ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),

@@ -1,5 +1,5 @@
 import type { ChatField } from "../chat_request/chat_fields.ts";
-import { COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
+import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
 import { exact, exactBut, gated, ignored, lossy, newFieldTable, verified } from "../field_table.ts";
 
 const OLD_API = "refused with `api_version: 2026-10-21`";
@@ -53,6 +53,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[].content[image_url].cache_control": exact,
   "messages[].content[file].file.file_data": exactBut("a PDF or a text in UTF-8"),
   "messages[].content[file].file.filename": exact,
+  "messages[].content[file].prompt_cache_breakpoint": CACHE_HINT,
   "messages[].content[file].cache_control": exact,
   "cache_control.type": exactBut("`ephemeral`"),
   "cache_control.ttl": exactBut("`5m` and `1h`"),

@@ -12,9 +12,7 @@ import { providerVersion } from "./version.ts";
 const HIDDEN_HEADERS: readonly string[] = [
   "anthropic-organization-id",
   "anthropic-workspace-id",
-  "via",
   "cf-ray",
-  "server",
 ];
 
 /** Limits of the gateway's own subscription, which clients would show to users as theirs. */

@@ -3,6 +3,7 @@ import { type Result, success } from "../../core/result.ts";
 import {
   findFunction,
   mapObjects,
+  mapTools,
   parseFunction,
   refuseBothChoices,
   refuseBothTools,
@@ -33,12 +34,15 @@ const CALLED = FIELDS.members("tool_choice[function].function");
  * Returns `tools` and `tool_choice`, from the request's tools or its legacy functions; without
  * either, from the calls of the conversation.
  */
-export function tools({ body }: SectionInput): Result<JsonObject> {
+export function tools(input: SectionInput): Result<JsonObject> {
+  const { body } = input;
   const { functions, function_call, tool_choice } = body;
   const both = refuseBothTools(body) ?? refuseBothChoices(body);
   if (both !== null) return both;
   const source = isEmpty(functions) ? "tools" : "functions";
-  const made = mapObjects(body[source], source, source === "tools" ? encodeTool : encodeFunction);
+  const made = source === "tools"
+    ? mapTools(body.tools, input, encodeTool)
+    : mapObjects(functions, source, encodeFunction);
   if (!made.ok) return made;
   const names = made.value.map(({ name }) => name);
   // A legacy response can hold only one call.

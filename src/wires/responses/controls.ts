@@ -23,6 +23,8 @@ export interface SectionInput {
   readonly model: string;
   readonly past: PastReasoning;
   readonly losses: Losses;
+  /** Types of hosted tools to leave out. */
+  readonly omitTools: readonly string[];
 }
 
 /** Minimum `max_output_tokens` (Responses API, create). */

@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
+import { authorNamePaths } from "../chat_request/author_names.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
   assemble,
@@ -47,12 +48,13 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!body.ok) return body;
   const stops = stopPromises(body.value, target.provider.settings);
   if (!stops.ok) return stops;
-  const { provider, account, model } = target;
+  const { provider, account, model, omitTools = [] } = target;
   const losses = newLosses();
   const past = newPastReasoning(chat, account.digest, losses);
-  const asked = { body: body.value, provider, model, past, losses };
+  const asked = { body: body.value, provider, model, past, losses, omitTools };
   const request = assemble({ model }, SECTIONS, asked);
   if (!request.ok) return request;
+  for (const path of authorNamePaths(body.value.messages)) losses.add(path);
   // The default of Responses is to store a response; the default of Chat is not to.
   return success({
     ...newPostRequest("/responses", { ...request.value, store: false }, stops.value),

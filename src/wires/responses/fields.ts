@@ -1,5 +1,10 @@
 import type { ChatField } from "../chat_request/chat_fields.ts";
-import { COMMON_ROWS, CUSTOM_CALL_ROWS } from "../chat_request/common_rows.ts";
+import {
+  CACHE_CONTROL_ROWS,
+  CACHE_HINT,
+  COMMON_ROWS,
+  CUSTOM_CALL_ROWS,
+} from "../chat_request/common_rows.ts";
 import { exact, exactBut, gated, lossy, newFieldTable, verified } from "../field_table.ts";
 
 /** Fields with the same name and meaning in Chat and Responses. */
@@ -20,6 +25,7 @@ const REASONING = lossy("stored encrypted reasoning");
 export const FIELDS = newFieldTable<ChatField>({
   ...COMMON_ROWS,
   ...CUSTOM_CALL_ROWS,
+  ...CACHE_CONTROL_ROWS,
   ...same(),
   "messages[user].content[file]": exact,
   // A text has no ID that the upstream knows.
@@ -33,6 +39,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[].content[file].file.filename": exact,
   "messages[].content[file].file.file_data": exact,
   "messages[].content[file].prompt_cache_breakpoint": exact,
+  "messages[].content[file].cache_control": CACHE_HINT,
   "max_completion_tokens": exactBut("below 16, refused"),
   "max_tokens": lossy("`max_completion_tokens`", "exact alone, or equal to it; below 16, refused"),
   "tools[custom]": exact,

@@ -3,6 +3,7 @@ import { type Result, success } from "../../core/result.ts";
 import {
   findFunction,
   mapObjects,
+  mapTools,
   parseFunction,
   refuseBothChoices,
   refuseBothTools,
@@ -26,7 +27,7 @@ export function tools(asked: SectionInput): Result<JsonObject> {
   const isLegacy = !isEmpty(functions);
   const made = isLegacy
     ? mapObjects(functions, "functions", functionTool)
-    : mapObjects(body.tools, "tools", encodeTool);
+    : mapTools(body.tools, asked, encodeTool);
   if (!made.ok) return made;
   const hosted = webSearchTools(asked);
   if (!hosted.ok) return hosted;

@@ -1,5 +1,5 @@
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
-import { isObject, parseJson } from "../../core/json/json.ts";
+import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { PromiseOf } from "./response_promise.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
@@ -33,7 +33,7 @@ export function newTextCallStage(
   function finish(reason: FinishReason, event: StreamEvent): Result<readonly StreamEvent[]> {
     const text = textOf(held.takeAll()).trim();
     const call = { type: "tool_call", index: 0, id: newCallId(), name } as const;
-    if (isObject(parseJson(text))) {
+    if (isJsonObject(text)) {
       const ended = isCutBy(reason) ? event : { ...event, reason: "tool_calls" } as const;
       return success([{ ...call, arguments: text }, ended]);
     }

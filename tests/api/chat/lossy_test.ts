@@ -51,6 +51,13 @@ routing: {routes: [{name: all, targets: [{provider: p}]}]}
   return answer.headers.get("x-gateway-lossy");
 }
 
+Deno.test("the name of an author is named in a header if the provider has no place for it", async () => {
+  for (const type of ["messages", "local"] as const) {
+    assertEquals(await lossyOf(type, { content: "Ok", name: "bob" }), "messages[1].name");
+  }
+  assertEquals(await lossyOf("compat", { content: "Ok", name: "bob" }), null);
+});
+
 Deno.test("citations that a provider does not receive are named in a header", async () => {
   for (const type of ["messages", "local"] as const) {
     const beside = await lossyOf(type, { content: "Ok", annotations });

@@ -32,7 +32,7 @@ retry: {enabled: false}
         seen.push({ url, body: await new Response(init.body ?? null).text() });
         const text = url.includes("local.test") ? LOCAL : COMPAT;
         return new Response(streamOf(pieces(utf8Bytes(text), 7)), {
-          headers: { "x-upstream": "told", "content-type": "application/json" },
+          headers: { "x-ms-upstream": "told", "content-type": "application/json" },
         });
       },
     }),
@@ -62,7 +62,7 @@ Deno.test("compat embeddings forward the client's document, and the response byt
     body: JSON.stringify({ model: "e", ...fields }),
   }]);
   assertEquals(text, COMPAT);
-  assertEquals(answer.headers.get("x-upstream"), "told");
+  assertEquals(answer.headers.get("x-ms-upstream"), "told");
   assertValid("CreateEmbeddingResponse", body);
 });
 

@@ -39,10 +39,10 @@ const USAGE = {
 
 const LOCAL = { model: "m", message: { role: "assistant", content: "Hi" }, done: true };
 
-/** Returns the gateway; `failing` are the statuses of hosts that fail. */
+/** Returns the gateway; `failing` are the statuses of hosts that fail, or the messages of those that give 400. */
 export function messagesGateway(
   routes: string,
-  failing: Readonly<Record<string, number>> = {},
+  failing: Readonly<Record<string, number | string>> = {},
   settings = "retry: {enabled: false}",
 ): MessagesGateway {
   const sent: SentRequest[] = [];
@@ -55,8 +55,11 @@ export function messagesGateway(
         headers: new Headers(init.headers),
         body: isObject(body) ? body : {},
       });
-      const status = failing[hostname];
-      if (status !== undefined) return answers(status, { error: { message: `${hostname} fails` } });
+      const failure = failing[hostname];
+      if (typeof failure === "string") return answers(400, { error: { message: failure } });
+      if (failure !== undefined) {
+        return answers(failure, { error: { message: `${hostname} fails` } });
+      }
       return answers(200, hostname === "loc" ? LOCAL : { ...COMPLETION, usage: USAGE });
     },
   });

@@ -162,6 +162,18 @@ Deno.test("a body may have 32 MiB, and not one byte more", async () => {
   assertEquals(error.message, "The request body is larger than 32 MiB; send less.");
 });
 
+Deno.test("a provider that states only the largest token limit gets the client the vendor's sentence", async () => {
+  const { ask } = messagesGateway(ONE, { a: "The largest `max_tokens` is 8192." });
+  for (const stream of [false, true]) {
+    const { status, error } = await ask({ max_tokens: 32_000, stream });
+    assertEquals([status, error.type], [400, "invalid_request_error"]);
+    assertEquals(
+      error.message,
+      "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for this model",
+    );
+  }
+});
+
 const SESSIONS = [
   [{}, {}, null],
   [{ "x-claude-code-session-id": "own" }, {}, "own"],

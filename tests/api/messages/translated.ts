@@ -39,7 +39,7 @@ export function translate(
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const document = valueOf(parseDocument(text));
   const request = valueOf(parseMessagesRequest(document, new URLSearchParams()));
-  return newChatTranslation(request)(targetOf(wire, written));
+  return newChatTranslation(request).translate(targetOf(wire, written));
 }
 
 /** Translates these fields beside a short dialogue. */

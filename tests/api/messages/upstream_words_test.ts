@@ -13,7 +13,24 @@ Deno.test("texts about a token limit that is too large become the sentence that 
     "max_tokens 128000: the maximum value for max_tokens is less than or equal to 16384",
     "Got 128000; the maximum value for `max_tokens` is less than or equal to `16384`",
   ];
-  for (const text of texts) assertEquals(upstreamWords(text), SENTENCE);
+  for (const text of texts) assertEquals(upstreamWords(text, 128_000), SENTENCE);
+});
+
+Deno.test("the sentence has the number of the request if the provider states only the largest one", () => {
+  const texts = [
+    "the largest `max_tokens` is 16384",
+    "The maximum allowed max_tokens value is 16384.",
+    "the maximum value for max_tokens is less than or equal to 16384",
+    "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the `context_window` for this model",
+    "Invalid max_tokens value, the valid range of max_tokens is [1, 16384]",
+    "Range of max_tokens should be [1, 16384]",
+  ];
+  for (const text of texts) assertEquals(upstreamWords(text, 128_000), SENTENCE);
+});
+
+Deno.test("a request below the stated largest number keeps the provider's message", () => {
+  const text = "the largest `max_tokens` is 16384";
+  for (const requested of [16_384, 64]) assertEquals(upstreamWords(text, requested), text);
 });
 
 Deno.test("every other text stays as it is", () => {
@@ -23,12 +40,15 @@ Deno.test("every other text stays as it is", () => {
     "the maximum value for max_tokens is less than or equal to 16384",
     "the maximum value for max_tokens is less than or equal to 16384, not 5",
     "max_tokens is too large",
+    "max_tokens is of the largest kind of field, and 5 is below 16384",
     "",
   ];
-  for (const text of texts) assertEquals(upstreamWords(text), text);
+  for (const text of texts) assertEquals(upstreamWords(text, 64), text);
 });
 
 Deno.test("a long text that repeats the beginnings of a pattern stays as it is", () => {
-  const text = "max_tokens is too large: 1".repeat(40_000) + "expected a value <= 1".repeat(40_000);
-  assertEquals(upstreamWords(text), text);
+  const text = "max_tokens is too large: 1".repeat(40_000) +
+    "expected a value <= 1".repeat(40_000) +
+    "largest x max_tokens y".repeat(40_000);
+  assertEquals(upstreamWords(text, 64), text);
 });

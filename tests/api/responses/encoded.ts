@@ -9,6 +9,7 @@ import type { StreamRecord } from "../../../src/core/reply.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertValid } from "../../support/schemas.ts";
+import { translate } from "./translated.ts";
 
 const FILE = new URL("../../golden/openai-schemas.json", import.meta.url);
 const BUNDLE = parseJson(Deno.readTextFileSync(FILE));
@@ -30,6 +31,7 @@ export const USAGE: Usage = {
 export function labelsOf(body: JsonObject = {}): EncoderLabels {
   const request = parseResponsesRequest(newDocument({ input: "hi", ...body }));
   assert(request.ok);
+  const chat = translate({ input: "hi", ...body });
   let ids = 0;
   return {
     id: "resp_1",
@@ -37,6 +39,7 @@ export function labelsOf(body: JsonObject = {}): EncoderLabels {
     model: "asked",
     request: request.value,
     isSigned: false,
+    namespaced: chat.ok ? chat.value.namespaced : new Map(),
     storesReasoning: false,
     newId: (prefix) => `${prefix}${++ids}`,
     unix: () => 9,

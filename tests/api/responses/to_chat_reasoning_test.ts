@@ -46,6 +46,23 @@ Deno.test("reasoning is sent as text with the next assistant message", () => {
   }
 });
 
+Deno.test("with the context current_turn only the reasoning after the last message of the user is sent as text", () => {
+  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+  const result = { type: "function_call_output", call_id: "c", output: "ok" };
+  const input = [USER, thought("A"), SAID, USER, thought("B"), call, result];
+  for (const wire of ["compat", "local"] as const) {
+    for (const [context, texts] of [["current_turn", ["B"]], ["all_turns", ["A", "B"]]] as const) {
+      const chat = translate({ input, reasoning: { context } }, wire);
+      assert(chat.ok);
+      assertEquals(chat.value.lossy, []);
+      const { messages } = chat.value.document.value;
+      assert(Array.isArray(messages));
+      const sent = messages.flatMap((one) => isObject(one) ? one.reasoning_content ?? [] : []);
+      assertEquals<unknown>(sent, texts);
+    }
+  }
+});
+
 Deno.test("a summary replaces reasoning without content", () => {
   const summary = [{ type: "summary_text", text: "in " }, { type: "summary_text", text: "short" }];
   assertEquals(reasoningOf([{ type: "reasoning", summary }, SAID], "compat"), ["in short"]);

@@ -34,7 +34,7 @@ const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
     reasoning: { generate_summary: "concise" },
   }],
   ["unsupported_feature", "reasoning.mode", { reasoning: { mode: "pro" } }],
-  ["unsupported_feature", "reasoning.context", { reasoning: { context: "all_turns" } }],
+  ["unsupported_feature", "reasoning.context", { reasoning: { context: "other_turns" } }],
   ["unsupported_feature", "reasoning.other", { reasoning: { other: 1 } }],
   ["unsupported_feature", "service_tier", { service_tier: "ultrafast" }],
   ["unsupported_feature", "text.other", { text: { other: 1 } }],
@@ -164,7 +164,7 @@ const ITEMS: readonly (readonly [Code, string, JsonValue[]])[] = [
   ["missing_required_parameter", "input[1].output", [CALL, { ...RESULT, output: null }]],
   ["unsupported_feature", "input[1].output[0].type", [
     CALL,
-    { ...RESULT, output: [{ type: "input_image", image_url: "u" }] },
+    { ...RESULT, output: [{ type: "computer_screenshot", image_url: "u" }] },
   ]],
   ["unsupported_feature", "input[0].encrypted_content", [
     { type: "reasoning", encrypted_content: "gAAAA" },

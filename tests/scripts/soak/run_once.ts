@@ -31,7 +31,7 @@ export async function runOnce(
     },
     "127.0.0.1",
     0,
-    newIdleLimits(120_000),
+    newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }),
   );
   if (!server.ok) throw new Error(server.trouble);
   const uses = USES.filter(({ name }) => names.test(name));

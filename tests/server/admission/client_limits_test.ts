@@ -38,7 +38,7 @@ Deno.test("a key over a budget is refused until its window ends, and official SD
   const first = await ask(gateway);
   assertEquals(
     first.headers.get("x-gateway-budget"),
-    "day usd 0/0, month usd 0/5, month tokens 0/500",
+    "day usd 0/0.000024, month usd 0/5, month tokens 0/500",
   );
   const refused = await ask(gateway);
   assertEquals(verdictOf(refused), [429, "insufficient_quota", "budget_exceeded"]);
@@ -48,7 +48,7 @@ Deno.test("a key over a budget is refused until its window ends, and official SD
   );
   assertEquals(
     figures(refused.headers, "x-should-retry", "retry-after", "x-gateway-budget"),
-    ["false", "6400", "day usd 0/0, month usd 0/5, month tokens 14/500"],
+    ["false", "6400", "day usd 0.000024/0.000024, month usd 0/5, month tokens 14/500"],
   );
   await gateway.world.advance(6_400_000);
   assertEquals((await ask(gateway)).status, 200);

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedSocket } from "../../support/scripted_sockets.ts";
 import { scriptedListener } from "../scripted_listener.ts";
 
-const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 /** The longest time after a limit at which it is noticed. */
 const SWEEP_MS = 5_100;
@@ -100,10 +100,10 @@ Deno.test("a connection is not closed while its client reads a response slowly, 
   listener.receive(socket, 10);
   for (let count = 0; count < 20; count++) {
     await listener.world.advance(50_000);
-    socket.acknowledgedBytes += 1_000;
+    socket.acknowledgedBytes += 55_000;
   }
   assertEquals(listener.shutDown(), []);
-  await listener.world.advance(115_000);
+  await listener.world.advance(55_000);
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(10_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
@@ -116,20 +116,20 @@ Deno.test("a connection is idle once its client has slowly read the whole respon
   listener.receive(socket, 100);
   await listener.request(40_001).end();
   socket.unsentBytes = 1_000;
-  socket.acknowledgedBytes = 1_000;
-  await listener.world.advance(100_000);
-  socket.acknowledgedBytes = 2_000;
-  await listener.world.advance(50_000);
+  for (let count = 0; count < 3; count++) {
+    socket.acknowledgedBytes += 60_000;
+    await listener.world.advance(50_000);
+  }
   assertEquals(listener.shutDown(), []);
   socket.unsentBytes = 0;
-  socket.acknowledgedBytes = 3_000;
+  socket.acknowledgedBytes += 1_000;
   await listener.world.advance(75_000);
   assertEquals(listener.shutDown(), [5]);
   listener.connections.close();
 });
 
 Deno.test("a WebSocket is never closed while it is open, however its watch ends", async () => {
-  const listener = scriptedListener({ headMs: 1_000, idleMs: 1_000 });
+  const listener = scriptedListener({ headMs: 1_000, idleMs: 1_000, writeMs: 60_000 });
   listener.receive(listener.connect(5, 40_001), 100);
   const handshake = listener.request(40_001);
   const watch = handshake.peer.watchMessages?.(() => assert(false, "nothing has grown"));
@@ -223,7 +223,7 @@ Deno.test("a connection that comes back from the same port is a new one", async 
 Deno.test("a connection on a reused port does not inherit the timeouts of the earlier connection", async () => {
   for (const descriptor of [5, 6]) {
     for (const hasServed of [true, false]) {
-      const listener = scriptedListener({ headMs: 60_000, idleMs: 20_000 });
+      const listener = scriptedListener({ headMs: 60_000, idleMs: 20_000, writeMs: 60_000 });
       const socket = listener.connect(5, 40_001);
       if (hasServed) {
         listener.receive(socket, 100);

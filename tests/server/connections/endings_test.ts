@@ -1,7 +1,7 @@
 import { assertEquals } from "../../support/assert.ts";
 import { scriptedListener } from "../scripted_listener.ts";
 
-const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 Deno.test("a connection that must end is closed once its response was delivered", async () => {
   const listener = scriptedListener(LIMITS);

@@ -6,7 +6,7 @@ import {
 } from "../../../src/server/connections/idle_rules.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 const NEW: IdleState = {
   sinceMs: 0,
@@ -37,20 +37,23 @@ function overdueAt(resting: IdleState, limits = LIMITS): number | null {
 }
 
 Deno.test("a gateway waits 60 s for a request head, and as configured for a request", () => {
-  assertEquals(newIdleLimits(120_000), LIMITS);
+  assertEquals(newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }), LIMITS);
 });
 
 Deno.test("a connection that sends nothing has the shorter one of both limits", () => {
   assertEquals(headSince(NEW, SILENT, 5_000), null);
   assertEquals(overdueAt(NEW), 60_000);
-  assertEquals(overdueAt(NEW, { headMs: 60_000, idleMs: 2_000 }), 2_000);
+  assertEquals(overdueAt(NEW, { headMs: 60_000, idleMs: 2_000, writeMs: 60_000 }), 2_000);
 });
 
 Deno.test("the first head must be whole 60 s after the connection was opened, whatever else comes", () => {
   const headSinceMs = headSince(NEW, { ...SILENT, receivedBytes: 1 }, 40_000);
   assertEquals(headSinceMs, 0);
   assertEquals(overdueAt({ ...NEW, headSinceMs }), 60_000);
-  assertEquals(overdueAt({ ...NEW, headSinceMs }, { headMs: 60_000, idleMs: 1_000 }), 60_000);
+  assertEquals(
+    overdueAt({ ...NEW, headSinceMs }, { headMs: 60_000, idleMs: 1_000, writeMs: 60_000 }),
+    60_000,
+  );
 });
 
 Deno.test("between requests a connection may be idle for the idle timeout, and bytes within 20 ms of a response are no request", () => {
@@ -59,7 +62,7 @@ Deno.test("between requests a connection may be idle for the idle timeout, and b
   assertEquals(headSince(SERVED, { ...traffic, silentMs: 49_980 }, 50_000), null, "a clock's tick");
   assertEquals(headSince(SERVED, { ...traffic, silentMs: 49_979 }, 50_000), 21);
   assertEquals(overdueAt(SERVED), 120_000);
-  assertEquals(overdueAt(SERVED, { headMs: 60_000, idleMs: 1_000 }), 1_000);
+  assertEquals(overdueAt(SERVED, { headMs: 60_000, idleMs: 1_000, writeMs: 60_000 }), 1_000);
 });
 
 Deno.test("a later head has 60 s from its first bytes, and more bytes give no more time", () => {

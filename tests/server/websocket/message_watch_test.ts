@@ -2,7 +2,7 @@ import { assertEquals } from "../../support/assert.ts";
 import type { ScriptedSocket } from "../../support/scripted_sockets.ts";
 import { scriptedListener } from "../scripted_listener.ts";
 
-const LIMITS = { headMs: 60_000, idleMs: 120_000 };
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 const MIB = 1024 * 1024;
 

@@ -81,7 +81,7 @@ Deno.test("a refused request gets one event with the fields of the HTTP error", 
 Deno.test("an error event has Retry-After where the HTTP response has it", async () => {
   const config =
     `${TRANSLATED}\nrate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 2}`;
-  const upstream = wordStreams(() => answers(429, "{}", { "retry-after": "7", "x-other": "o" }));
+  const upstream = wordStreams(() => answers(429, "{}", { "retry-after": "7", "x-ms-other": "o" }));
   await using served = socketGateway(config, upstream);
   await using client = await served.open();
   const theirs = await client.turn(create());

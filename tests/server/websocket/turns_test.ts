@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../../../src/core/reply.ts";
+import type { KeepAlive, StreamRecord } from "../../../src/core/reply.ts";
 import { success } from "../../../src/core/result.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
@@ -30,7 +30,7 @@ function turnsOver(room: number) {
     sendNow: (text: string) => void sent.push(text),
   };
   const idle: string[] = [];
-  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} } };
+  const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} }, pace: runNow };
   const turns = newTurns(writer, rim, () => void idle.push("idle"));
   return {
     world,
@@ -38,10 +38,15 @@ function turnsOver(room: number) {
     sent,
     idle,
     turns,
-    begin(records: () => AsyncGenerator<Group, void, void>) {
+    begin(records: () => AsyncGenerator<Group, void, void>, keepAlive?: KeepAlive) {
       const request = new Request("http://localhost/v1/responses");
       const call = newCall(gateway, request, "/v1/responses", endpointAt("/v1/responses", "GET"));
-      const reply = success({ kind: "stream" as const, headers: {}, records: records() });
+      const reply = success({
+        kind: "stream" as const,
+        headers: {},
+        records: records(),
+        ...keepAlive !== undefined && { keepAlive },
+      });
       turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
     },
   };
@@ -49,6 +54,10 @@ function turnsOver(room: number) {
 
 function event(data: string): Group {
   return [{ event: null, data, raw: null }];
+}
+
+function runNow(task: () => void): void {
+  task();
 }
 
 Deno.test("when nothing more can be sent the turn is over, and so is its stream", async () => {
@@ -100,6 +109,32 @@ Deno.test("a stream that throws is sent as a failure of the gateway, and the nex
   assert(sent[1]?.includes('"code":"internal_error"') && !sent[1].includes("secret"));
   assertEquals(reports.map(endOf), ["internal", "complete"]);
   assertEquals(reports[0]?.bug?.split("\n")[0], "RangeError");
+});
+
+Deno.test("a silent turn gets the sign of life of its stream whenever 15 s have passed, and a comment is none", async () => {
+  const { begin, world, sent } = turnsOver(99);
+  const steps = [20_000, 50_000];
+  function stream(data: string) {
+    let count = 0;
+    const record = () => ({ event: null, data: data === "" ? "" : `${data}${++count}`, raw: "" });
+    begin(async function* () {
+      yield event("a");
+      for (const ms of steps) {
+        await new Promise<void>((resolve) => void world.after(ms, resolve));
+        yield event("b");
+      }
+    }, { record, silenceMs: 15_000 });
+  }
+  stream("alive");
+  await world.advance(14_999);
+  assertEquals(sent, ["a"]);
+  await world.advance(60_000);
+  assertEquals(sent, ["a", "alive1", "b", "alive2", "alive3", "alive4", "b"]);
+  assertEquals(world.waiting, 0);
+  stream("");
+  await world.advance(200_000);
+  assertEquals(sent.slice(7), ["a", "b", "b"]);
+  assertEquals(world.waiting, 0);
 });
 
 Deno.test("records without data are no messages", async () => {

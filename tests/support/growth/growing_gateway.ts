@@ -68,6 +68,7 @@ providers:
 ${PROVIDERS.map(providerText).join("")}routing:
   routes:
     - name: main
+      omit_tools: [web_search]
       targets:
 ${PROVIDERS.map(targetText).join("")}retry: {enabled: false}
 circuit_breaker: {enabled: false}

@@ -112,6 +112,29 @@ const SHAPES: readonly ResponsesShape[] = [
     }),
   },
   {
+    name: "items that declare a tool",
+    fields: (n) =>
+      input(
+        ...times(n, (at) => ({
+          type: "additional_tools",
+          role: "developer",
+          tools: [{ type: "function", name: `f${at}` }],
+        })),
+        USER,
+      ),
+  },
+  {
+    name: "hosted tools that are left out",
+    fields: (n) => ({ ...input(USER), tools: times(n, () => ({ type: "web_search" })) }),
+  },
+  {
+    name: "images of an output",
+    fields: (n) => {
+      const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0K" };
+      return input(USER, call(0), { ...result(0), output: times(n, () => image) });
+    },
+  },
+  {
     name: "members that are null",
     fields: (n) => ({ ...input(USER), ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
   },

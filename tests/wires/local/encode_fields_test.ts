@@ -49,7 +49,12 @@ const HARMLESS: readonly Record<string, unknown>[] = [
   { service_tier: "auto" },
   { service_tier: "default" },
   { verbosity: "medium", modalities: ["text"] },
-  { prompt_cache_key: null, prompt_cache_retention: null, web_search_options: null },
+  {
+    prompt_cache_key: "k",
+    prompt_cache_retention: "24h",
+    prompt_cache_options: { mode: "implicit" },
+    web_search_options: null,
+  },
   { stream_options: { include_obfuscation: false } },
 ];
 
@@ -78,9 +83,6 @@ const UNSUPPORTED: readonly (readonly [fields: Record<string, unknown>, param: s
   [{ prediction: { type: "content", content: "c" } }, "prediction"],
   [{ web_search_options: {} }, "web_search_options"],
   [{ moderation: { model: "m" } }, "moderation"],
-  [{ prompt_cache_key: "k" }, "prompt_cache_key"],
-  [{ prompt_cache_retention: "24h" }, "prompt_cache_retention"],
-  [{ prompt_cache_options: { mode: "implicit" } }, "prompt_cache_options"],
   [{ num_ctx: 8192 }, "num_ctx"],
   [{ keep_alive: "1h" }, "keep_alive"],
   [{ options: { num_ctx: 1 } }, "options"],

@@ -119,9 +119,6 @@ Deno.test("a legacy call becomes a call without an ID", () => {
 });
 
 const UNSUPPORTED: readonly (readonly [message: Record<string, unknown>, path: string])[] = [
-  [{ role: "user", content: "a", name: "n" }, "name"],
-  [{ role: "system", content: "a", name: "n" }, "name"],
-  [{ role: "assistant", content: "a", name: "n" }, "name"],
   [{ role: "assistant", audio: { id: "a" } }, "audio"],
   [{ role: "assistant", content: "a", annotations: [{}] }, "annotations[0].type"],
   [{ role: "assistant", content: "a", thinking_blocks: [{}] }, "thinking_blocks"],
@@ -131,8 +128,8 @@ const UNSUPPORTED: readonly (readonly [message: Record<string, unknown>, path: s
   [{ role: "user", content: [{ type: "refusal", refusal: "r" }] }, "content[0].type"],
   [{ role: "assistant", content: [{ type: "image_url", image_url: {} }] }, "content[0].type"],
   [
-    { role: "user", content: [{ type: "text", text: "a", cache_control: {} }] },
-    "content[0].cache_control",
+    { role: "user", content: [{ type: "text", text: "a", more: {} }] },
+    "content[0].more",
   ],
 ];
 

@@ -59,9 +59,9 @@ Deno.test("tools of other types and unknown fields are refused with their path",
   assertFailed(one({ type: "custom", custom: {} }), "unsupported_feature", "tools[0].type");
   assertFailed(one({ type: "web_search" }), "unsupported_feature", "tools[0].type");
   assertFailed(
-    one({ ...TOOL, cache_control: {} }),
+    one({ ...TOOL, more: {} }),
     "unsupported_feature",
-    "tools[0].cache_control",
+    "tools[0].more",
   );
   assertFailed(
     one({ type: "function", function: { name: "f", more: 1 } }),

@@ -42,7 +42,11 @@ const NOTHING: readonly Written[] = [
   { frequency_penalty: 0, presence_penalty: 0.0, logit_bias: {} },
   { logprobs: false, top_logprobs: 0, modalities: ["text"] },
   { seed: null, audio: null, prediction: null, web_search_options: null, moderation: null },
-  { prompt_cache_key: null, prompt_cache_retention: null, prompt_cache_options: null },
+  {
+    prompt_cache_key: "k",
+    prompt_cache_retention: "24h",
+    prompt_cache_options: { mode: "implicit" },
+  },
   { n: null, metadata: null, store: null, service_tier: null, logit_bias: null, user: null },
   { tools: [], tool_choice: "auto", parallel_tool_calls: false },
   { functions: [], tool_choice: "none" },
@@ -86,9 +90,6 @@ const UNSUPPORTED: readonly [asked: Written, param: string, settings?: Written][
   [{ web_search_options: {} }, "web_search_options"],
   [{ moderation: "low" }, "moderation"],
   [{ verbosity: "low" }, "verbosity"],
-  [{ prompt_cache_key: "k" }, "prompt_cache_key"],
-  [{ prompt_cache_retention: "24h" }, "prompt_cache_retention"],
-  [{ prompt_cache_options: {} }, "prompt_cache_options"],
   [{ foo: 1 }, "foo"],
   [{ constructor: 1 }, "constructor"],
 ];

@@ -117,7 +117,7 @@ Deno.test("cache_control of a part stays on its block, and of a message moves to
   assertRefused({ ...a, cache_control: { type: "ephemeral", ttl: "9d" } }, "cache_control.ttl");
   assertRefused({ ...a, cache_control: { type: "ephemeral", scope: 1 } }, "cache_control.scope");
   assertRefused({ type: "text", text: "", cache_control }, "cache_control");
-  assertRefused({ ...a, prompt_cache_breakpoint: {} }, "prompt_cache_breakpoint");
+  assertSent({ ...a, prompt_cache_breakpoint: {} }, a);
 });
 
 Deno.test("a tool result may contain texts and images", () => {

@@ -4,8 +4,8 @@ import { encodeMessages, encodeRequest } from "./encoded_request.ts";
 const USER = { role: "user", content: "Hi" };
 
 const REFUSED: readonly [kind: Parameters<typeof assertFailed>[1], Written, param: string][] = [
-  ["unsupported_feature", { role: "user", content: "a", name: "Bob" }, "messages[1].name"],
-  ["unsupported_feature", { role: "system", content: "a", name: "Bob" }, "messages[1].name"],
+  ["unsupported_feature", { role: "user", content: "a", more: "Bob" }, "messages[1].more"],
+  ["unsupported_feature", { role: "system", content: "a", more: "Bob" }, "messages[1].more"],
   ["unsupported_feature", { role: "assistant", audio: { id: "a" } }, "messages[1].audio"],
   [
     "unsupported_feature",

@@ -38,7 +38,7 @@ export function newTranslatedCounts(
 ): (target: Target) => Result<Candidate> {
   const extra = NOT_COUNTED.find((name) => (request.document.value[name] ?? null) !== null);
   if (extra !== undefined) return () => extraInput(extra);
-  const translate = newChatTranslation({
+  const { translate } = newChatTranslation({
     ...request,
     document: withLimit(request.document),
     stream: false,

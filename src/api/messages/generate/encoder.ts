@@ -3,6 +3,7 @@ import type { StreamEvent } from "../../../core/events.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type Result, success } from "../../../core/result.ts";
+import { KEEP_ALIVE_MS } from "../../keep_alive.ts";
 import type { EncodedResponse } from "../../translated_handler.ts";
 import { errorRecord } from "../errors.ts";
 import type { MessageEvent } from "./blocks.ts";
@@ -12,9 +13,8 @@ import { newMessageEvents } from "./message.ts";
 
 export type { MessageLabels } from "./labels.ts";
 
-/** Sent after silence: clients give up on a stream without a byte for minutes (Messages API, streaming). */
+/** A sign of life of the Messages API (streaming). */
 const PING: StreamRecord = { event: "ping", data: '{"type":"ping"}', raw: null };
-const PING_SILENCE_MS = 15_000;
 
 /**
  * Creates the encoder of a Messages stream (Messages API, streaming). The stream ends with
@@ -27,7 +27,7 @@ export function newMessageEncoder(labels: MessageLabels): EventEncoder {
   let isFailed = false;
 
   return {
-    keepAlive: { record: PING, silenceMs: PING_SILENCE_MS },
+    keepAlive: { record: () => PING, silenceMs: KEEP_ALIVE_MS },
     push(event) {
       return records(events.push(event));
     },
@@ -46,6 +46,7 @@ export function newMessageEncoder(labels: MessageLabels): EventEncoder {
     done: () => isDone,
     usage: events.usage,
     resource: () => null,
+    reasoning: events.reasoning,
   };
 }
 
@@ -65,7 +66,9 @@ export function encodeMessage(
     pushAll(parts, step.value);
   }
   const body = foldMessage(parts);
-  return body.ok ? success({ body: body.value, resource: null, usage: translation.usage() }) : body;
+  if (!body.ok) return body;
+  const reasoning = translation.reasoning();
+  return success({ body: body.value, resource: null, usage: translation.usage(), reasoning });
 }
 
 function records(events: Result<readonly MessageEvent[]>): Result<readonly StreamRecord[]> {

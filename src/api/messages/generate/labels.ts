@@ -8,6 +8,8 @@ export interface MessageLabels {
   readonly model: string;
   /** Whether thinking is sent as text and seal, as a seal only, or not at all. */
   readonly thinking: "shown" | "sealed" | "hidden";
+  /** True if the upstream encrypts its reasoning, which is then stored for the client's next request. */
+  readonly storesReasoning: boolean;
   /** Returns the client's name of a tool for the name that the upstream uses. */
   toolName(name: string): string;
 }

@@ -1,7 +1,9 @@
 import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import { type MessageEvent, newBlocks } from "./blocks.ts";
+import { callId } from "./call_id.ts";
 import { messageUsage, stopFields } from "./ending.ts";
 import type { MessageLabels } from "./labels.ts";
 
@@ -11,6 +13,8 @@ export interface MessageEvents {
   /** Returns the last events of a complete message. Fails if the upstream sent no finish reason. */
   end(): Result<readonly MessageEvent[]>;
   usage(): Usage | null;
+  /** Returns the reasoning to store for the next request of a tool loop; null for none. */
+  reasoning(): CallingReasoning | null;
 }
 
 /** Limit of the text of a refusal, which is sent with the last events, in characters. */
@@ -29,6 +33,17 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
   let stopText: string | null = null;
   let refusal = "";
   let isBegun = false;
+  const collector = labels.storesReasoning ? newReasoningCollector() : null;
+  let calls = 0;
+
+  /** Collects the reasoning with the text and the call IDs that the client gets. */
+  function collect(event: StreamEvent): void {
+    if (event.type === "tool_call") {
+      collector?.push({ ...event, id: callId(event.id, labels.id, calls++) });
+    } else if (event.type !== "reasoning" || labels.thinking !== "hidden") {
+      collector?.push(event);
+    }
+  }
 
   function begin(): readonly MessageEvent[] {
     if (isBegun) return [];
@@ -37,6 +52,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
   }
 
   function push(event: StreamEvent): Result<readonly MessageEvent[]> {
+    collect(event);
     switch (event.type) {
       case "start":
         model = event.model || model;
@@ -78,7 +94,7 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
     ]);
   }
 
-  return { push, end, usage: () => usage };
+  return { push, end, usage: () => usage, reasoning: () => collector?.value() ?? null };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonDocument } from "../../../core/json/json.ts";
+import type { JsonDocument, JsonObject } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import type { ChatRequest } from "../../../wires/chat_request/chat_request.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
@@ -30,7 +30,7 @@ export interface TranslatedRequest {
   lossyPaths(paths: readonly string[]): readonly string[];
 }
 
-/** The parts of a request that are the same for all targets of one protocol. */
+/** The parts of a request that are the same for all targets of one protocol in one route. */
 interface SharedParts {
   readonly tools: DeclaredTools;
   readonly choice: ToolChoice | null;
@@ -38,28 +38,52 @@ interface SharedParts {
   readonly messagesText: string;
 }
 
-/**
- * Returns a translation of Messages requests into Chat requests, one for each target. Refuses a
- * field that the target cannot carry, in the words of the Messages API.
- */
-export function newChatTranslation(
-  request: MessagesRequest,
-): (target: Target) => Result<TranslatedRequest> {
-  const { document } = request;
-  const shared = new Map<WireName, Result<SharedParts>>();
+/** Translation of one Messages request into Chat requests. */
+export interface ChatTranslation {
+  /**
+   * Returns the request for a target. Refuses a field that the target cannot carry, in the words of
+   * the Messages API.
+   */
+  translate(target: Target): Result<TranslatedRequest>;
+  /**
+   * Returns the Chat messages for a protocol if the route leaves out hosted tools of these types; none
+   * if the request is refused.
+   */
+  messages(wire: WireName, omitTools: readonly string[]): readonly JsonObject[];
+}
 
-  return (target) => {
-    const refused = refusedField(document.value);
-    if (refused !== null) return refused;
-    const wire = target.wire.name;
-    const parts = shared.get(wire) ?? sharedParts(document, wire);
-    shared.set(wire, parts);
-    return parts.ok ? translated(request, parts.value, target) : parts;
+/** Returns the translation of a request. Targets of one protocol share its parts. */
+export function newChatTranslation(request: MessagesRequest): ChatTranslation {
+  const { document } = request;
+  const shared = new Map<string, Result<SharedParts>>();
+
+  function partsFor(wire: WireName, omitTools: readonly string[]): Result<SharedParts> {
+    const key = [wire, ...omitTools].join(" ");
+    const parts = shared.get(key) ?? sharedParts(document, wire, omitTools);
+    shared.set(key, parts);
+    return parts;
+  }
+
+  return {
+    translate(target) {
+      const refused = refusedField(document.value);
+      if (refused !== null) return refused;
+      const parts = partsFor(target.wire.name, target.omitTools ?? []);
+      return parts.ok ? translated(request, parts.value, target) : parts;
+    },
+    messages(wire, omitTools) {
+      const parts = partsFor(wire, omitTools);
+      return parts.ok ? parts.value.dialogue.messages.map(({ message }) => message) : [];
+    },
   };
 }
 
-function sharedParts(document: JsonDocument, wire: WireName): Result<SharedParts> {
-  const tools = declaredTools(document, wire);
+function sharedParts(
+  document: JsonDocument,
+  wire: WireName,
+  omitTools: readonly string[],
+): Result<SharedParts> {
+  const tools = declaredTools(document, wire, omitTools);
   if (!tools.ok) return tools;
   const choice = parseToolChoice(document.value.tool_choice);
   if (!choice.ok) return choice;

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { WireName } from "../../../wires/wire.ts";
+import { type MovedKind, newMovedTexts } from "../../moved_media.ts";
 import { invalidValue, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import {
@@ -82,7 +83,7 @@ function newResultReader(id: string, input: BlockInput) {
   const movesMedia = wire === "compat" || wire === "messages";
   const parts: PlacedPart[] = [];
   const moved: PlacedPart[] = [];
-  const counts = { image: 0, document: 0 };
+  const nextTexts = newMovedTexts(id);
   const names: string[] = [];
   let references: { readonly index: number; readonly at: string } | null = null;
 
@@ -116,16 +117,15 @@ function newResultReader(id: string, input: BlockInput) {
   }
 
   function takeMedia(
-    kind: "image" | "document",
+    kind: MovedKind,
     made: readonly JsonObject[],
     { at, field }: Place,
   ) {
     const placed = made.map((part) => ({ part, at }));
     if (!movesMedia || made.every(({ type }) => type === "text")) return pushAll(parts, placed);
-    const number = ++counts[kind];
-    const title = `${kind === "image" ? "Image" : "Document"} ${number}`;
-    parts.push({ part: textPart(`[${kind} ${number}: see the next message]`), at });
-    moved.push({ part: textPart(`${title} of the result of ${id}:`), at });
+    const { placeholder, title } = nextTexts(kind);
+    parts.push({ part: textPart(placeholder), at });
+    moved.push({ part: textPart(title), at });
     pushAll(moved, placed);
     lossy.push(field);
   }

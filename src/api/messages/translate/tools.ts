@@ -46,10 +46,14 @@ export function upstreamName(name: string, wire: WireName): string {
   return wire === "local" ? name : shortName(name);
 }
 
-/** Translates `tools` (Messages API, tool use). Only tools that the client runs have a counterpart. */
+/**
+ * Translates `tools` (Messages API, tool use). Only tools that the client runs have a counterpart; the
+ * hosted ones of the types in `omitted` are left out and lossy.
+ */
 export function declaredTools(
   { text, value, members }: JsonDocument,
   wire: WireName,
+  omitted: readonly string[] = [],
 ): Result<DeclaredTools> {
   const given = value.tools ?? [];
   if (!Array.isArray(given)) return wrongType(given, "tools", "a valid list");
@@ -62,6 +66,10 @@ export function declaredTools(
   const lossy: string[] = [];
   for (const [index, tool] of given.entries()) {
     if (!isObject(tool)) return wrongType(tool, `tools.${index}`, "a valid dictionary");
+    if (omitted.some((type) => type === tool.type)) {
+      lossy.push(`tools.${index}`);
+      continue;
+    }
     const made = declaredTool(tool, index, { text, span: spans[index], wire });
     if (!made.ok) return made;
     const { name } = made.value;

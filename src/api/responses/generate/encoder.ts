@@ -6,7 +6,8 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
-import { namespacedFunctions } from "../translate/namespaces.ts";
+import type { CalledFunction } from "./items.ts";
+import { KEEP_ALIVE_MS } from "../../keep_alive.ts";
 import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
 import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";
@@ -15,6 +16,8 @@ import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./r
 export interface EncoderLabels extends ResponseLabels {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
+  /** The functions of namespaces, by the names that the upstream uses. */
+  readonly namespaced: ReadonlyMap<string, CalledFunction>;
   /** True if the client may not send the signed reasoning back. */
   readonly storesReasoning: boolean;
 }
@@ -52,11 +55,10 @@ const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added
  * tools, or sends more than 16 MiB.
  */
 export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
-  const named = namespacedFunctions(labels.request.document.value.tools);
   const output = newOutput({
     isSigned: labels.isSigned,
     newId: labels.newId,
-    findFunction: (name) => named.get(name) ?? { name },
+    findFunction: (name) => labels.namespaced.get(name) ?? { name },
   });
   const made = newResourceBuilder(labels);
   const collector = labels.storesReasoning ? newReasoningCollector() : null;
@@ -79,8 +81,12 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function begin(): readonly StreamRecord[] {
     if (sequence > 0) return [];
-    const response = stateOf({ status: "in_progress", output: [], usage: null });
+    const response = beginning();
     return ["response.created", "response.in_progress"].map((type) => record({ type, response }));
+  }
+
+  function beginning(): JsonObject {
+    return stateOf({ status: "in_progress", output: [], usage: null });
   }
 
   function stateOf(
@@ -161,7 +167,14 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     return [...first, record({ type: "response.failed", response: resource })];
   }
 
+  /** Returns the sign of life with the next number; null after the terminal event was numbered. */
+  function progress(): StreamRecord | null {
+    if (sequence === 0 || resource !== null) return null;
+    return record({ type: "response.in_progress", response: beginning() });
+  }
+
   return {
+    keepAlive: { record: progress, silenceMs: KEEP_ALIVE_MS },
     push,
     end,
     fail,

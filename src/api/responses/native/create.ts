@@ -11,6 +11,7 @@ import { MAX_RESOURCE_BYTES } from "../../native_call.ts";
 import { CLIENT_RUN } from "./fields.ts";
 import { newNativeRelay } from "./relay.ts";
 import { parseNativeResponse } from "./whole_response.ts";
+import { omittedChoiceProblem, type OmittedTools, omittedTools } from "./omitted_tools.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 import { unstoredPaths } from "../state/without_store.ts";
@@ -18,18 +19,21 @@ import { unstoredPaths } from "../state/without_store.ts";
 /** Creates the candidates for targets with the Responses API: the client's own document is sent. */
 export function nativeCandidates(creation: Creation): CandidateFactory {
   const { call, request, context, storeOutcome } = creation;
-  const lossy = unstoredPaths(request);
+  const unstored = unstoredPaths(request);
   const isBackground = request.document.value.background === true;
   return (target) => {
-    const problem = undeclaredProblem(request.document.value, target) ??
+    const omitted = omittedTools(request.document.value, target);
+    const problem = undeclaredProblem(request.document.value, target, omitted) ??
+      omittedChoiceProblem(request.document.value, omitted) ??
       unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
+    const lossy = [...unstored, ...[...omitted.keys()].map((index) => `tools[${index}]`)];
     return success<Candidate>({
       target,
       request: {
         method: "POST",
         path: "/responses",
-        payload: newPayload(() => nativeBody(request, context, target)),
+        payload: newPayload(() => nativeBody(request, context, target, omitted)),
       },
       ...lossy.length > 0 && { lossy },
       // A provider adds the new items and the output to its conversation even with `store: false`.
@@ -86,23 +90,32 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
 }
 
 /** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
-function undeclaredProblem({ background, tools }: JsonObject, target: Target): Failed | null {
+function undeclaredProblem(
+  { background, tools }: JsonObject,
+  target: Target,
+  omitted: OmittedTools,
+): Failed | null {
   const { provider } = target;
   const { background_responses, hosted_tools } = provider.settings.capabilities;
   if (background === true && !background_responses) {
     return undeclared("background", provider, "background_responses");
   }
-  const path = unlistedTool(tools, hosted_tools);
+  const path = unlistedTool(tools, hosted_tools, omitted);
   return path === null ? null : undeclared(`${path}.type`, provider, "hosted_tools");
 }
 
-/** Returns the path of the first upstream tool whose type is not in `listed`; null if none. */
-function unlistedTool(tools: JsonObject[string], listed: readonly string[]): string | null {
+/** Returns the path of the first upstream tool whose type is not in `listed` and that is sent; null if none. */
+function unlistedTool(
+  tools: JsonObject[string],
+  listed: readonly string[],
+  omitted: OmittedTools,
+): string | null {
   // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
   const waiting = [{ tools, path: "tools" }];
   for (const { tools, path } of waiting) {
     for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
       const at = `${path}[${index}]`;
+      if (path === "tools" && omitted.has(index)) continue;
       if (!isObject(tool) || typeof tool.type !== "string") continue;
       if (!CLIENT_RUN.includes(tool.type) && !listed.includes(tool.type)) return at;
       if (tool.type === "namespace") waiting.push({ tools: tool.tools, path: `${at}.tools` });

@@ -13,6 +13,7 @@ import type { Edit, Entry } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
+import { COMMENT_KEEP_ALIVE } from "../../keep_alive.ts";
 import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
 import { memberEdits, type OwnMembers, ownMembers } from "./own_members.ts";
@@ -156,6 +157,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
   }
 
   return {
+    keepAlive: COMMENT_KEEP_ALIVE,
     push,
     end: () => isEnded ? success([]) : error?.failed ?? endedEarly(),
     fail({ message }) {

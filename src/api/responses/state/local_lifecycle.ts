@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../../../core/result.
 import type { Call } from "../../../call/call.ts";
 import type { Snapshot } from "../../../state/snapshots.ts";
 import type { ApiRequest } from "../../client_api.ts";
-import { jsonReply } from "../../json_reply.ts";
+import { storedReply } from "../../json_reply.ts";
 import { encodePage, parsePage, queryProblem } from "../../paging.ts";
 
 /** A response in the gateway's own store, with its ID and owner. */
@@ -37,7 +37,7 @@ export function retrieve(
 ): Result<Reply> {
   const streams = query.has("stream") && query.get("stream") !== "false";
   const problem = queryProblem(query, [...RETRIEVE_ONLY_NATIVE, ...streams ? ["stream"] : []]);
-  return problem ?? jsonReply(snapshot.resource);
+  return problem ?? storedReply(snapshot.resource);
 }
 
 /** Deletes a stored response; the reply has no body. */
@@ -74,7 +74,7 @@ export function inputItems(
   const page = parsePage(query);
   if (!page.ok) return page;
   const list = encodePage(snapshot.input, page.value);
-  return list.ok ? jsonReply(list.value) : list;
+  return list.ok ? storedReply(list.value) : list;
 }
 
 /** Returns the refusal of an ID for which no response exists. */

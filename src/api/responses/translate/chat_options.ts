@@ -86,7 +86,11 @@ function addDropped(body: JsonObject, wire: WireName, losses: Losses): void {
     const isDropped = IDENTITIES.includes(key) ? !HINTS[wire].includes(key) : !isKnown;
     if (isDropped && !isEmpty(value)) losses.add(key);
   }
-  const { stream_options: options } = body;
+  const { stream_options: options, reasoning } = body;
+  // The upstream ignores the thinking of earlier turns (Messages API, extended thinking).
+  if (wire === "messages" && isObject(reasoning) && reasoning.context === "all_turns") {
+    losses.add("reasoning.context");
+  }
   if (isObject(options) && options.include_obfuscation === true) {
     losses.add("stream_options.include_obfuscation");
   }
@@ -107,12 +111,16 @@ function includeProblem(body: JsonObject): Failed<Refusal> | null {
   return null;
 }
 
+/** Values of `reasoning.context` whose treatment depends on the wire. */
+const CONTEXTS: readonly Optional[] = ["current_turn", "all_turns"];
+
 function reasoningProblem(reasoning: Optional): Failed<Refusal> | null {
   if (!isObject(reasoning)) return null;
   for (const key of ["summary", "generate_summary", "mode", "context"] as const) {
     const value = reasoning[key] ?? null;
     const treatment = RESPONSES_FIELDS.rows[`reasoning.${key}`];
-    if (value !== null && treatment !== undefined && isRefused(treatment, value)) {
+    const isContext = key === "context" && CONTEXTS.includes(value);
+    if (value !== null && !isContext && treatment !== undefined && isRefused(treatment, value)) {
       return unsupported(`reasoning.${key}`);
     }
   }

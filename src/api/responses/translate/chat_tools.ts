@@ -9,22 +9,40 @@ import {
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
 import type { Losses } from "../../../wires/chat_request/losses.ts";
+import type { CalledFunction } from "../generate/items.ts";
 import { flatName } from "./namespaces.ts";
+
+/** A list of tools in the client's request. */
+export interface ToolList {
+  readonly tools: Optional;
+  readonly path: string;
+}
 
 /** Chat tools with the path of each tool in the client's request. */
 export interface ChatTools {
   readonly tools: readonly JsonObject[];
   readonly paths: readonly string[];
+  /** True if a tool is left out. */
+  readonly isOmitted: boolean;
+  /** The functions of namespaces, by their flat names. */
+  readonly namespaced: ReadonlyMap<string, CalledFunction>;
 }
 
 /**
  * Translates the client's tools into Chat functions, with flat names for functions of namespaces.
- * Refuses every other tool type, and two functions with the same flat name.
+ * Hosted tools of the types in `omitted` are left out and lossy. Refuses every other tool type, and
+ * two functions with the same flat name.
  */
-export function chatTools(value: Optional, losses: Losses): Result<ChatTools> {
+export function chatTools(
+  lists: readonly ToolList[],
+  omitted: readonly string[],
+  losses: Losses,
+): Result<ChatTools> {
   const tools: JsonObject[] = [];
   const paths: string[] = [];
   const names = new Set<Optional>();
+  const namespaced = new Map<string, CalledFunction>();
+  let isOmitted = false;
 
   function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
     const made = translateFunction(tool, path, namespace);
@@ -33,6 +51,10 @@ export function chatTools(value: Optional, losses: Losses): Result<ChatTools> {
       return wrongValue(`${path}.name`, "different from that of any other function");
     }
     names.add(made.value.name);
+    if (typeof namespace?.name === "string" && typeof tool.name === "string") {
+      const { name } = tool;
+      namespaced.set(flatName(namespace.name, name), { name, namespace: namespace.name });
+    }
     // Only the model calls functions in Chat.
     const { allowed_callers: callers } = tool;
     if (Array.isArray(callers) && callers.length > 1) losses.add(`${path}.allowed_callers`);
@@ -41,22 +63,33 @@ export function chatTools(value: Optional, losses: Losses): Result<ChatTools> {
     return success(null);
   }
 
-  for (const [index, tool] of listOf(value).entries()) {
-    const path = `tools[${index}]`;
-    if (!isObject(tool)) return wrongType(path, "an object");
-    if (tool.type === "namespace") {
-      if (typeof tool.name !== "string") return notText(tool.name, `${path}.name`);
-      if (!Array.isArray(tool.tools)) return wrongType(`${path}.tools`, "an array");
-    }
-    const inner = tool.type === "namespace" ? listOf(tool.tools) : [tool];
-    for (const [at, one] of inner.entries()) {
-      const place = tool.type === "namespace" ? `${path}.tools[${at}]` : path;
-      if (!isObject(one)) return wrongType(place, "an object");
-      const added = add(one, place, tool.type === "namespace" ? tool : null);
+  function addAll({ tools: list, path }: ToolList, namespace: JsonObject | null): Result<null> {
+    for (const [index, tool] of listOf(list).entries()) {
+      const at = `${path}[${index}]`;
+      if (!isObject(tool)) return wrongType(at, "an object");
+      if (omitted.some((type) => type === tool.type)) {
+        losses.add(at);
+        isOmitted = true;
+        continue;
+      }
+      const isNamespace = tool.type === "namespace" && namespace === null;
+      const added = isNamespace ? addNamespace(tool, at) : add(tool, at, namespace);
       if (!added.ok) return added;
     }
+    return success(null);
   }
-  return success({ tools, paths });
+
+  function addNamespace(tool: JsonObject, path: string): Result<null> {
+    if (typeof tool.name !== "string") return notText(tool.name, `${path}.name`);
+    if (!Array.isArray(tool.tools)) return wrongType(`${path}.tools`, "an array");
+    return addAll({ tools: tool.tools, path: `${path}.tools` }, tool);
+  }
+
+  for (const list of lists) {
+    const added = addAll(list, null);
+    if (!added.ok) return added;
+  }
+  return success({ tools, paths, isOmitted, namespaced });
 }
 
 function listOf(value: Optional): readonly JsonValue[] {
@@ -103,11 +136,21 @@ function isDirect(callers: Optional): boolean {
   return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"));
 }
 
-/** Translates `tool_choice` into Chat; undefined if absent. */
-export function chatToolChoice(value: Optional, hasTools: boolean): Result<JsonValue | undefined> {
+/**
+ * Translates `tool_choice` into Chat; undefined if absent. Refuses a required call if tools are left
+ * out and no other is there.
+ */
+export function chatToolChoice(
+  value: Optional,
+  hasTools: boolean,
+  isOmitted: boolean,
+): Result<JsonValue | undefined> {
   if ((value ?? null) === null) return success(undefined);
   if (value === "auto" || value === "none") return success(hasTools ? value : undefined);
-  if (value === "required") return success(value);
+  if (value === "required") {
+    // The only tools that the model could call are left out.
+    return isOmitted && !hasTools ? unsupported("tool_choice") : success(value);
+  }
   if (!isObject(value)) return wrongValue("tool_choice", "'auto', 'none', 'required' or an object");
   switch (value.type) {
     case "function":

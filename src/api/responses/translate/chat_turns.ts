@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/result.ts";
 import {
   missing,
@@ -9,9 +10,11 @@ import {
 import { newInnerItems } from "../../../wires/inner_json.ts";
 import type { Losses } from "../../../wires/chat_request/losses.ts";
 import type { WireName } from "../../../wires/wire.ts";
+import { typeOf } from "../../item_type.ts";
 import { assistantContent, chatContent, type PathBelow } from "./chat_content.ts";
 import { mergeReasoning, type Reasoning } from "./chat_reasoning.ts";
 import { flatName } from "./namespaces.ts";
+import { type MovedPart, toolOutput } from "./tool_output.ts";
 
 /** Input item with its path in the client's request. */
 export interface PlacedItem {
@@ -25,6 +28,8 @@ export interface PlacedMessage {
   readonly at: PathBelow;
   readonly reasoningAt: PathBelow | null;
   readonly callsAt: readonly PathBelow[];
+  /** Paths of the content parts; absent if they are those of the content of `at`. */
+  readonly partsAt?: readonly PathBelow[];
 }
 
 interface Turn {
@@ -33,6 +38,8 @@ interface Turn {
   readonly thought: Reasoning | null;
   readonly calls: PlacedItem[];
   readonly results: PlacedItem[];
+  /** Images and files of the results, for a user message after them. */
+  readonly moved: MovedPart[];
 }
 
 /** Tool call of an earlier item, and the turn that takes its result. */
@@ -44,13 +51,15 @@ interface SeenCall {
 
 /**
  * Translates input items into Chat messages. Adjacent tool calls and the text directly before them
- * form one message, and results follow the message of their call. Refuses an item without a
+ * form one message, and results follow the message of their call. If only the reasoning of the current
+ * turn shall be sent, that before the last message of the user is left out. Refuses an item without a
  * counterpart in Chat.
  */
 export function chatTurns(
   items: readonly PlacedItem[],
   wire: WireName,
   losses: Losses,
+  isCurrentTurnOnly = false,
 ): Result<readonly PlacedMessage[]> {
   const turns: Turn[] = [];
   const seen = new Map<string, SeenCall>();
@@ -60,7 +69,7 @@ export function chatTurns(
   let thought: Reasoning | null = null;
 
   function take({ item, at }: PlacedItem): Result<null> {
-    switch (item.type ?? (item.role === undefined ? null : "message")) {
+    switch (typeOf(item)) {
       case "message":
         return takeMessage(item, at);
       case "function_call":
@@ -148,12 +157,13 @@ export function chatTurns(
     if (call === undefined || call.isAnswered) {
       return wrongValue(at(".call_id"), "that of an earlier call without a result");
     }
-    const content = chatContent(item.output, (below) => at(`.output${below}`), [], losses);
-    if (!content.ok) return content;
+    const output = toolOutput(item.output, id, (below) => at(`.output${below}`), wire, losses);
+    if (!output.ok) return output;
     addCaller(item, at, losses);
     call.isAnswered = true;
-    const message = { role: "tool", tool_call_id: id, content: content.value };
+    const message = { role: "tool", tool_call_id: id, content: output.value.content };
     call.turn.results.push({ item: message, at });
+    pushAll(call.turn.moved, output.value.moved);
     return success(null);
   }
 
@@ -164,7 +174,9 @@ export function chatTurns(
     return success(null);
   }
 
-  for (const item of items) {
+  const turnBegin = isCurrentTurnOnly ? items.findLastIndex(isOfUser) : 0;
+  for (const [index, item] of items.entries()) {
+    if (index < turnBegin && item.item.type === "reasoning") continue;
     const taken = take(item);
     if (!taken.ok) return taken;
   }
@@ -175,11 +187,17 @@ export function chatTurns(
   return success(turns.flatMap(turnMessages));
 }
 
-function newTurn(message: JsonObject, at: PathBelow, thought: Reasoning | null): Turn {
-  return { message, at, thought, calls: [], results: [] };
+function isOfUser({ item }: PlacedItem): boolean {
+  return typeOf(item) === "message" && item.role === "user";
 }
 
-function turnMessages({ message, at, thought, calls, results }: Turn): readonly PlacedMessage[] {
+function newTurn(message: JsonObject, at: PathBelow, thought: Reasoning | null): Turn {
+  return { message, at, thought, calls: [], results: [], moved: [] };
+}
+
+function turnMessages(
+  { message, at, thought, calls, results, moved }: Turn,
+): readonly PlacedMessage[] {
   const called = calls.length > 0 && { tool_calls: calls.map(({ item }) => item) };
   return [
     {
@@ -194,6 +212,13 @@ function turnMessages({ message, at, thought, calls, results }: Turn): readonly 
       reasoningAt: null,
       callsAt: [],
     })),
+    ...moved.length === 0 ? [] : [{
+      message: { role: "user", content: moved.map(({ part }) => part) },
+      at,
+      reasoningAt: null,
+      callsAt: [],
+      partsAt: moved.map((one) => one.at),
+    }],
   ];
 }
 

@@ -7,10 +7,11 @@ import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import {
+  findStoredReasoning,
   hasTarget,
+  omittedAnywhere,
   reasoningAccount,
   storeReasoning,
-  withStoredReasoning,
 } from "../../reasoning_memory.ts";
 import { newTranslatedHandler } from "../../translated_handler.ts";
 import { storedHistory } from "../state/continuation.ts";
@@ -32,52 +33,52 @@ export async function translatedCandidates(
   const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
 
-  // Targets with the same wire share one translated request.
-  function chatFor(wire: WireName): Result<TranslatedRequest> {
-    const chat = translated.get(wire) ?? toChat(request, items, wire);
-    translated.set(wire, chat);
+  // Targets with the same wire share one translated request: they are those of one route.
+  function chatFor({ wire: { name }, omitTools }: Target): Result<TranslatedRequest> {
+    const chat = translated.get(name) ?? toChat(request, items, name, omitTools);
+    translated.set(name, chat);
     return chat;
   }
 
-  let reasoning: Pick<Inference, "reasoningAccount"> = {};
+  let stored: Pick<TranslatedRequest, "reasoning"> = {};
   const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
   if (context.missing === null && continuesCalls && hasTarget(call, ["messages"])) {
-    const chat = chatFor("messages");
-    const complete = chat.ok ? success(await withStoredReasoning(call, chat.value)) : chat;
-    translated.set("messages", complete);
-    if (complete.ok) reasoning = reasoningAccount(complete.value);
+    // The messages are the same whatever tools the route leaves out.
+    const chat = toChat(request, items, "messages", omittedAnywhere(call));
+    if (chat.ok) stored = await findStoredReasoning(call, chat.value.document.value.messages);
   }
 
   function prepare(target: Target): Result<Candidate> {
     if (context.missing !== null) return context.missing;
     const { wire } = target;
-    const chat = chatFor(wire.name);
+    const chat = chatFor(target);
     if (!chat.ok) return chat;
-    const encoded = encodeChatRequest(chat.value, target);
+    const sent = wire.name === "messages" ? { ...chat.value, ...stored } : chat.value;
+    const encoded = encodeChatRequest(sent, target);
     if (!encoded.ok) return chat.value.toClientPaths(encoded);
     const carried = encoded.value.lossy ?? [];
-    const lossy = [
+    const lossy = new Set([
       ...unstoredPaths(request),
       ...chat.value.lossy,
       ...carried.map((path) => chat.value.toClientPath(path)),
-    ];
+    ]);
     const promises = encoded.value.promises?.map((promise) => {
       return { ...promise, path: chat.value.toClientPath(promise.path) };
     });
     return success<Candidate>({
       target,
       request: encoded.value,
-      ...lossy.length > 0 && { lossy },
+      ...lossy.size > 0 && { lossy: [...lossy] },
       ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       ...request.store && { storage: "optional" },
-      responseHandler: () => newResponseHandler(creation, target, promises),
+      responseHandler: () => newResponseHandler(creation, chat.value, target, promises),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
   }
 
-  return { prepare, ...reasoning };
+  return { prepare, ...reasoningAccount(stored) };
 }
 
 async function complete(
@@ -92,6 +93,7 @@ async function complete(
 
 function newResponseHandler(
   { call, request }: Creation,
+  { namespaced }: TranslatedRequest,
   target: Target,
   promises: readonly ResponsePromise[] | undefined,
 ): ResponseHandler {
@@ -104,6 +106,7 @@ function newResponseHandler(
     model,
     request,
     isSigned,
+    namespaced,
     storesReasoning: isSigned && !includesEncrypted(request.document.value),
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),

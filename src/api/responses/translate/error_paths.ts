@@ -46,7 +46,10 @@ export function toClientPath(path: string, { messages, tools }: Origins): string
   return field === undefined ? path : field[1] + path.slice(field[0].length);
 }
 
-function messagePath({ message, at, reasoningAt, callsAt }: PlacedMessage, below: string): string {
+function messagePath(
+  { message, at, reasoningAt, callsAt, partsAt }: PlacedMessage,
+  below: string,
+): string {
   const [, number = "", inCall = ""] = /^\.tool_calls\[(\d+)\](.*)$/.exec(below) ?? [];
   const call = callsAt[Number(number)];
   if (number !== "" && call !== undefined) {
@@ -55,11 +58,20 @@ function messagePath({ message, at, reasoningAt, callsAt }: PlacedMessage, below
   if (below.startsWith(".thinking_blocks")) return (reasoningAt ?? at)(".encrypted_content");
   if (below.startsWith(".reasoning_content")) return (reasoningAt ?? at)("");
   if (below === ".tool_call_id") return at(".call_id");
-  if (message.role === "tool") return at(below.replace(/^\.content/, ".output"));
+  const inside = partMember(below);
+  const [, index = "", inPart = ""] = /^\.content\[(\d+)\](.*)$/.exec(inside) ?? [];
+  const part = index === "" ? undefined : partsAt?.[Number(index)];
+  if (part !== undefined) return part(inPart);
   return at(
-    below.replace(/\.image_url\.url$/, ".image_url")
-      .replace(/\.image_url\.detail$/, ".detail")
-      .replace(/\.file(?=\.file|$)/, "")
-      .replace(/^\.refusal$/, ".content"),
+    message.role === "tool"
+      ? inside.replace(/^\.content/, ".output")
+      : inside.replace(/^\.refusal$/, ".content"),
   );
+}
+
+/** Returns a path with the member of an image or file as the Responses API has it. */
+function partMember(below: string): string {
+  return below.replace(/\.image_url\.url$/, ".image_url")
+    .replace(/\.image_url\.detail$/, ".detail")
+    .replace(/\.file(?=\.file|$)/, "");
 }

@@ -1,5 +1,12 @@
 import type { ChatField } from "../../../wires/chat_request/chat_fields.ts";
-import { ignoredBut, lossy, type Treatment, treatmentOf } from "../../../wires/field_table.ts";
+import {
+  exact,
+  ignored,
+  ignoredBut,
+  lossy,
+  type Treatment,
+  treatmentOf,
+} from "../../../wires/field_table.ts";
 import type { Wire } from "../../../wires/wire.ts";
 import { HINTS, IDENTITIES } from "./chat_options.ts";
 import { RESPONSES_FIELDS, type ResponsesField } from "./fields.ts";
@@ -32,6 +39,8 @@ export const CHAT_FIELD: Readonly<Partial<Record<ResponsesField, ChatField>>> = 
   "input[function_call_output].call_id": "messages[tool].tool_call_id",
   "input[function_call_output].output": "messages[tool].content",
   "input[function_call_output].output[input_text]": "messages[tool].content[text]",
+  "input[function_call_output].output[input_file]": "messages[tool].content[file]",
+  "input[additional_tools].tools": "tools",
   "input[reasoning].content": "messages[assistant].reasoning_content",
   "input[reasoning].summary": "messages[assistant].reasoning_content",
   "input[reasoning].encrypted_content": "messages[assistant].thinking_blocks",
@@ -83,6 +92,13 @@ export function translatedTreatment(path: ResponsesField, wire: Wire): Treatment
     return IDENTITIES.includes(path)
       ? lossy("the value in the response")
       : ignoredBut("changes no response, which repeats it");
+  }
+  if (wire.name === "messages") {
+    // Its results hold images and files.
+    if (path.startsWith("input[function_call_output].output[input_")) return exact;
+    // Only the thinking of the current turn counts there.
+    if (path === "reasoning.context=current_turn") return ignored;
+    if (path === "reasoning.context=all_turns") return lossy("the reasoning of the current turn");
   }
   // Wires that check signatures get the signed thinking, others its text.
   if (path === "input[reasoning].encrypted_content" && wire.name !== "messages") {

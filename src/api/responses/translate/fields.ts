@@ -87,6 +87,8 @@ const ROWS = {
   "reasoning.generate_summary": refusedUnless("auto"),
   "reasoning.mode": refusedUnless("standard"),
   "reasoning.context": refusedUnless("auto"),
+  "reasoning.context=current_turn": exact,
+  "reasoning.context=all_turns": exact,
   "truncation": refusedUnless("disabled"),
   "service_tier": exactBut("`ultrafast` is refused"),
   "user": exact,

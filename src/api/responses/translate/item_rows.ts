@@ -1,3 +1,4 @@
+import { CACHE_HINT } from "../../../wires/chat_request/common_rows.ts";
 import {
   exact,
   exactBut,
@@ -11,11 +12,10 @@ import {
 
 const CALLER = lossy("the call", "`direct` is ignored");
 
+const MOVED = lossy("it, in a user message after the results");
+
 /** The name is that of the call. */
 const IN_CALL = ignored;
-
-/** A mark for an upstream's cache changes no response. */
-const HINT = ignoredBut("changes no response");
 
 /** What the translation to Chat does with each field of the input. */
 export const ITEM_ROWS = {
@@ -38,9 +38,9 @@ export const ITEM_ROWS = {
   "input[message].content[output_text].annotations": lossy("the text"),
   "input[message].content[output_text].logprobs": ignoredBut("no input of a model"),
   "input[message].content[refusal].refusal": exact,
-  "input[message].content[input_text].prompt_cache_breakpoint": HINT,
-  "input[message].content[input_image].prompt_cache_breakpoint": HINT,
-  "input[message].content[input_file].prompt_cache_breakpoint": HINT,
+  "input[message].content[input_text].prompt_cache_breakpoint": CACHE_HINT,
+  "input[message].content[input_image].prompt_cache_breakpoint": CACHE_HINT,
+  "input[message].content[input_file].prompt_cache_breakpoint": CACHE_HINT,
   "input[message].content[summary_text]": refused,
   "input[message].content[reasoning_text]": refused,
   "input[message].content[text]": refused,
@@ -58,8 +58,8 @@ export const ITEM_ROWS = {
   "input[function_call_output].call_id": exact,
   "input[function_call_output].output": exact,
   "input[function_call_output].output[input_text]": exact,
-  "input[function_call_output].output[input_image]": refused,
-  "input[function_call_output].output[input_file]": refused,
+  "input[function_call_output].output[input_image]": MOVED,
+  "input[function_call_output].output[input_file]": MOVED,
   "input[function_call_output].output[output_text]": exact,
   "input[function_call_output].name": IN_CALL,
   "input[function_call_output].namespace": IN_CALL,
@@ -75,7 +75,11 @@ export const ITEM_ROWS = {
   "input[custom_tool_call]": refused,
   "input[custom_tool_call_output]": refused,
   "input[compaction]": refused,
-  "input[additional_tools]": refused,
+  "input[additional_tools].id": ignored,
+  "input[additional_tools].role": refusedUnless("developer"),
+  "input[additional_tools].tools": exactBut(
+    "before every item of the user and the assistant, as `tools`; elsewhere refused",
+  ),
   "input[tool_search_call]": refused,
   "input[tool_search_output]": refused,
   "input[program]": refused,

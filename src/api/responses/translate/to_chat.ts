@@ -1,11 +1,13 @@
 import type { ChatRequest } from "../../../wires/chat_request/chat_request.ts";
-import { isTooDeep, type JsonObject, MAX_LEVELS } from "../../../core/json/json.ts";
+import { isObject, isTooDeep, type JsonObject, MAX_LEVELS } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import { newDocument } from "../../../formats/document.ts";
 import { missing } from "../../../wires/chat_request/refusals.ts";
 import { newLosses } from "../../../wires/chat_request/losses.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
+import type { CalledFunction } from "../generate/items.ts";
+import { separateTools } from "./additional_tools.ts";
 import { chatToolChoice, chatTools } from "./chat_tools.ts";
 import { chatTurns, type PlacedItem, type PlacedMessage } from "./chat_turns.ts";
 import { toClientPath, toClientPaths } from "./error_paths.ts";
@@ -29,16 +31,20 @@ export interface TranslatedRequest extends ChatRequest {
   toClientPath(path: string): string;
   /** Paths of the client's fields of which this request has only a part. */
   readonly lossy: readonly string[];
+  /** The functions of namespaces, by the names that the upstream uses. */
+  readonly namespaced: ReadonlyMap<string, CalledFunction>;
 }
 
 /**
  * Translates a Responses request into a Chat request for `wire`. `items` is the complete history for
- * the model, with the new items last. Refuses a field without a counterpart in Chat.
+ * the model, with the new items last; `omitted` are types of hosted tools to leave out. Refuses a field
+ * without a counterpart in Chat.
  */
 export function toChat(
   request: ResponsesRequest,
   items: readonly HistoryItem[],
   wire: WireName,
+  omitted: readonly string[] = [],
 ): Result<TranslatedRequest> {
   const deep = tooDeep(request.document.value);
   if (deep !== null) return deep;
@@ -46,12 +52,15 @@ export function toChat(
   const losses = newLosses();
   const options = chatOptions(body, wire, losses);
   if (!options.ok) return options;
-  const tools = chatTools(body.tools, losses);
+  const separated = separateTools(items);
+  if (!separated.ok) return separated;
+  const { lists, items: dialogue } = separated.value;
+  const tools = chatTools([{ tools: body.tools, path: "tools" }, ...lists], omitted, losses);
   if (!tools.ok) return tools;
   const hasTools = tools.value.tools.length > 0;
-  const choice = chatToolChoice(body.tool_choice, hasTools);
+  const choice = chatToolChoice(body.tool_choice, hasTools, tools.value.isOmitted);
   if (!choice.ok) return choice;
-  const turns = chatTurns(placed(request, items), wire, losses);
+  const turns = chatTurns(placed(request, dialogue), wire, losses, isCurrentTurnOnly(body, wire));
   if (!turns.ok) return turns;
   const messages = [...instructionsOf(body), ...turns.value];
   if (turns.value.length === 0) return missing("input");
@@ -75,7 +84,16 @@ export function toChat(
     toClientPaths: (refused) => toClientPaths(refused, origins),
     toClientPath: (path) => toClientPath(path, origins),
     lossy: losses.member().lossy ?? [],
+    namespaced: tools.value.namespaced,
   });
+}
+
+/**
+ * True if the reasoning of earlier turns must be left out. The Messages API itself ignores it (extended
+ * thinking).
+ */
+function isCurrentTurnOnly({ reasoning }: JsonObject, wire: WireName): boolean {
+  return wire !== "messages" && isObject(reasoning) && reasoning.context === "current_turn";
 }
 
 function tooDeep(value: JsonObject): Result<never> | null {

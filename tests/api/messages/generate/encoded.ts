@@ -25,6 +25,7 @@ export function labelsOf(changed: Partial<MessageLabels> = {}): MessageLabels {
     requestId: "r-1",
     model: "asked",
     thinking: "shown",
+    storesReasoning: false,
     toolName: (name) => name,
     ...changed,
   };

@@ -136,6 +136,15 @@ function inResult(member: string, value: JsonValue, more: More = {}): Probe {
   );
 }
 
+/** A member of an item that declares tools, before the dialogue. */
+function inAdditional(member: string, value: JsonValue, more: More = {}): Probe {
+  const item = { type: "additional_tools", role: "developer", tools: [] };
+  return items("input[0]", value, (given) => [
+    { ...item, ...given !== undefined && { [member]: given } },
+    USER,
+  ], more);
+}
+
 function inReasoning(member: string, value: JsonValue, more: More = {}, base: Written = {}): Probe {
   return items(`input[1]`, value, (given) => [
     USER,
@@ -296,6 +305,9 @@ export const RESPONSES_PROBES: Readonly<Partial<Record<ResponsesField, Probe>>> 
   "input[function_call_output].output[input_file]": inResult("output", [
     { type: "input_file", file_data: PDF },
   ]),
+  "input[additional_tools].id": inAdditional("id", "at_1"),
+  "input[additional_tools].role": inAdditional("role", "user"),
+  "input[additional_tools].tools": inAdditional("tools", [TOOL], { shown: "look" }),
   "input[function_call_output].name": inResult("name", "peek"),
   "input[function_call_output].namespace": inResult("namespace", "home"),
   "input[function_call_output].caller": inResult("caller", CALLER),
@@ -390,7 +402,27 @@ export const RESPONSES_PROBES: Readonly<Partial<Record<ResponsesField, Probe>>> 
   "reasoning.summary": inReasoningOptions("summary", "detailed"),
   "reasoning.generate_summary": inReasoningOptions("generate_summary", "concise"),
   "reasoning.mode": inReasoningOptions("mode", "pro"),
-  "reasoning.context": inReasoningOptions("context", "all_turns"),
+  "reasoning.context": inReasoningOptions("context", "other_turns"),
+  "reasoning.context=current_turn": {
+    path: "reasoning.context",
+    value: "current_turn",
+    body: (context) => ({
+      input: [
+        USER,
+        { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] },
+        { role: "assistant", content: "Yes" },
+        USER,
+      ],
+      reasoning: { context },
+    }),
+    shown: "Yes",
+  },
+  "reasoning.context=all_turns": {
+    path: "reasoning.context",
+    value: "all_turns",
+    body: (context) => ({ input: "Hi", reasoning: { context } }),
+    ...GATEWAY,
+  },
   "truncation": top("truncation", "auto"),
   "service_tier": top("service_tier", "flex", {
     values: { messages: "default" },

@@ -1,0 +1,39 @@
+import type { JsonObject } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { typeOf } from "../../item_type.ts";
+import type { ToolList } from "./chat_tools.ts";
+import type { HistoryItem } from "./to_chat.ts";
+
+/** The items of a request without those that declare tools, and the lists of these tools. */
+export interface SeparatedTools {
+  readonly items: readonly HistoryItem[];
+  readonly lists: readonly ToolList[];
+}
+
+/**
+ * Separates the tools that the input declares (`additional_tools`). They belong to this request only,
+ * as `tools` do, so stored items declare none. Refuses such an item of another role than `developer`,
+ * and one after an item of the user or the assistant.
+ */
+export function separateTools(given: readonly HistoryItem[]): Result<SeparatedTools> {
+  const items: HistoryItem[] = [];
+  const lists: ToolList[] = [];
+  let isDialogue = false;
+  for (const one of given) {
+    const { item, path } = one;
+    if (typeOf(item) !== "additional_tools") {
+      items.push(one);
+      isDialogue ||= path !== null && !isInstruction(item);
+    } else if (path !== null) {
+      if (isDialogue || item.role !== "developer") return unsupported(`${path}.type`);
+      lists.push({ tools: item.tools, path: `${path}.tools` });
+    }
+  }
+  return success({ items, lists });
+}
+
+function isInstruction(item: JsonObject): boolean {
+  return typeOf(item) === "message" &&
+    (item.role === "system" || item.role === "developer");
+}

@@ -1,0 +1,115 @@
+import type { JsonObject } from "../core/json/json.ts";
+import { jsonPieces } from "../core/json/json_pieces.ts";
+import { utf8Bytes } from "../formats/utf8.ts";
+import type { Cancellation } from "../core/cancellation.ts";
+import type { Pace } from "./pace.ts";
+import type { BodyEnding } from "./stream_body.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * Largest response that is passed to the runtime in one piece and counts as taken then: as much as a connection
+ * costs anyway. Larger ones are passed in pieces as the client takes them.
+ */
+export const MAX_SMALL_RESPONSE_BYTES = 16 * 1024;
+
+/** Size of a piece. The runtime takes some ahead: measured, up to 0.5 MiB for one connection. */
+const PIECE_BYTES = 64 * 1024;
+
+function* viewPieces(bytes: Bytes): Generator<Bytes, void, void> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
+}
+
+/** Yields the JSON of an object in pieces of `MAX_SMALL_RESPONSE_BYTES` or one element of a list. */
+export function* writtenPieces(value: JsonObject): Generator<Bytes, void, void> {
+  let text = "";
+  for (const piece of jsonPieces(value)) {
+    text += piece;
+    if (text.length <= MAX_SMALL_RESPONSE_BYTES) continue;
+    yield utf8Bytes(text);
+    text = "";
+  }
+  if (text !== "") yield utf8Bytes(text);
+}
+
+/** The cancellation of the call, and the tasks of its response. */
+export interface HeldBodyOptions {
+  readonly cancellation: Cancellation;
+  /** The pace at which pieces are made, if that is work; absent if they are there. */
+  readonly pace?: Pace;
+  /** Called with the size of each piece when it is made. */
+  onPiece?(bytes: number): void;
+  /** Called once, when the runtime has all pieces or the response has ended early. */
+  onEnd(ending: BodyEnding): void;
+}
+
+/**
+ * Returns the pieces of a response as a body, none of them empty, each one made when the client has taken
+ * the earlier ones. Cancelling the call fails the body, and cancelling the body disconnects the client.
+ */
+export function heldBody(
+  pieces: Iterator<Bytes, void>,
+  { cancellation, pace = runNow, onPiece, onEnd }: HeldBodyOptions,
+): ReadableStream<Bytes> {
+  let isOver = false;
+  let bytes = 0;
+  let unsubscribe = () => {};
+  let views: Iterator<Bytes, void> = viewPieces(new Uint8Array());
+
+  function end(isWhole: boolean) {
+    if (isOver) return;
+    isOver = true;
+    unsubscribe();
+    onEnd({ isWhole, bytes });
+  }
+
+  return new ReadableStream<Bytes>({
+    start(controller) {
+      unsubscribe = cancellation.onCancel(() => {
+        if (isOver) return;
+        controller.error(new Error("the response broke off"));
+        end(false);
+      });
+    },
+    pull(controller) {
+      if (write(controller)) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      pace(() => {
+        if (!isOver) makePiece(controller);
+        resolve();
+      });
+      return promise;
+    },
+    cancel() {
+      cancellation.clientDisconnected();
+      end(false);
+    },
+  }, { highWaterMark: 0 });
+
+  /** Writes a part of the piece that was made; returns false if all of it is written. */
+  function write(controller: ReadableStreamDefaultController<Bytes>): boolean {
+    const view = views.next();
+    if (view.done === true) return false;
+    bytes += view.value.byteLength;
+    controller.enqueue(view.value);
+    return true;
+  }
+
+  function makePiece(controller: ReadableStreamDefaultController<Bytes>) {
+    const next = pieces.next();
+    if (next.done === true) {
+      end(true);
+      controller.close();
+      return;
+    }
+    onPiece?.(next.value.byteLength);
+    views = viewPieces(next.value);
+    write(controller);
+  }
+}
+
+function runNow(task: () => void): void {
+  task();
+}

@@ -1,0 +1,178 @@
+import { isObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { shortAnswer } from "../support/growth/spoken.ts";
+import { nativeGateway } from "../support/native_gateway.ts";
+
+const KINDS = {
+  compat: "{provider: up}",
+  messages: "{provider: up}",
+  local: "{provider: up}",
+  responses: "{provider: up, upstream_request_type: responses}",
+} as const;
+
+type Kind = keyof typeof KINDS;
+
+const CHAT_TOOL = { type: "function", function: { name: "look" } };
+const TOOL = { type: "function", name: "look", parameters: { type: "object" }, strict: false };
+const OWN = { name: "look", input_schema: { type: "object" } };
+const SEARCH = { type: "web_search" };
+
+function gatewayFor(kind: Kind, settings = "", omitted = "[web_search, web_search_20250305]") {
+  const type = kind === "responses" ? "compat" : kind;
+  const omits = omitted === "" ? "" : `omit_tools: ${omitted}, `;
+  return nativeGateway(
+    `
+providers: {up: {type: ${type}, base_url: "http://up", api_key: k${settings}}}
+routing: {routes: [{name: main, ${omits}targets: [${KINDS[kind]}]}]}
+retry: {enabled: false}
+`,
+    () => ({ body: shortAnswer(kind === "responses" ? "native" : kind, false).body }),
+  );
+}
+
+/** The tools that the upstream got; null if the request had none. */
+function sentTools(requests: readonly { readonly body: string }[]): readonly unknown[] | null {
+  const [request] = requests;
+  assert(request !== undefined);
+  const { tools = null } = JSON.parse(request.body);
+  return tools;
+}
+
+function refusal(text: string): readonly unknown[] {
+  const { error } = JSON.parse(text);
+  assert(isObject(error));
+  return [error.param ?? (isObject(error.details) ? error.details.param : null)];
+}
+
+Deno.test("a hosted tool that the route leaves out is not sent, and is named as lossy, over each client API and provider type", async () => {
+  const cases: readonly (readonly [string, JsonObject, string, readonly Kind[]])[] = [
+    ["/responses", { input: "Hi", tools: [TOOL, SEARCH] }, "tools[1]", [
+      "compat",
+      "messages",
+      "local",
+      "responses",
+    ]],
+    [
+      "/chat/completions",
+      {
+        messages: [{ role: "user", content: "Hi" }],
+        tools: [SEARCH, CHAT_TOOL],
+      },
+      "tools[0]",
+      ["messages", "local", "responses"],
+    ],
+    [
+      "/messages",
+      {
+        max_tokens: 64,
+        messages: [{ role: "user", content: "Hi" }],
+        tools: [OWN, { type: "web_search_20250305", name: "web_search" }],
+      },
+      "tools.1",
+      ["compat", "local", "responses"],
+    ],
+  ];
+  for (const [path, body, lossy, kinds] of cases) {
+    for (const kind of kinds) {
+      const { post, requests } = gatewayFor(kind);
+      const reply = await post(path, { model: "m", store: undefined, ...body });
+      assertEquals([path, kind, reply.status], [path, kind, 200]);
+      assertEquals(reply.headers.get("x-gateway-lossy"), lossy);
+      assertEquals(sentTools(requests)?.length, 1);
+      assert(!requests.some((request) => request.body.includes("web_search")));
+    }
+  }
+});
+
+Deno.test("without omit_tools a hosted tool is refused by its path", async () => {
+  for (const kind of ["compat", "messages", "local", "responses"] as const) {
+    const { post, requests } = gatewayFor(kind, "", "");
+    const reply = await post("/responses", { model: "m", input: "Hi", tools: [TOOL, SEARCH] });
+    assertEquals([reply.status, ...refusal(reply.text)], [400, "tools[1].type"]);
+    assertEquals(requests.length, 0);
+  }
+});
+
+Deno.test("a tool of a type that the route does not list is refused beside one that is left out", async () => {
+  const { post } = gatewayFor("messages");
+  const tools = [SEARCH, TOOL, { type: "code_interpreter" }];
+  const reply = await post("/responses", { model: "m", input: "Hi", tools });
+  assertEquals([reply.status, ...refusal(reply.text)], [400, "tools[2].type"]);
+});
+
+Deno.test("a choice that names a tool which is left out is refused, and so is a required call without another tool", async () => {
+  const choices: readonly (readonly [JsonValue, JsonObject[], string])[] = [
+    [{ type: "web_search" }, [TOOL, SEARCH], "tool_choice.type"],
+    [
+      { type: "allowed_tools", mode: "auto", tools: [TOOL, SEARCH] },
+      [TOOL, SEARCH],
+      "tool_choice.tools[1].type",
+    ],
+    ["required", [SEARCH], "tool_choice"],
+  ];
+  for (const kind of ["compat", "messages", "local", "responses"] as const) {
+    for (const [tool_choice, tools, path] of choices) {
+      const { post, requests } = gatewayFor(kind);
+      const reply = await post("/responses", { model: "m", input: "Hi", tools, tool_choice });
+      assertEquals([kind, reply.status, ...refusal(reply.text)], [kind, 400, path]);
+      assertEquals(requests.length, 0);
+    }
+  }
+});
+
+Deno.test("a Messages client's choice of a tool that is left out is refused", async () => {
+  for (const kind of ["compat", "local", "responses"] as const) {
+    const { post } = gatewayFor(kind);
+    const reply = await post("/messages", {
+      model: "m",
+      max_tokens: 64,
+      messages: [{ role: "user", content: "Hi" }],
+      tools: [OWN, { type: "web_search_20250305", name: "web_search" }],
+      tool_choice: { type: "tool", name: "web_search" },
+    });
+    assertEquals([reply.status, ...refusal(reply.text)], [400, "tool_choice.name"]);
+  }
+});
+
+Deno.test("a target that serves a hosted tool itself gets it", async () => {
+  const { post, requests } = gatewayFor(
+    "responses",
+    ", capabilities: {hosted_tools: [web_search]}",
+  );
+  const reply = await post("/responses", { model: "m", input: "Hi", tools: [TOOL, SEARCH] });
+  assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, null]);
+  assertEquals<unknown>(sentTools(requests), [TOOL, SEARCH]);
+});
+
+Deno.test("a native target gets the text of the other tools unchanged, and no tools if none remains", async () => {
+  const { post, requests } = gatewayFor("responses");
+  const text =
+    '{"model":"m","input":"Hi","tools":[{"type":"web_search"} , {"type":"function", "name":"a",' +
+    '"parameters":{"const":1.0},"strict":false}]}';
+  await post("/responses", text);
+  assert(
+    requests[0]?.body.includes(
+      '"tools":[{"type":"function", "name":"a","parameters":{"const":1.0},"strict":false}]',
+    ),
+  );
+  await post("/responses", { model: "m", input: "Hi", tools: [SEARCH] });
+  assert(!requests[1]?.body.includes("tools"));
+});
+
+Deno.test("a hosted tool inside a namespace or the input is left out over translated targets, and a native one refuses it in a namespace", async () => {
+  const nested = { type: "namespace", name: "n", tools: [TOOL, SEARCH] };
+  const { post, requests } = gatewayFor("messages");
+  const input = [
+    { type: "additional_tools", role: "developer", tools: [SEARCH] },
+    { role: "user", content: "Hi" },
+  ];
+  const reply = await post("/responses", { model: "m", input, tools: [nested] });
+  assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [
+    200,
+    "tools[0].tools[1], input[0].tools[0]",
+  ]);
+  assertEquals(sentTools(requests)?.length, 1);
+  const native = await gatewayFor("responses")
+    .post("/responses", { model: "m", input: "Hi", tools: [nested] });
+  assertEquals([native.status, ...refusal(native.text)], [400, "tools[0].tools[1].type"]);
+});

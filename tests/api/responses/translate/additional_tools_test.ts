@@ -1,0 +1,111 @@
+import type { JsonObject } from "../../../../src/core/json/json.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { nativeGateway } from "../../../support/native_gateway.ts";
+import { shortAnswer } from "../../../support/growth/spoken.ts";
+import { refusalOf, translate } from "../translated.ts";
+
+const WIRES = ["compat", "messages", "local"] as const;
+const USER = { role: "user", content: "Hi" };
+const TOOL = { type: "function", name: "a" };
+
+/** An item that declares these tools. */
+function additional(tools: JsonObject[], role = "developer"): JsonObject {
+  return { type: "additional_tools", role, tools };
+}
+
+function namesIn(body: JsonObject, kept: readonly JsonObject[] = []) {
+  const chat = translate(body, "compat", kept);
+  assert(chat.ok, JSON.stringify(chat));
+  const { tools } = chat.value.document.value;
+  assert(tools === undefined || Array.isArray(tools));
+  return (tools ?? []).map((tool) => JSON.parse(JSON.stringify(tool)).function.name);
+}
+
+Deno.test("tools that the input declares follow those of the request, in order, with flat names of namespaces", () => {
+  const inner = [{ type: "function", name: "run" }];
+  const input = [
+    { role: "developer", content: "Be brief." },
+    additional([{ type: "namespace", name: "shell", tools: inner }, { ...TOOL, name: "b" }]),
+    additional([{ ...TOOL, name: "c" }]),
+    USER,
+  ];
+  assertEquals(namesIn({ input, tools: [TOOL] }), ["a", "shell__run", "b", "c"]);
+});
+
+Deno.test("a call of a tool that the input declares has its short name and its namespace", async () => {
+  const call = { id: "c", type: "function", function: { name: "shell__run", arguments: "{}" } };
+  const message = { role: "assistant", content: null, tool_calls: [call] };
+  const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
+  const { post } = nativeGateway(
+    `
+providers: {up: {type: compat, base_url: "http://up"}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`,
+    () => ({
+      body: JSON.stringify({ id: "x", object: "chat.completion", created: 1, model: "m", choices }),
+    }),
+  );
+  const tools = [{ type: "namespace", name: "shell", tools: [{ type: "function", name: "run" }] }];
+  const reply = await post("/responses", { model: "m", input: [additional(tools), USER] });
+  const [item] = JSON.parse(reply.text).output;
+  assertEquals([reply.status, item.type, item.namespace, item.name], [
+    200,
+    "function_call",
+    "shell",
+    "run",
+  ]);
+});
+
+Deno.test("declared tools are refused after an item of the user or the assistant, and with another role", () => {
+  const item = additional([TOOL]);
+  const call = { type: "function_call", call_id: "c", name: "a", arguments: "{}" };
+  const result = { type: "function_call_output", call_id: "c", output: "ok" };
+  for (const wire of WIRES) {
+    for (
+      const [path, input] of [
+        ["input[1].type", [USER, item]],
+        ["input[1].type", [{ role: "assistant", content: "Hi" }, item, USER]],
+        ["input[2].type", [call, result, item, USER]],
+        ["input[0].type", [additional([TOOL], "user"), USER]],
+        ["input[0].type", [additional([TOOL], "system"), USER]],
+      ] as const
+    ) {
+      assertEquals(refusalOf(translate({ input: [...input] }, wire)), [
+        "unsupported_feature",
+        path,
+      ]);
+    }
+  }
+});
+
+Deno.test("two tools of one name, and a tool that is no function, are refused by the path in their item", () => {
+  const twice = translate({ input: [additional([TOOL]), USER], tools: [TOOL] });
+  assertEquals(refusalOf(twice), ["invalid_value", "input[0].tools[0].name"]);
+  const hosted = translate({ input: [additional([TOOL, { type: "web_search" }]), USER] });
+  assertEquals(refusalOf(hosted), ["unsupported_feature", "input[0].tools[1].type"]);
+  const custom = translate({
+    input: [additional([{ type: "namespace", name: "n", tools: [{ type: "custom", name: "c" }] }])],
+  });
+  assertEquals(refusalOf(custom), ["unsupported_feature", "input[0].tools[0].tools[0].type"]);
+});
+
+Deno.test("declared tools count only in the request that has them, also in a continued dialogue", () => {
+  const kept = [additional([TOOL]), { type: "message", ...USER }];
+  assertEquals(namesIn({ input: "And?", previous_response_id: "resp_1" }, kept), []);
+  const input = [additional([{ ...TOOL, name: "b" }]), USER];
+  assertEquals(namesIn({ input, previous_response_id: "resp_1" }, kept), ["b"]);
+});
+
+Deno.test("a provider's refusal of a declared tool names its path in the item", async () => {
+  const { post, requests } = nativeGateway(
+    `
+providers: {up: {type: messages, base_url: "http://up", api_key: k}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`,
+    () => ({ body: shortAnswer("messages", false).body }),
+  );
+  const bad = { ...TOOL, parameters: { type: "array" } };
+  const { text } = await post("/responses", { model: "m", input: [additional([bad]), USER] });
+  assertEquals(JSON.parse(text).error.param, "input[0].tools[0].parameters");
+  assertEquals(requests.length, 0);
+});

@@ -1,0 +1,204 @@
+import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
+import { oneProvider, type ServedGateway, serveGateway, testGateway } from "../support/gateway.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { connectRaw } from "./raw_connection.ts";
+
+const OVERLOADED = [503, "server_error", "overloaded"];
+
+/** More than the system and the runtime take for a client that does not read. */
+const LARGE_CHARS = 12_000_000;
+
+/** An upstream whose responses have this many characters of text. */
+function talking(chars: number) {
+  const message = { role: "assistant", content: "x".repeat(chars) };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  return startUpstream((exchange) => exchange.json(200, { ...COMPLETION, choices }));
+}
+
+function withServer(settings: string, url = "http://up.test"): string {
+  return `${oneProvider(url)}server: {${settings}}`;
+}
+
+/** The bytes of a chat request on a connection. */
+async function rawChat(): Promise<string> {
+  const body = await chatRequest().text();
+  return `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** The reports of the chat calls that are over. */
+function chats({ reports }: ServedGateway) {
+  return reports.filter(({ path }) => path === "/v1/chat/completions");
+}
+
+/** Resolves when no call below `/v1/` is in flight. */
+async function idle({ url, gateway }: ServedGateway): Promise<void> {
+  while (gateway.state.admission.count() > 0) await got(await fetch(`${url}/health`));
+}
+
+/** Resolves when the gateway holds this many bytes of responses. */
+async function holding({ url, gateway }: ServedGateway, bytes: number): Promise<void> {
+  while (gateway.state.admission.responseBytes() < bytes) await got(await fetch(`${url}/health`));
+}
+
+Deno.test("a call holds its place until its client has taken the whole response", async () => {
+  await using upstream = talking(LARGE_CHARS);
+  await using gateway = serveGateway(withServer("max_concurrent_requests: 1", upstream.url));
+  await using slow = await connectRaw(gateway.url);
+  await slow.send(await rawChat());
+  await holding(gateway, LARGE_CHARS);
+  assertEquals(verdictOf(await got(await fetch(chatRequest({ url: gateway.url })))), OVERLOADED);
+  assertEquals(chats(gateway).map(({ status }) => status), [503]);
+  await slow.receiveUntil('"finish_reason":"stop"}]}');
+  await idle(gateway);
+  assertEquals(gateway.gateway.state.admission.responseBytes(), 0);
+  assertEquals(chats(gateway).map(({ status, failure }) => [status, failure?.kind]), [
+    [503, "overloaded"],
+    [200, undefined],
+  ]);
+});
+
+Deno.test("the place of a call is free again when its client leaves in the middle of the response", async () => {
+  await using upstream = talking(LARGE_CHARS);
+  await using gateway = serveGateway(withServer("max_concurrent_requests: 1", upstream.url));
+  {
+    await using leaver = await connectRaw(gateway.url);
+    await leaver.send(await rawChat());
+    await holding(gateway, LARGE_CHARS);
+  }
+  await idle(gateway);
+  const ends = chats(gateway).map(({ failure, brokeOff }) => [failure?.kind, brokeOff]);
+  assertEquals(ends, [["client_cancelled", true]]);
+  assertEquals(gateway.gateway.state.admission.responseBytes(), 0);
+});
+
+Deno.test("a client that reads each response and sends the next request never waits for its place", async () => {
+  await using upstream = talking(300_000);
+  await using gateway = serveGateway(withServer("max_concurrent_requests: 1", upstream.url));
+  for (let count = 0; count < 20; count++) {
+    const answer = await got(await fetch(chatRequest({ url: gateway.url })));
+    assertEquals([answer.status, answer.text.length > 300_000], [200, true], String(count));
+    assertEquals(answer.headers.get("content-length"), String(answer.text.length));
+  }
+});
+
+Deno.test("responses that have arrived are sent above server.max_response_memory, and new calls are refused", async () => {
+  await using upstream = talking(LARGE_CHARS);
+  await using gateway = serveGateway(withServer("max_response_memory: 1000000", upstream.url));
+  {
+    await using first = await connectRaw(gateway.url);
+    await using second = await connectRaw(gateway.url);
+    // Both are admitted before a response has arrived.
+    await Promise.all([first.send(await rawChat()), second.send(await rawChat())]);
+    await holding(gateway, 2 * LARGE_CHARS);
+    const refused = await got(await fetch(`${gateway.url}/v1/models`));
+    assertEquals(verdictOf(refused), OVERLOADED);
+    assertEquals(refused.headers.get("retry-after"), "1");
+    assertStringIncludes(refused.text, "server.max_response_memory");
+    const { text } = await got(await fetch(`${gateway.url}/metrics`));
+    assertStringIncludes(text, 'gateway_overloaded_total{reason="response_memory"} 1\n');
+    const { admission } = gateway.gateway.state;
+    assertStringIncludes(text, `gateway_response_body_bytes ${admission.responseBytes()}\n`);
+    for (const client of [first, second]) {
+      assertStringIncludes(await client.receiveUntil('"finish_reason":"stop"}]}'), "200 OK");
+    }
+    await idle(gateway);
+  }
+  assertEquals((await got(await fetch(`${gateway.url}/v1/models`))).status, 200);
+});
+
+Deno.test("a client that takes nothing of a response is disconnected after server.write_timeout", async () => {
+  await using upstream = talking(LARGE_CHARS);
+  await using gateway = serveGateway(withServer("write_timeout: 1s", upstream.url));
+  await using deaf = await connectRaw(gateway.url);
+  await deaf.send(await rawChat());
+  const report = await gateway.reported(1);
+  assertEquals(report.failure?.kind, "client_cancelled");
+  assert(report.ms.total >= 1_000, String(report.ms.total));
+  assertEquals(gateway.gateway.state.admission.responseBytes(), 0);
+});
+
+Deno.test("a shutdown ends responses that their clients do not read, as draining", async () => {
+  const message = { role: "assistant", content: "x".repeat(100_000) };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+  const { app, gateway, reports } = testGateway(withServer("max_concurrent_requests: 5"), world);
+  const response = await app(chatRequest());
+  assertEquals(gateway.state.inFlight.count, 1);
+  gateway.state.inFlight.cancelAll();
+  assertEquals(reports.map(({ failure }) => failure?.kind), ["draining"]);
+  assertEquals([gateway.state.inFlight.count, gateway.state.admission.responseBytes()], [0, 0]);
+  assertEquals(await response.text().then(() => "whole", () => "broken off"), "broken off");
+});
+
+Deno.test("a response of 16 KiB is over when it is passed to the runtime, one byte more when it is taken", async () => {
+  for (const [bytes, inFlight] of [[16 * 1024, 0], [16 * 1024 + 1, 1]] as const) {
+    const chars = bytes - JSON.stringify(COMPLETION).length;
+    const message = { role: "assistant", content: `Hi${"x".repeat(chars)}` };
+    const choices = [{ index: 0, message, finish_reason: "stop" }];
+    const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+    const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+    const response = await app(chatRequest());
+    assertEquals(gateway.state.inFlight.count, inFlight);
+    assertEquals((await response.text()).length, bytes);
+    assertEquals(gateway.state.inFlight.count, 0);
+  }
+});
+
+/** A gateway with a conversation of this many items in its memory. */
+async function storedItems(count: number, chars: number, settings = "max_json_members: 200000") {
+  const { app, gateway } = testGateway(withServer(settings), scriptedWorld(), {});
+  const post = (path: string, body: unknown) =>
+    app(new Request(`http://localhost${path}`, { method: "POST", body: JSON.stringify(body) }));
+  const created = parseJson(await (await post("/v1/conversations", {})).text());
+  const id = isObject(created) ? created.id : "";
+  const content = "x".repeat(chars);
+  for (let added = 0; added < count; added += 20) {
+    const items = Array.from({ length: 20 }, () => ({ type: "message", role: "user", content }));
+    await got(await post(`/v1/conversations/${id}/items`, { items }));
+  }
+  const request = () => new Request(`http://localhost/v1/conversations/${id}/items?limit=100`);
+  return { read: () => app(request()), gateway };
+}
+
+Deno.test("a list is written item by item: only one is in memory as text, and the text is that of the whole", async () => {
+  const { read, gateway } = await storedItems(100, 20_000);
+  const response = await read();
+  const text: string[] = [];
+  let largest = 0;
+  for await (const piece of response.body ?? []) {
+    text.push(new TextDecoder().decode(piece));
+    largest = Math.max(largest, gateway.state.admission.responseBytes());
+  }
+  assert(largest > 20_000 && largest < 60_000, String(largest));
+  const list = parseJson(text.join(""));
+  assert(isObject(list) && Array.isArray(list.data));
+  assertEquals(list.data.length, 100);
+  assertEquals(text.join(""), JSON.stringify(list));
+  assertEquals([gateway.state.admission.responseBytes(), gateway.state.inFlight.count], [0, 0]);
+});
+
+Deno.test("a short list has a length, and its call is over when it is passed to the runtime", async () => {
+  const { read, gateway } = await storedItems(20, 100);
+  const response = await read();
+  assertEquals(gateway.state.inFlight.count, 0);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  await response.body?.cancel();
+});
+
+Deno.test("reads of stored objects that were admitted together are refused once the memory is full", async () => {
+  const { read, gateway } = await storedItems(20, 100_000, "max_response_memory: 150000");
+  const responses = await Promise.all(Array.from({ length: 30 }, read));
+  const held = responses.filter(({ status }) => status === 200);
+  for (const { body } of held) {
+    const reader = body?.getReader();
+    await reader?.read();
+    reader?.releaseLock();
+  }
+  const late = await got(await read());
+  assertEquals(verdictOf(late), OVERLOADED);
+  for (const { body } of responses) await body?.cancel();
+  assertEquals(gateway.state.admission.responseBytes(), 0);
+});
