@@ -1,12 +1,6 @@
 import { type Failure, FAULTS, isRefusal, logEndOf, REFUSALS } from "../core/failure.ts";
 import { type CallReport, wasSent } from "../observe/report.ts";
-import type { FinishedCall } from "./snapshot.ts";
-
-/**
- * What became of a finished call: `refused` by the gateway, `not_sent` because no provider of the route
- * takes a request now, `failed` otherwise, or `left` by its client.
- */
-export type CallOutcome = "complete" | "refused" | "not_sent" | "failed" | "left";
+import type { CallOutcome, FinishedCall } from "./snapshot.ts";
 
 /** Returns what became of a finished call. */
 export function outcomeOf(

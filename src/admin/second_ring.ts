@@ -1,4 +1,4 @@
-import type { CallOutcome } from "./call_outcome.ts";
+import type { CallOutcome } from "./snapshot.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import type { SecondView } from "./snapshot.ts";
 import { MAX_MINUTES } from "./time_ring.ts";

@@ -1,5 +1,10 @@
 import type { UsageCounts } from "../core/usage_row.ts";
-import type { CallOutcome } from "./call_outcome.ts";
+
+/**
+ * What became of a finished call: `refused` by the gateway, `not_sent` because no provider of the route
+ * takes a request now, `failed` otherwise, or `left` by its client.
+ */
+export type CallOutcome = "complete" | "refused" | "not_sent" | "failed" | "left";
 
 /** What the admin page shows, once a second, as JSON. Never a key, prompt, response or query string. */
 export interface Snapshot {

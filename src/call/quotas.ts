@@ -1,5 +1,7 @@
 import type { Calendar, CalendarPeriod } from "../core/calendar.ts";
+import type { World } from "../core/world.ts";
 import type { BucketSettings } from "../state/buckets.ts";
+import type { GatewayState } from "../state/gateway_state.ts";
 import type {
   QuotaLimits,
   QuotaScope,
@@ -7,7 +9,6 @@ import type {
   Spend,
   WindowBudget,
 } from "../state/quota_store.ts";
-import type { Call } from "./call.ts";
 import type { ClientKey, ScopeLimits } from "./client_key.ts";
 
 /** Unit of a budget and of its sum. */
@@ -50,8 +51,14 @@ export function limitedCallers({ caller, limits }: ClientKey): readonly LimitedC
   return [own, ...limits.groups.map((group) => ({ ...group, group: group.name }))];
 }
 
+/** The clock of this process, and the store that knows how far its own is ahead. */
+interface BudgetClocks {
+  readonly world: Pick<World, "wall">;
+  readonly state: Pick<GatewayState, "quotas">;
+}
+
 /** Returns the Unix time in milliseconds of the clock that decides the windows of budgets: the store's. */
-export function budgetWall({ world, state }: Pick<Call, "state" | "world">): number {
+export function budgetWall({ world, state }: BudgetClocks): number {
   return world.wall() + (state.quotas.clockAheadMs?.() ?? 0);
 }
 

@@ -47,7 +47,7 @@ const REPORTED: readonly string[] = ["sim-broken-error", "sim-broken-first"];
 function expectedStatus(model: string, type: ProviderType, stream: boolean): number {
   const { whole, stream: streamed } = STATUSES[model] ?? WITHIN;
   const code = stream ? streamed : whole;
-  return code === 502 && type === "messages" && REPORTED.includes(model) ? 500 : code;
+  return code === 502 && type !== "local" && REPORTED.includes(model) ? 500 : code;
 }
 
 /** The breaks of an upstream that a client API has to notice. */

@@ -5,19 +5,23 @@ import { question } from "./inference.ts";
 import { pageOf, remove, sameJson } from "./stored.ts";
 import type { Use } from "./use.ts";
 
+const RERANKED = ({ mark }: SoakClient) => ({ query: mark, documents: ["one", "two", mark] });
+
 const RELAYED: Readonly<Record<string, (client: SoakClient) => JsonObject>> = {
-  "completions": (client) => ({ prompt: question(client) }),
-  "moderations": (client) => ({ input: question(client) }),
-  "rerank": ({ mark }) => ({ query: mark, documents: ["one", "two", mark] }),
-  "images/generations": ({ mark }) => ({ prompt: mark }),
-  "audio/speech": ({ mark }) => ({ voice: "alloy", input: mark }),
+  "/v1/completions": (client) => ({ prompt: question(client) }),
+  "/v1/moderations": (client) => ({ input: question(client) }),
+  "/v1/rerank": RERANKED,
+  "/v2/rerank": RERANKED,
+  "/rerank": RERANKED,
+  "/v1/images/generations": ({ mark }) => ({ prompt: mark }),
+  "/v1/audio/speech": ({ mark }) => ({ voice: "alloy", input: mark }),
 };
 
 /** Paths whose answer may be a stream, and the fields that request one. */
 const STREAMED: Readonly<Record<string, JsonObject>> = {
-  "completions": { stream: true },
-  "images/generations": { stream: true, partial_images: 1 },
-  "audio/speech": { stream_format: "sse" },
+  "/v1/completions": { stream: true },
+  "/v1/images/generations": { stream: true, partial_images: 1 },
+  "/v1/audio/speech": { stream_format: "sse" },
 };
 
 /** Requests whose answer is the simulator's, byte for byte but for the labels of the gateway. */
@@ -26,7 +30,7 @@ const RELAY_USES: readonly Use[] = Object.entries(RELAYED).flatMap(([path, bodyO
     name: `${path} over native, ${at === 1 ? "stream" : "whole"}`,
     async run(client: SoakClient) {
       const body = { model: "native/sim-echo", ...bodyOf(client), ...more };
-      sameBody(client, (await client.ok("POST", `/v1/${path}`, body)).text, path);
+      sameBody(client, (await client.ok("POST", path, body)).text, path);
     },
   }))
 );

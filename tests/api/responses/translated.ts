@@ -1,9 +1,6 @@
+import type { HistoryItem } from "../../../src/api/responses/history_item.ts";
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
-import {
-  type HistoryItem,
-  toChat,
-  type TranslatedRequest,
-} from "../../../src/api/responses/translate/to_chat.ts";
+import { toChat, type TranslatedRequest } from "../../../src/api/responses/translate/to_chat.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";

@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/result.ts";
 import type { RequiredTarget } from "../../../call/ownership.ts";
-import type { HistoryItem } from "../translate/to_chat.ts";
+import type { HistoryItem } from "../history_item.ts";
 
 /** Earlier response or conversation that a request continues, with everything looked up. */
 export type Continuation =

@@ -7,7 +7,7 @@ import { isReference } from "../../item_type.ts";
 import type { ResolvedRequest } from "./continuation.ts";
 import { refuseUnstoredItem } from "./without_store.ts";
 import type { ResponsesRequest } from "../request.ts";
-import type { HistoryItem } from "../translate/to_chat.ts";
+import type { HistoryItem } from "../history_item.ts";
 
 /**
  * Returns the new items of a request, with references replaced by their stored items. A reference to

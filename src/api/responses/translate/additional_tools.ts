@@ -3,7 +3,7 @@ import { type Result, success } from "../../../core/result.ts";
 import { unsupported } from "../../../wires/chat_request/refusals.ts";
 import { typeOf } from "../../item_type.ts";
 import type { ToolList } from "./chat_tools.ts";
-import type { HistoryItem } from "./to_chat.ts";
+import type { HistoryItem } from "../history_item.ts";
 
 /** The items of a request without those that declare tools, and the lists of these tools. */
 export interface SeparatedTools {

@@ -13,16 +13,8 @@ import { chatToolChoice, chatTools } from "./chat_tools.ts";
 import { chatTurns, type PlacedItem, type PlacedMessage } from "./chat_turns.ts";
 import { toClientPath, toClientPaths } from "./error_paths.ts";
 import { exactBody } from "./exact.ts";
+import type { HistoryItem } from "../history_item.ts";
 import type { ResponsesRequest } from "../request.ts";
-
-/** Item of the complete history that the model receives. */
-export interface HistoryItem {
-  readonly item: JsonObject;
-  /** Path in the client's request, such as `input[3]`; null for a stored item. */
-  readonly path: string | null;
-  /** True if it is a stored item that replaces the client's reference. */
-  readonly isStored?: boolean;
-}
 
 /** Chat request that was translated from a Responses request. */
 export interface TranslatedRequest extends ChatRequest {
