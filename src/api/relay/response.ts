@@ -63,15 +63,14 @@ const NEEDED = ["error", "usage", "data", "duration", "segments"];
 
 /** Reads a JSON response and returns its bytes. An error under status 200 is a fault. */
 function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
+  const isListed = endpoint.answer === "list";
   return {
     kind: "whole",
-    // The text of completions is counted if the provider reports no tokens; an array has no members.
-    ...endpoint.operation !== "text_completion" && endpoint.answer !== "list" && { needed: NEEDED },
+    // The text of completions is counted if the provider reports no tokens, and a list has no members.
+    ...endpoint.operation !== "text_completion" && !isListed && { needed: NEEDED },
     read(response) {
       const document = response.outline ? null : parseResponseDocument(response);
-      if (document?.ok === false && !(endpoint.answer === "list" && isResponseList(response))) {
-        return document;
-      }
+      if (document?.ok === false && !(isListed && isResponseList(response))) return document;
       const value = response.outline?.value ?? (document?.ok === true ? document.value.value : {});
       if (isObject(value.error)) return providerError(value);
       const images = response.outline?.lengths.get("data");

@@ -39,8 +39,15 @@ Deno.test("rerank needs a client key, its permission and a place on every path",
 });
 
 Deno.test("a rerank response that is a list is the client's byte for byte, and a list is no answer elsewhere", async () => {
-  const list = '[ {"index":1,"score":0.90}, {"index":0,"score":0.1} ]';
-  for (const type of ["application/json", "text/plain"]) {
+  const short = '[ {"index":1,"score":0.90}, {"index":0,"score":0.1} ]';
+  const long = `[{"index":0,"text":"${"x".repeat(1_200_000)}"}]`;
+  for (
+    const [list, type] of [
+      [short, "application/json"],
+      [short, "text/plain"],
+      [long, "application/json"],
+    ] as const
+  ) {
     const answer = () => new Response(list, { headers: { "content-type": type } });
     const config = RERANK.replace("{initial_delay: 1s, jitter_factor: 0}", "{enabled: false}");
     const calls = relayedGateway(answer, config);
