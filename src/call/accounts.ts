@@ -123,7 +123,8 @@ export interface KeyChoice {
 
 /**
  * Returns the key for the next request to a provider, by smooth weighted round-robin: one that does not
- * rest and was not used in this attempt, with a circuit breaker that is not open if there is one. Null
+ * rest and was not used in this attempt, with a circuit breaker that is not open and without a doubt if
+ * there is one. Null
  * if all rest; also if all breakers are open once a key was used.
  */
 export function pickAccount(
@@ -137,10 +138,13 @@ export function pickAccount(
   const closed = awake.filter((account) => openForAccount(call, account, model) === 0);
   const able = closed.length > 0 || used.size > 0 ? closed : awake;
   if (first !== null && able.includes(first)) return first;
-  const [only = null, ...others] = able;
+  const { keyRests } = call.state;
+  const sure = able.filter(({ digest }) => !keyRests.isDoubtful(digest));
+  const chosen = sure.length > 0 ? sure : able;
+  const [only = null, ...others] = chosen;
   // The owner of an object may have weight 0, which is never picked.
   if (others.length === 0) return only;
-  return call.state.keyBalancers.pick(provider.id, "weighted", BY_DIGEST, able) ?? null;
+  return call.state.keyBalancers.pick(provider.id, "weighted", BY_DIGEST, chosen) ?? null;
 }
 
 const digestOf = ({ digest }: ProviderAccount) => digest;

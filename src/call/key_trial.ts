@@ -19,7 +19,8 @@ export interface KeyTrial {
 /**
  * Returns the trial of a request with a model; empty without one. A refused key rests once another key has
  * served the same request: what no key serves says nothing of the keys, and one client could let all of
- * them rest otherwise. A key that is wrong for certain rests at once.
+ * them rest otherwise. Until then the other keys come first, because the keys may be the reason as well. A
+ * key that is wrong for certain rests at once.
  */
 export function newKeyTrial(
   { state: { keyRests } }: Pick<Call, "state">,
@@ -39,9 +40,11 @@ export function newKeyTrial(
         begin(account, refused);
         return true;
       }
-      const isSame = refusals.some((earlier) => isSameRefusal(earlier.refusal, refused.refusal));
+      const same = refusals.filter(({ refusal }) => isSameRefusal(refusal, refused.refusal));
       refusals.push({ ...refused, account });
-      return !isSame;
+      if (same.length === 0) return true;
+      for (const one of [...same, { account }]) keyRests.doubt(one.account.digest, restMs);
+      return false;
     },
     served(account) {
       keyRests.served(account.digest, model);

@@ -15,11 +15,43 @@ export interface Steering {
 /** Members that name further models. */
 const LISTS: ReadonlySet<string> = new Set(["models", "fallbacks"]);
 
-/** Members that choose in another way: routes, and providers behind the provider. */
-const CHOICES: ReadonlySet<string> = new Set(["route", "provider"]);
+/** Members that choose in another way: routes, deployments, and providers behind the provider. */
+const CHOICES: ReadonlySet<string> = new Set([
+  "route",
+  "provider",
+  "provider_options",
+  "provideroptions",
+  "custom_llm_provider",
+  "preset",
+  "plugins",
+  "engine",
+  "deployment",
+  "deployment_id",
+  "fallback",
+  "fallback_models",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
+  "model_list",
+  "user_config",
+  "api_base",
+  "base_url",
+  "extra_body",
+]);
 
-/** Values of `service_tier` at the usual price, which the gateway knows. */
-const USUAL_TIERS: readonly JsonValue[] = ["auto", "default", "standard_only"];
+/** Members that choose a price, with their values at the usual price, which the gateway knows. */
+const USUAL_PRICES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  service_tier: isOneOf("auto", "default", "standard_only"),
+  inference_geo: isOneOf("global"),
+  // The speed of speech is a number.
+  speed: (value) => typeof value === "number" || isOneOf("standard")(value),
+};
+
+function isOneOf(...usual: readonly JsonValue[]): (value: JsonValue) => boolean {
+  return (value) => usual.includes(value);
+}
+
+/** A preset of a router, alone or behind the name of a model. */
+const PRESET = "@preset/";
 
 /**
  * Returns the members of a request that choose another model or price than the one that the key is checked
@@ -36,21 +68,23 @@ export function parseSteering(
   const models: { readonly param: string; readonly model: string }[] = [];
   let unread: string | null = null;
   for (const [name, value = null] of members()) {
-    const folded = name.toUpperCase().toLowerCase().replace(/\[.*/s, "");
+    const folded = name.toUpperCase().toLowerCase().replace(/[.[].*/s, "");
     const named = name === folded && LISTS.has(name) ? parseModels(name, value) : null;
     if (named !== null) models.push(...named);
-    else if (isChoice(name, folded) && value !== null) unread ??= name;
-    else if (hasUsd && folded === "service_tier" && !isUsualTier(value)) unread ??= name;
+    else if (isChoice(name, folded, value) && value !== null) unread ??= name;
+    else if (hasUsd && !isUsualPrice(folded, value)) unread ??= name;
   }
   return models.length === 0 && unread === null ? null : { models, unread };
 }
 
-function isChoice(name: string, folded: string): boolean {
-  return LISTS.has(folded) || CHOICES.has(folded) || (folded === "model" && name !== "model");
+function isChoice(name: string, folded: string, value: JsonValue): boolean {
+  if (name === "model") return typeof value === "string" && value.includes(PRESET);
+  return LISTS.has(folded) || CHOICES.has(folded) || folded === "model";
 }
 
-function isUsualTier(value: JsonValue): boolean {
-  return value === null || USUAL_TIERS.includes(value);
+function isUsualPrice(folded: string, value: JsonValue): boolean {
+  return value === null || !Object.hasOwn(USUAL_PRICES, folded) ||
+    USUAL_PRICES[folded]?.(value) === true;
 }
 
 /** Returns the models of a list of names or of objects with a `model`; null for anything else. */

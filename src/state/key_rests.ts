@@ -32,7 +32,11 @@ export interface KeyRests {
    * remains.
    */
   begin(key: RestingKey, refusal: KeyRefusal, times: RestTimes): void;
-  /** Records that a request with this model was served, which ends a row of refusals. */
+  /** Lets other keys come first for `ms` milliseconds: this one was refused, maybe because of the request. */
+  doubt(account: string, ms: number): void;
+  /** True while other keys come first. */
+  isDoubtful(account: string): boolean;
+  /** Records that a request with this model was served, which ends a row of refusals and a doubt. */
   served(account: string, model: string): void;
 }
 
@@ -66,6 +70,8 @@ interface Entry {
  */
 export function newKeyRests(now: () => number, onRejected: KeyListener): KeyRests {
   const entries = new Map<string, Entry>();
+  /** The end of each doubt, by account. */
+  const doubts = new Map<string, number>();
 
   function findEntry(id: string): Rest | null {
     const entry = entries.get(id);
@@ -103,7 +109,15 @@ export function newKeyRests(now: () => number, onRejected: KeyListener): KeyRest
         isRepeated,
       });
     },
+    doubt(account, ms) {
+      doubts.delete(account);
+      const [oldest] = doubts.size >= MAX_RESTS ? doubts.keys() : [];
+      if (oldest !== undefined) doubts.delete(oldest);
+      doubts.set(account, now() + ms);
+    },
+    isDoubtful: (account) => (doubts.get(account) ?? -Infinity) > now(),
     served(account, model) {
+      doubts.delete(account);
       for (const id of [account, pairId(account, model)]) {
         // A request that was sent before the rest says nothing of it.
         if (entries.has(id) && findEntry(id) === null) entries.delete(id);

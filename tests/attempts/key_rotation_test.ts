@@ -62,6 +62,26 @@ for (const status of [401, 402, 403, 429]) {
   });
 }
 
+Deno.test("while most keys are throttled, requests are refused only until a key has served", async () => {
+  for (const weights of [[1, 1, 1, 1, 1, 1], [100, 100, 1]]) {
+    const keys = weights.map((weight, at) => `{name: k${at}, value: sk-${at}, weight: ${weight}}`);
+    const pool = poolGateway(poolConfig(keys.join(", ")));
+    const throttled = weights.slice(1).map((_, at) => `sk-${at}`);
+    for (const key of throttled) pool.answer(key, refusal(429, { "retry-after": "3600" }));
+    const statuses: number[] = [];
+    for (let n = 0; n < 40; n++) statuses.push((await pool.ask()).status);
+    const failed = statuses.filter((status) => status !== 200).length;
+    assertEquals(failed <= weights.length / 2, true, statuses.join());
+    assertEquals(statuses.slice(-30).every((status) => status === 200), true);
+    // After key_rest the order is that of the weights again.
+    for (const key of throttled) pool.answer(key, null);
+    await pool.world.advance(60_000);
+    const used = new Set<string>();
+    for (let n = 0; n < 12; n++) for (const key of await pool.keysOf()) used.add(key);
+    assertEquals(used.has("sk-0"), true);
+  }
+});
+
 Deno.test("a throttled key rests for its Retry-After up to key_rest, a rejected one for key_rest", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS, { settings: "key_rest: 5m" }));
   const cases = [

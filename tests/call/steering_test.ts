@@ -5,6 +5,8 @@ import { COMPLETION, MESSAGES } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { testGateway } from "../support/gateway.ts";
 import { type NativeGateway, nativeGateway } from "../support/native_gateway.ts";
+import { create } from "../support/socket_client.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
 import { refusalOf } from "../support/state_call.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -48,6 +50,16 @@ const STEERING: readonly (readonly [JsonObject, param: string])[] = [
   [{ Models: ["cheap"] }, "Models"],
   [{ MODEL: "dear" }, "MODEL"],
   [{ "fallbac\u212as": ["dear"] }, "fallbac\u212as"],
+  [{ "provider.order": ["x"] }, "provider.order"],
+  [{ "models.0": "dear" }, "models.0"],
+  [{ extra_body: { models: ["dear"] } }, "extra_body"],
+  [{ preset: "dear" }, "preset"],
+  [{ plugins: [{ id: "auto-router" }] }, "plugins"],
+  [{ engine: "dear" }, "engine"],
+  [{ deployment_id: "dear" }, "deployment_id"],
+  [{ context_window_fallbacks: [{ cheap: ["dear"] }] }, "context_window_fallbacks"],
+  [{ providerOptions: { gateway: { models: ["dear"] } } }, "providerOptions"],
+  [{ model: "cheap@preset/dear" }, "model"],
 ];
 
 for (const [path, body] of Object.entries(REQUESTS)) {
@@ -125,6 +137,36 @@ Deno.test("a service tier at another price is refused for a key with a budget in
   assertEquals(bob.status, 200);
 });
 
+Deno.test("a faster or regional response at another price is refused for a key with a budget in USD", async () => {
+  const calls = routerGateway("budgets: [{per: day, usd: 1}]");
+  const chat = { model: "cheap", ...MESSAGES };
+  for (const members of [{ speed: "fast" }, { inference_geo: "us" }]) {
+    const refused = await calls.post("/chat/completions", { ...chat, ...members }, keyOf("ada"));
+    assertEquals(refusalOf(refused), [400, "unsupported_feature", Object.keys(members)[0]]);
+    const sent = await calls.post("/chat/completions", { ...chat, ...members }, keyOf("bob"));
+    assertEquals(sent.status, 200);
+  }
+  const speech = { model: "cheap", ...REQUESTS["/v1/audio/speech"] };
+  const spoken = await calls.post("/audio/speech", { ...speech, speed: 1.5 }, keyOf("ada"));
+  assertEquals(spoken.status, 200, spoken.text);
+});
+
+Deno.test("a turn over a WebSocket cannot choose another model by its members either", async () => {
+  let sent = 0;
+  const fetch = () => {
+    sent += 1;
+    return Promise.resolve(Response.json({}, { status: 500 }));
+  };
+  await using served = socketGateway(routerConfig("models: [cheap*]"), { fetch });
+  await using client = await served.open(keyOf("ada"));
+  for (const [member, param] of STEERING) {
+    const turn = { ...create({ model: "cheap" }), ...member };
+    const { error, end } = await client.turn(JSON.stringify(turn));
+    assertEquals([error.param, end.status], [param, param.includes("[") ? 403 : 400]);
+  }
+  assertEquals(sent, 0);
+});
+
 Deno.test("parts of a form that choose another model are refused too", async () => {
   let sent = 0;
   const world = scriptedWorld({
@@ -134,7 +176,9 @@ Deno.test("parts of a form that choose another model are refused too", async () 
     },
   });
   const { app } = testGateway(routerConfig("models: [cheap]"), world);
-  for (const name of ["provider", "models[]", "Model", "route"]) {
+  for (
+    const name of ["provider", "provider.order", "models[]", "Model", "route", "extra_body[models]"]
+  ) {
     const form = new FormData();
     form.set("file", new File(["x"], "x.wav"));
     form.set("model", "cheap");
