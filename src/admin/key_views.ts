@@ -1,5 +1,5 @@
 import { type ClientKey, isLapsed, usdOf } from "../call/client_key.ts";
-import { type CallScope, limitedCallers, scopesNow } from "../call/quotas.ts";
+import { budgetWall, type CallScope, limitedCallers, scopesNow } from "../call/quotas.ts";
 import type { Config } from "../config/schema.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -26,18 +26,19 @@ export const NO_USAGE: UsageCounts = {
 
 /** Returns the client keys in the order of the file, by name. */
 export function keyViews(
-  { generation, world }: Pick<Gateway, "generation" | "world">,
+  { generation, state, world }: Pick<Gateway, "generation" | "state" | "world">,
   feed: Pick<Feed, "key" | "running">,
   figures: KeyFigures,
 ): readonly KeyView[] {
   const { clientKeys, calendar, config } = generation;
   const running = countRunning(feed.running());
   const wallMs = world.wall();
+  const budgetMs = budgetWall({ state, world });
   const groups = groupNames(config);
   const groupTokens = sumGroupTokens(config, feed);
   return clientKeys.map((key): KeyView => {
     const { requests, tokens } = feed.key(key.name);
-    const scopes = scopesNow({ callers: limitedCallers(key), calendar }, null, wallMs);
+    const scopes = scopesNow({ callers: limitedCallers(key), calendar }, null, budgetMs);
     return {
       name: key.name,
       group: groups.get(key.name)?.join(", ") ?? null,

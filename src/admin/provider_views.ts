@@ -14,7 +14,7 @@ export function providerViews(
     const { id, settings, accounts } = provider;
     const breaker = circuit_breaker.enabled ? breakerState({ state }, provider) : "closed";
     const wait = ({ digest }: { readonly digest: string }) =>
-      state.breakers.openFor(digest, circuit_breaker);
+      state.breakers.longestOpenFor(digest, circuit_breaker);
     const waits = servingAccounts(provider, "").map(wait);
     const isOpen = ({ digest }: { readonly digest: string }) =>
       circuit_breaker.enabled && state.breakers.state(digest) === "open";

@@ -12,7 +12,7 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** The request body; an empty object if the endpoint takes no body. */
   readonly document: JsonDocument;
-  /** The request body of an endpoint with multipart bodies; absent at other endpoints. */
+  /** The multipart body; absent if the request has another one or none. */
   readonly form?: MultipartBody;
 }
 
@@ -27,9 +27,9 @@ export interface Endpoint {
   readonly about: string;
   /**
    * Whether a request has a JSON body; an optional one may be empty. A multipart one may have
-   * `server.max_upload` bytes.
+   * `server.max_upload` bytes; with `multipart or json` the content type decides.
    */
-  readonly body: boolean | "optional" | "multipart";
+  readonly body: boolean | "optional" | "multipart" | "multipart or json";
   /** Maximum size of a request body in bytes; 10 MiB if absent. */
   readonly maxBodyBytes?: number;
   /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */
@@ -49,14 +49,24 @@ export interface SocketEndpoint {
   /** One sentence for the list of endpoints. */
   readonly about: string;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
-  /** Returns the session of a new connection. `maxItems` limits the members and elements of a message. */
-  newSession(maxItems: number): Session;
+  /**
+   * Returns the session of a new connection. `maxItems` limits the members and elements of a message; `hold`
+   * counts the state of its dialogue.
+   */
+  newSession(maxItems: number, hold: HoldState): Session;
 }
+
+/** Sets the bytes of the state that a session holds; `drop` is called when there is no memory for it. */
+export type HoldState = (bytes: number, drop: () => void) => void;
 
 /** The session of one WebSocket connection. */
 export interface Session {
   /** Parses a message. An invalid message does not change the session. */
   parseMessage(text: string): Message;
+  /** Returns the `stream_id` of a message that is refused without a further look at it; null if it has none. */
+  findStreamId(text: string): string | null;
+  /** Drops the state of the dialogue, because the connection is closed. */
+  end(): void;
 }
 
 /** A message of a client over a WebSocket. */

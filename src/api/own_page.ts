@@ -7,6 +7,12 @@ import { refuseModel } from "../call/permissions.ts";
 import type { Binding } from "../state/bindings.ts";
 import type { BoundType } from "../state/object_store.ts";
 
+/** Number of consecutive pages with objects of other clients only, after which a response has none. */
+export const MAX_HIDDEN_PAGES = 100;
+
+/** Number of objects of a page while pages with objects of other clients are skipped. */
+export const MAX_SKIPPED_COUNT = 100;
+
 /** One page of an upstream's list, with only the objects that the client may see. */
 export interface OwnPage {
   /** The page without the objects that the client may not see; null if it holds none of them. */
@@ -21,34 +27,62 @@ export interface ListedObjects {
   idOf(id: string): string;
 }
 
-/** Returns a page without the objects that the client may not see; all other bytes are unchanged. */
+/**
+ * Returns a page without the objects that the client may not see, with at most `limit` others; all other bytes
+ * are unchanged. A page without any that is not the last one has the ID of its last object as cursor.
+ */
 export async function ownPage(
   call: Call,
   { text, value, members }: JsonDocument,
-  { type, idOf }: ListedObjects,
+  listed: ListedObjects,
+  limit: number,
 ): Promise<Result<OwnPage>> {
   const ids = (Array.isArray(value.data) ? value.data : []).map((one) => isObject(one) && one.id);
-  const owners = call.state.objects.owners[type];
-  const bindings = await owners.findBindings(ids.filter((id) => isText(id)).map(idOf));
-  if (!bindings.ok) return bindings;
-  const own = ids.map((id) => !isText(id) || isListed(call, bindings.value.get(idOf(id)) ?? null));
-  if (!own.includes(false)) return success({ text: null, next: null });
-  const visible = ids.filter((_, index) => own[index]);
+  const visible = await visibleIds(call, ids.filter(isText), listed);
+  if (!visible.ok) return visible;
+  const kept = [...ids.keys()].filter((index) => {
+    const id = ids[index];
+    return !isText(id) || visible.value.has(id);
+  });
+  if (kept.length === ids.length && kept.length <= limit) {
+    return success({ text: null, next: null });
+  }
+  const shown = kept.slice(0, limit);
   const last = ids.at(-1);
+  const next = shown.length === 0 && value.has_more === true && isText(last) ? last : null;
   const edits = members.flatMap(({ key, start, end }): Edit[] => {
     if (key === "data") {
-      const spans = parseElements(text, start).filter((_, index) => own[index]);
-      const data = spans.map((span) => text.slice(span.start, span.end)).join(",");
-      return [replaceValue({ start, end }, `[${data}]`)];
+      const spans = parseElements(text, start);
+      const data = shown.map((index) => text.slice(spans[index]?.start, spans[index]?.end));
+      return [replaceValue({ start, end }, `[${data.join(",")}]`)];
+    }
+    if (key === "has_more" && shown.length < kept.length) {
+      return [replaceValue({ start, end }, "true")];
     }
     if (key !== "first_id" && key !== "last_id") return [];
-    const cursor = visible.at(key === "first_id" ? 0 : -1);
-    return [
-      replaceValue({ start, end }, JSON.stringify(typeof cursor === "string" ? cursor : null)),
-    ];
+    const id = ids[shown.at(key === "first_id" ? 0 : -1) ?? -1];
+    const cursor = shown.length > 0 ? id : key === "last_id" ? next : null;
+    return [replaceValue({ start, end }, JSON.stringify(isText(cursor) ? cursor : null))];
   });
-  const goesOn = visible.length === 0 && value.has_more === true && typeof last === "string";
-  return success({ text: splice(text, edits), next: goesOn ? last : null });
+  return success({ text: splice(text, edits), next });
+}
+
+/** Returns those of the IDs whose objects the client may see. */
+export async function visibleIds(
+  call: Call,
+  ids: readonly string[],
+  { type, idOf }: ListedObjects,
+): Promise<Result<ReadonlySet<string>>> {
+  if (!isFiltered(call)) return success(new Set(ids));
+  const bindings = await call.state.objects.owners[type].findBindings(ids.map(idOf));
+  if (!bindings.ok) return bindings;
+  const visible = ids.filter((id) => isListed(call, bindings.value.get(idOf(id)) ?? null));
+  return success(new Set(visible));
+}
+
+/** True if the client may not see every object of an account. */
+export function isFiltered({ caller, client: { key } }: Call): boolean {
+  return caller.isIsolated || (key?.permissions?.models ?? null) !== null;
 }
 
 /** True if the client may see an object with this binding, and its key may use the model. */

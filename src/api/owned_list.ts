@@ -3,12 +3,18 @@ import { type Result, success } from "../core/result.ts";
 import { requestedModel } from "../exchange.ts";
 import type { Call } from "../call/call.ts";
 import { type NativeCapability, requireNativeProvider } from "../call/capability.ts";
-import { hasPool } from "../call/key_pool.ts";
-import { findOwner } from "../call/ownership.ts";
+import { servingAccounts } from "../call/key_pool.ts";
 import type { JsonObject } from "../core/json/json.ts";
-import type { Provider, ProviderAccount, Sender } from "../wires/wire.ts";
+import type { Sender } from "../wires/wire.ts";
+import { listMerged } from "./merged_list.ts";
 import { callNative, isList, type NativeCall } from "./native_call.ts";
-import { type ListedObjects, ownPage } from "./own_page.ts";
+import {
+  isFiltered,
+  type ListedObjects,
+  MAX_HIDDEN_PAGES,
+  MAX_SKIPPED_COUNT,
+  ownPage,
+} from "./own_page.ts";
 
 /** A list of objects that an upstream stores. */
 export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isRetried"> {
@@ -19,12 +25,9 @@ export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isR
   onPage?(page: JsonObject, sender: Sender): Promise<Result<void>>;
 }
 
-/** Number of consecutive pages with objects of other clients only, after which a list ends. */
-const MAX_HIDDEN_PAGES = 20;
-
 /**
- * Lists the objects of an upstream account, without the objects of other clients. The account is that of
- * the provider that the client names, else of the only capable one.
+ * Lists the objects of the accounts of a provider, without the objects of other clients. The provider is the one
+ * that the client names, else the only capable one.
  */
 export async function listOwned(
   call: Call,
@@ -35,47 +38,37 @@ export async function listOwned(
   const able = requireNativeProvider(call, named.value.provider, capability);
   if (!able.ok) return able;
   const provider = able.value;
+  const page = {
+    provider,
+    method: "GET",
+    path,
+    ...isRetried && { isRetried },
+    isValid: isList,
+    onComplete: (resource: JsonObject, sender: Sender) => onPage?.(resource, sender) ?? null,
+  } as const;
+  const accounts = servingAccounts(provider, "");
+  if (accounts.length > 1) {
+    return await listMerged(call, { type, idOf, provider, accounts, query: clientQuery, page });
+  }
   const query = new URLSearchParams(clientQuery);
-  const after = query.get("after");
-  let account = after === null ? null : await findAccount(call, provider, type, idOf(after));
-  for (let page = 1;; page++) {
+  const limit = Number(query.get("limit") ?? "") || Infinity;
+  for (let pages = 1;; pages++) {
     let next: string | null = null;
     const reply = await callNative(call, {
-      provider,
-      account,
-      method: "GET",
-      path,
+      ...page,
+      account: null,
       query,
-      ...isRetried && { isRetried },
-      isValid: isList,
-      onComplete(resource, sender) {
-        // The cursor of the next page is an ID of the same account.
-        account = sender.account;
-        return onPage?.(resource, sender) ?? null;
-      },
-      ...((call.caller.isIsolated || call.client.key?.permissions?.models) && {
+      ...isFiltered(call) && {
         async rewritten(document) {
-          const own = await ownPage(call, document, { type, idOf });
+          const own = await ownPage(call, document, { type, idOf }, limit);
           if (!own.ok) return own;
           next = own.value.next;
           return success(own.value.text);
         },
-      }),
+      },
     });
-    if (!reply.ok || next === null || page >= MAX_HIDDEN_PAGES) return reply;
+    if (!reply.ok || next === null || pages >= MAX_HIDDEN_PAGES) return reply;
     query.set("after", next);
+    if (limit < MAX_SKIPPED_COUNT) query.set("limit", String(MAX_SKIPPED_COUNT));
   }
-}
-
-/** Returns the account of the object after which a page begins; null if any key may be used. */
-async function findAccount(
-  call: Call,
-  provider: Provider,
-  type: ListedObjects["type"],
-  id: string,
-): Promise<ProviderAccount | null> {
-  if (!hasPool(provider)) return null;
-  const param = "completion_id";
-  const owned = await findOwner(call, { type, id, param, provider: provider.id });
-  return owned.ok ? owned.value?.account ?? null : null;
 }

@@ -16,6 +16,13 @@ export function parseResponseDocument(
     : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
 }
 
+/** True if an upstream response is a JSON list that is not nested too deeply. */
+export function isResponseList({ body }: Pick<UpstreamResponse, "body">): boolean {
+  const text = utf8Text(body);
+  const value = text === null ? undefined : parseJson(text);
+  return Array.isArray(value) && !isTooDeep(value);
+}
+
 /**
  * Returns the headers of a response that was read as JSON: the provider's content type with its parameters
  * if it is one of JSON, else `application/json`.

@@ -1,9 +1,9 @@
 import type { Failure } from "../core/failure.ts";
-import { FAULTS, isRefusal, isServerFailure } from "../core/failure.ts";
+import { connectionCause, FAULTS, isRefusal, isServerFailure } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result, success } from "../core/result.ts";
-import { isAble, openFor } from "../call/accounts.ts";
+import { circuitModel, isAble, openFor } from "../call/accounts.ts";
 import { hasPool } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { setCarriage } from "../call/carriage.ts";
@@ -169,9 +169,10 @@ async function sendUnlessOpen(
   { number, held, isRotated }: Attempt & { readonly isRotated: boolean },
 ): Promise<Result<Reply>> {
   const { state, generation, report } = call;
-  const { account } = candidate.target;
+  const { account, model } = candidate.target;
   const began = call.world.now();
-  const permit = state.breakers.admit(account.digest, generation.config.circuit_breaker);
+  const { circuit_breaker } = generation.config;
+  const permit = state.breakers.admit(account.digest, circuit_breaker, circuitModel(call, model));
   if ("openFor" in permit) {
     const refused = circuitOpen(permit.openFor);
     recordAttempt(call, candidate, { number, began, isRotated, failure: refused.failure });
@@ -209,7 +210,9 @@ async function sendUnlessOpen(
 
 /** Returns the verdict of the circuit breaker on an attempt that failed before delivery began. */
 function verdictOf(failure: Failure): BreakerVerdict {
-  return isRefusal(failure) ? "neutral" : FAULTS[failure.kind].breaker;
+  if (isRefusal(failure)) return "neutral";
+  const { breaker } = FAULTS[failure.kind];
+  return breaker === "failure" ? failureOf(failure) : breaker;
 }
 
 /** Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server broke it. */
@@ -217,5 +220,9 @@ function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
   // The provider delivered its whole stream, only not as promised.
   if (failure.kind === "promise_broken") return "neutral";
-  return isServerFailure(failure) ? "failure" : "neutral";
+  return isServerFailure(failure) ? failureOf(failure) : "neutral";
+}
+
+function failureOf(failure: Failure): BreakerVerdict {
+  return connectionCause(failure) === null ? "failure" : "unreachable";
 }

@@ -1,10 +1,11 @@
 import { type Failure, type Fault, isRefusal } from "../core/failure.ts";
 import { failed, fault, type Result } from "../core/result.ts";
 import type { Reply } from "../core/reply.ts";
-import { accountsOf, findRest, pickAccount, restAccount } from "../call/accounts.ts";
+import { accountsOf, findRest, pickAccount } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
 import { setCarriage } from "../call/carriage.ts";
 import type { Candidate } from "../call/inference.ts";
+import { isSameRefusal, newKeyTrial } from "../call/key_trial.ts";
 import type { Rest } from "../state/key_rests.ts";
 
 type Account = Candidate["target"]["account"];
@@ -18,22 +19,24 @@ export interface Requests {
 }
 
 /**
- * Makes one attempt at a candidate with a pool of keys. A key that the upstream refuses rests, and the
- * next key is used at once, each key at most once: a refused request was certainly not processed. If every key
- * rests the attempt fails without a request.
+ * Makes one attempt at a candidate with a pool of keys. If the upstream refuses a key, the next one is used
+ * at once, each key at most once: a refused request was certainly not processed. After two equal refusals,
+ * of which the request is the likely reason, the first one is returned. If every key rests the attempt
+ * fails without a request.
  */
 export async function sendWithKeys(
   call: Call,
   candidate: Candidate,
   requests: Requests,
 ): Promise<Result<Reply>> {
-  const { provider } = candidate.target;
+  const { provider, model } = candidate.target;
   const first = candidate.prefersAccount === true ? candidate.target.account : null;
   const used = new Set<Account>();
+  const trial = newKeyTrial(call, provider, model);
+  const refusals: Fault[] = [];
   let accounts = accountsOf(candidate);
-  let refused: Fault | null = null;
   for (;;) {
-    const account = pickAccount(call, provider, { accounts, used, first });
+    const account = pickAccount(call, provider, { accounts, model, used, first });
     if (account === null) break;
     const prepared = prepareFor(candidate, account);
     if (!prepared.ok) {
@@ -43,43 +46,37 @@ export async function sendWithKeys(
       continue;
     }
     setCarriage(call.report, prepared.value);
-    const reply = await requests.send(prepared.value, refused !== null);
-    if (reply.ok) return reply;
+    const reply = await requests.send(prepared.value, refusals.length > 0);
+    if (reply.ok) {
+      trial.served(account);
+      return reply;
+    }
     const { failure } = reply;
     if (isRefusal(failure) || failure.keyRefusal === undefined) return reply;
     used.add(account);
-    refused = failure;
     const { keyRefusal: refusal, retryAfterMs } = failure;
-    restAccount(call, provider, account, { refusal, retryAfterMs });
+    const goesOn = trial.refused(account, { refusal, retryAfterMs });
     const { reason } = call.cancellation;
     if (reason !== null) return failed(reason);
+    if (!goesOn) {
+      const [same = failure] = refusals.filter(({ keyRefusal }) =>
+        keyRefusal !== undefined && isSameRefusal(keyRefusal, refusal)
+      );
+      return failed(asThrottled(same, []));
+    }
+    refusals.push(failure);
   }
-  if (refused !== null) return failed(lastRefusal(call, candidate, { accounts, used, refused }));
-  const resting = allResting(accounts.map((account) => findRest(call, provider, account)));
+  const refused = refusals.at(-1);
+  const rests = accounts.map((account) => findRest(call, provider, account, model));
+  if (refused !== undefined) {
+    // A key whose circuit breaker is open was neither used, nor does it rest.
+    const areThrottled = refusals.every(({ keyRefusal }) => keyRefusal?.kind === "throttled") &&
+      accounts.every((account, at) => used.has(account) || rests[at]?.kind === "throttled");
+    return failed(areThrottled ? asThrottled(refused, rests) : refused);
+  }
+  const resting = allResting(rests);
   requests.notSent(resting);
   return failed(resting);
-}
-
-/** An attempt of which each key was refused or rested. */
-interface RefusedAttempt {
-  readonly accounts: readonly Account[];
-  readonly used: ReadonlySet<Account>;
-  /** The last refusal. */
-  readonly refused: Fault;
-}
-
-/** Returns the failure of an attempt after its last key was refused. */
-function lastRefusal(
-  call: Call,
-  { target: { provider } }: Candidate,
-  { accounts, used, refused }: RefusedAttempt,
-): Fault {
-  const rests = accounts.map((account) => findRest(call, provider, account));
-  // A key whose circuit breaker is open was neither used, nor does it rest.
-  const areThrottled = refused.keyRefusal?.kind === "throttled" &&
-    accounts.every((account, at) => used.has(account) || rests[at] !== null) &&
-    rests.every((rest) => rest === null || rest.kind === "throttled");
-  return areThrottled ? throttled(refused, shortest(rests)) : refused;
 }
 
 function prepareFor(candidate: Candidate, account: Account): Result<Candidate> {
@@ -93,14 +90,18 @@ function shortest(rests: readonly (Rest | null)[]): number {
   return Math.min(...rests.map((rest) => rest?.leftMs ?? 0));
 }
 
-/** Returns the failure of an attempt of which every key was throttled, with the shortest rest. */
-function throttled(refused: Fault, retryAfterMs: number): Fault {
-  const { upstream } = refused;
-  const seconds = String(Math.ceil(retryAfterMs / 1_000));
+/** Returns the failure of a throttled attempt, with the shortest rest if that is less than its `Retry-After`. */
+function asThrottled(refused: Fault, rests: readonly (Rest | null)[]): Fault {
+  if (refused.keyRefusal?.kind !== "throttled") return refused;
+  const { upstream, retryAfterMs } = refused;
+  const restMs = Math.min(...rests.flatMap((rest) => rest === null ? [] : [rest.leftMs]));
+  const kind = "upstream_throttled";
+  if (restMs >= (retryAfterMs ?? Infinity)) return { ...refused, kind };
+  const seconds = String(Math.ceil(restMs / 1_000));
   return {
     ...refused,
-    kind: "upstream_throttled",
-    retryAfterMs,
+    kind,
+    retryAfterMs: restMs,
     upstream: upstream === null
       ? null
       : { ...upstream, headers: { ...upstream.headers, "retry-after": seconds } },

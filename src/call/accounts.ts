@@ -1,4 +1,3 @@
-import type { KeyRefusal } from "../core/failure.ts";
 import { type Result, success } from "../core/result.ts";
 import type { BreakerState } from "../state/breakers.ts";
 import type { Rest } from "../state/key_rests.ts";
@@ -68,23 +67,27 @@ export function accountsOf({ target, withAccount }: Candidate): readonly Provide
     : servingAccounts(target.provider, target.model);
 }
 
-/** Returns the rest of a key of a pool; null if it does not rest. */
+/** Returns the rest of a key of a pool, for a model if one is given; null if it does not rest. */
 export function findRest(
   { state }: Pick<Call, "state">,
   provider: Provider,
   { digest }: ProviderAccount,
+  model?: string,
 ): Rest | null {
-  return hasPool(provider) ? state.keyRests.find(digest) : null;
+  return hasPool(provider) ? state.keyRests.find(digest, model) : null;
+}
+
+/** Returns the circuit of a model: its own if the configuration names it, else the one that all others share. */
+export function circuitModel({ generation }: Pick<Call, "generation">, model: string): string {
+  return generation.namedModels.has(model) ? model : "";
 }
 
 /** True if the candidate has a key that does not rest, with a circuit breaker that is not open. */
 export function isAble(call: Context, candidate: Candidate): boolean {
-  const settings = call.generation.config.circuit_breaker;
-  const { provider, account } = candidate.target;
-  if (!hasPool(provider)) return !call.state.breakers.isOpen(account.digest, settings);
+  const { provider, account, model } = candidate.target;
+  if (!hasPool(provider)) return openForAccount(call, account, model) === 0;
   return accountsOf(candidate).some((account) =>
-    !call.state.breakers.isOpen(account.digest, settings) &&
-    findRest(call, provider, account) === null
+    openForAccount(call, account, model) === 0 && findRest(call, provider, account, model) === null
   );
 }
 
@@ -93,17 +96,25 @@ export function isAble(call: Context, candidate: Candidate): boolean {
  * attempt; 0 if one of them admits it, or if all keys rest.
  */
 export function openFor(call: Context, candidate: Candidate): number {
-  const { state, generation: { config } } = call;
-  const { provider, account } = candidate.target;
-  if (!hasPool(provider)) return state.breakers.openFor(account.digest, config.circuit_breaker);
-  const awake = accountsOf(candidate).filter((one) => findRest(call, provider, one) === null);
-  const waits = awake.map(({ digest }) => state.breakers.openFor(digest, config.circuit_breaker));
+  const { provider, account, model } = candidate.target;
+  if (!hasPool(provider)) return openForAccount(call, account, model);
+  const awake = accountsOf(candidate)
+    .filter((one) => findRest(call, provider, one, model) === null);
+  const waits = awake.map((one) => openForAccount(call, one, model));
   return awake.length === 0 ? 0 : Math.min(...waits);
+}
+
+/** Returns the milliseconds for which the circuit breaker of an account refuses a request with this model. */
+function openForAccount(call: Context, { digest }: ProviderAccount, model: string): number {
+  const { state, generation: { config } } = call;
+  return state.breakers.openFor(digest, config.circuit_breaker, circuitModel(call, model));
 }
 
 /** The keys of which one is chosen. */
 export interface KeyChoice {
   readonly accounts: readonly ProviderAccount[];
+  /** Model of the request; empty without one. */
+  readonly model: string;
   /** Keys that were used in the same attempt, and are not chosen again. */
   readonly used: ReadonlySet<ProviderAccount>;
   /** The key that is chosen if it does not rest; null for none. */
@@ -116,45 +127,24 @@ export interface KeyChoice {
  * if all rest; also if all breakers are open once a key was used.
  */
 export function pickAccount(
-  { state, generation: { config } }: Context,
+  call: Context,
   provider: Provider,
-  { accounts, used, first = null }: KeyChoice,
+  { accounts, model, used, first = null }: KeyChoice,
 ): ProviderAccount | null {
   const awake = accounts.filter((account) =>
-    !used.has(account) && findRest({ state }, provider, account) === null
+    !used.has(account) && findRest(call, provider, account, model) === null
   );
-  const closed = awake.filter(({ digest }) =>
-    !state.breakers.isOpen(digest, config.circuit_breaker)
-  );
+  const closed = awake.filter((account) => openForAccount(call, account, model) === 0);
   const able = closed.length > 0 || used.size > 0 ? closed : awake;
   if (first !== null && able.includes(first)) return first;
   const [only = null, ...others] = able;
   // The owner of an object may have weight 0, which is never picked.
   if (others.length === 0) return only;
-  return state.keyBalancers.pick(provider.id, "weighted", BY_DIGEST, able) ?? null;
+  return call.state.keyBalancers.pick(provider.id, "weighted", BY_DIGEST, able) ?? null;
 }
 
 const digestOf = ({ digest }: ProviderAccount) => digest;
 const BY_DIGEST = { key: digestOf, load: digestOf, session: null };
-
-/** Lets a key of a pool rest after a refusal: for its `Retry-After`, else for `key_rest`. */
-export function restAccount(
-  { state }: Pick<Call, "state">,
-  provider: Provider,
-  account: ProviderAccount,
-  { refusal, retryAfterMs }: {
-    readonly refusal: KeyRefusal;
-    readonly retryAfterMs: number | null;
-  },
-): void {
-  const { key_rest: restMs } = provider.settings;
-  const key = { provider: provider.id, name: account.name, account: account.digest };
-  state.keyRests.begin(
-    key,
-    refusal,
-    refusal.kind === "throttled" ? retryAfterMs ?? restMs : restMs,
-  );
-}
 
 /** Returns the number of keys of a provider's pool that rest. */
 export function countResting(call: Pick<Call, "state">, provider: Provider): number {
@@ -163,7 +153,7 @@ export function countResting(call: Pick<Call, "state">, provider: Provider): num
 
 const STATES = ["closed", "half-open", "open"] as const;
 
-/** Returns the state of the breaker that admits most among the keys of a provider that serve new requests. */
+/** Returns the state of the key that admits most, of the keys of a provider that serve new requests. */
 export function breakerState(
   { state }: Pick<Call, "state">,
   provider: Provider,

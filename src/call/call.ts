@@ -13,6 +13,7 @@ import type { Generation } from "./generation.ts";
 import type { Meter } from "./meter.ts";
 import type { PresentedKey } from "./permissions.ts";
 import type { CallQuotas } from "./quotas.ts";
+import type { Steering } from "./steering.ts";
 
 /** Parsed `X-Gateway-*` request headers. */
 export interface Controls {
@@ -45,11 +46,13 @@ export interface CallClient {
   quotas: CallQuotas | null;
   /** Meter of what the call uses; null without a client key. */
   meter: Meter | null;
+  /** Members of the request that may choose another model at the provider; null for none. */
+  steering: Steering | null;
 }
 
 /** Returns the client of a call that is not admitted yet. */
 export function newCallClient(): CallClient {
-  return { key: null, quotas: null, meter: null };
+  return { key: null, quotas: null, meter: null, steering: null };
 }
 
 /** Records the model that a client requests, for the admin page; the header wins over the body. */

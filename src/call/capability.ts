@@ -15,6 +15,9 @@ export type NativeCapability =
   | "response_input_tokens"
   | RelayFamily;
 
+/** The parts of a call that decide which provider may serve it. */
+type Configured = Pick<Call, "generation" | "client">;
+
 /** True if a provider declares the capability in the configuration of the call. */
 export function hasCapability(
   { settings: { type, capabilities } }: Provider,
@@ -73,7 +76,7 @@ export function requireCapability(
  * refused as `unsupported_feature` if there is none.
  */
 export function requireNativeProvider(
-  call: Call,
+  call: Configured,
   named: string | null,
   capability: NativeCapability,
 ): Result<Provider> {
@@ -95,7 +98,7 @@ export function requireNativeProvider(
  * are refused as `ambiguous_provider`.
  */
 export function findNativeProvider(
-  call: Call,
+  call: Configured,
   named: string | null,
   capability: NativeCapability,
 ): Result<Provider | null> {
@@ -114,13 +117,16 @@ export function findNativeProvider(
   );
 }
 
-function ableProviders({ generation }: Call, capability: NativeCapability): readonly Provider[] {
+function ableProviders(
+  { generation }: Configured,
+  capability: NativeCapability,
+): readonly Provider[] {
   return [...generation.providers.values()]
     .filter((provider) => hasCapability(provider, capability));
 }
 
 /** Returns the provider with an ID; refused as `provider_not_found` if there is none. */
-export function providerById({ generation }: Call, id: string): Result<Provider> {
+export function providerById({ generation }: Configured, id: string): Result<Provider> {
   const provider = generation.providers.get(id);
   return provider === undefined
     ? refuse("provider_not_found", "There is no provider with the requested name.", "provider")

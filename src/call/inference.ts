@@ -92,10 +92,14 @@ export type Candidates = readonly [Candidate, ...Candidate[]];
 /**
  * Translation of the upstream's response to the client's response. `by_type` chooses the handler when
  * the content type of a response with status 200 to 203 has arrived, in lower case without parameters.
+ * `isDelimited` is false if the body ends with its connection, so that its end may be a break.
  */
 export type ResponseHandler =
   | FixedResponseHandler
-  | { readonly kind: "by_type"; choose(contentType: string): FixedResponseHandler };
+  | {
+    readonly kind: "by_type";
+    choose(contentType: string, isDelimited: boolean): FixedResponseHandler;
+  };
 
 /** A response handler that does not depend on the content type of the response. */
 export type FixedResponseHandler = WholeHandler | StreamHandler | BytesHandler;
@@ -105,6 +109,11 @@ export interface WholeHandler {
   readonly kind: "whole";
   /** Maximum bytes of the response body; the general limit if absent. */
   readonly limit?: number;
+  /**
+   * Members of the JSON object that `read` uses, so that it gets the outline of a large body; absent if it
+   * parses every body.
+   */
+  readonly needed?: readonly string[];
   /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
   readonly takesAnySuccess?: boolean;
   read(
@@ -116,6 +125,8 @@ export interface WholeHandler {
 export interface StreamHandler {
   readonly kind: "stream";
   readonly translation: StreamTranslation;
+  /** Members of a record that the translation uses, so that it gets the outline of a large one; absent if it parses every record. */
+  readonly needed?: readonly string[];
   /** Maximum bytes of one record; the general limit if absent. */
   readonly maxRecordBytes?: number;
   /** True if the upstream's headers are forwarded to the client. */

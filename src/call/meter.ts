@@ -71,7 +71,7 @@ export class Meter {
       : { candidate, told: unknown, textBytes: 0 };
   }
 
-  /** Sets the source of the counts of a stream, which may report them before its end. */
+  /** Sets the source of the counts of a response, which a stream may report before its end. */
   stream(told: () => Usage | null): void {
     if (this.#attempt !== null) this.#attempt.told = told;
   }
@@ -90,8 +90,11 @@ export class Meter {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
-    if (attempt.candidate.billing === "reported") {
-      return this.#add(attempt, usage, false, units ?? null);
+    const { billing, requestUnits = null } = attempt.candidate;
+    if (billing === "reported") {
+      // Only of audio the units of the request are those of the response.
+      const isEstimated = usage === null && units === undefined && isAudio(requestUnits);
+      return this.#add(attempt, usage, isEstimated, units ?? (isEstimated ? requestUnits : null));
     }
     if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
     if (body !== null) attempt.textBytes = wholeTextBytes(body);
@@ -100,25 +103,29 @@ export class Meter {
 
   /**
    * Ends an attempt that failed. `isWanted` is false if the provider failed and nothing was
-   * delivered: then it counts only with counts of the provider.
+   * delivered: then it counts only with counts of the provider. Without `counts` they are those of
+   * the source that was set last.
    */
-  fail(usage: Usage | null, isWanted: boolean): void {
+  fail(counts: Usage | null, isWanted: boolean): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
+    const usage = counts ?? attempt.told();
     if (!isWanted) {
       if (usage !== null) this.#add(attempt, usage, false);
       return;
     }
     const { billing, requestUnits = null } = attempt.candidate;
-    if (billing === "reported") return this.#add(attempt, usage, false, requestUnits);
+    if (billing === "reported") {
+      return this.#add(attempt, usage, usage === null && isAudio(requestUnits), requestUnits);
+    }
     const used = estimate(attempt, usage);
     this.#add(attempt, used, used !== usage);
   }
 
   /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
   uses(): readonly MeteredUse[] {
-    if (this.#attempt !== null) this.fail(this.#attempt.told(), true);
+    this.fail(null, true);
     return this.#uses;
   }
 
@@ -137,6 +144,11 @@ export class Meter {
       isFree: billing === "tokens",
     });
   }
+}
+
+/** True for units of audio, whose length is estimated from its bytes. */
+function isAudio(units: BilledUnits | null): boolean {
+  return units?.seconds !== undefined;
 }
 
 function unknown(): null {

@@ -88,12 +88,51 @@ export function hasBudget({ limits }: ClientKey, unit: "nanoUsd" | "tokens"): bo
   return has(limits) || limits.groups.some((group) => has(group.limits));
 }
 
+/** What an operation is billed by if the provider reports no tokens; null if it costs nothing. */
+export type BilledBy = "images" | "seconds" | "characters" | "tokens" | null;
+
+/** Member of a price for each unit that the gateway counts or estimates itself. */
+const PRICE_MEMBERS = {
+  images: "per_image",
+  seconds: "per_minute",
+  characters: "per_million_characters",
+  tokens: "input",
+} as const;
+
+/**
+ * Returns the refusal of an operation for a key with a budget in USD if the model has no price in the unit
+ * that is known of every call, also of one that the client leaves; null for others.
+ */
+export function refuseUnknownCost(
+  key: PresentedKey,
+  pricing: Pricing,
+  { provider, model }: Pick<Target, "provider" | "model">,
+  billed: BilledBy,
+): Failed<Refusal> | null {
+  if (key === null || billed === null || !hasBudget(key, "nanoUsd")) return null;
+  const price = findPrice(pricing, provider.id, model);
+  const member = PRICE_MEMBERS[billed];
+  // A model without any price is refused as such.
+  if (price === null || price[member] !== undefined || isFreePrice(price)) return null;
+  return refuse(
+    "model_not_priced",
+    `This client key has a budget in USD, and the cost of this operation is not known of every call: ` +
+      `the price of its model has no '${member}'.`,
+    "model",
+  );
+}
+
+/** True for a price of tokens that is zero, as of local models. */
+function isFreePrice({ input, output }: NonNullable<ReturnType<typeof findPrice>>): boolean {
+  return input === 0 && output === 0;
+}
+
 /**
  * Returns the refusal of a response in the background for a key with budgets or a rate of tokens: its
  * provider reports no tokens to the gateway. Null for other keys.
  */
 export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
-  return !isCharged(key) ? null : refuse(
+  return !isChargedKey(key) ? null : refuse(
     "unsupported_feature",
     "This client key has budgets or a rate of tokens, and the tokens of a response in the " +
       "background are not reported; omit 'background'.",
@@ -113,7 +152,7 @@ export function refuseBatch(key: PresentedKey): Failed<Refusal> | null {
         "send the requests one by one, or the batch with another key.",
     );
   }
-  return !isCharged(key) ? null : refuse(
+  return !isChargedKey(key) ? null : refuse(
     "unsupported_feature",
     "This client key has budgets or a rate of tokens, and the tokens of a batch are not reported; " +
       "send the requests one by one, or the batch with another key.",
@@ -121,7 +160,7 @@ export function refuseBatch(key: PresentedKey): Failed<Refusal> | null {
 }
 
 /** True if the key, or one of its groups, has budgets or a rate of tokens. */
-function isCharged(key: PresentedKey): boolean {
+export function isChargedKey(key: PresentedKey): boolean {
   const limits = key?.limits ?? null;
   if (limits === null) return false;
   return [limits, ...limits.groups.map((group) => group.limits)]

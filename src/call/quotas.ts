@@ -7,6 +7,7 @@ import type {
   Spend,
   WindowBudget,
 } from "../state/quota_store.ts";
+import type { Call } from "./call.ts";
 import type { ClientKey, ScopeLimits } from "./client_key.ts";
 
 /** Unit of a budget and of its sum. */
@@ -47,6 +48,11 @@ export function limitedCallers({ caller, limits }: ClientKey): readonly LimitedC
   const own = { caller, group: null, limits };
   if (limits.groups.length === 0) return [own];
   return [own, ...limits.groups.map((group) => ({ ...group, group: group.name }))];
+}
+
+/** Returns the Unix time in milliseconds of the clock that decides the windows of budgets: the store's. */
+export function budgetWall({ world, state }: Pick<Call, "state" | "world">): number {
+  return world.wall() + (state.quotas.clockAheadMs?.() ?? 0);
 }
 
 /** Returns what a call is checked against now. The rate of requests is that of the first caller. */

@@ -51,9 +51,20 @@ function routeTable(generation: Generation): string[] {
     "",
     `Route ${route.name}: ${matchText(match)}`,
     `  strategy ${route.strategy}`,
+    ...fixedModelLines(route),
     ...route.targets.flatMap((target) => targetLines(place(target, route), target)),
     ...route.fallback.flatMap((target, at) => targetLines(`fallback ${at + 1}`, target)),
   ]);
+}
+
+/** Returns a line for a route that matches every model and serves only those that its targets name. */
+function fixedModelLines({ models, targets }: Route): string[] {
+  const open = targets.filter(({ weight }) => weight > 0);
+  if (models !== null || open.length === 0 || open.some(({ model }) => model === null)) return [];
+  return [
+    "  refuses requests for other models than those of its targets; to serve every model, leave out " +
+    "'model' at a target and set 'default_model' at its provider",
+  ];
 }
 
 function place(target: RouteTarget, route: Route): string {

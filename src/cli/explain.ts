@@ -43,9 +43,10 @@ export const explain: Command = {
   },
   async run(options, terminal) {
     const keyName = optionValue(options, "key");
-    const model = optionValue(options, "model") ?? (keyName === undefined ? undefined : "auto");
-    if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
     const path = optionValue(options, "path") ?? USUAL_PATH;
+    const needsModel = keyName === undefined && REQUEST_FORMS.findOwnedFamily(path) === null;
+    const model = optionValue(options, "model") ?? (needsModel ? undefined : "auto");
+    if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
     const provider = optionValue(options, "provider") ?? "";
     const headers = parseExplainedHeaders(options.get("header") ?? [], provider);

@@ -2,7 +2,7 @@ import { parseChatRequest } from "../api/chat/request.ts";
 import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { COUNT_PATH, refuseUncountable } from "../api/messages/count/endpoint.ts";
 import { findApi, findRequestTypes } from "../api/registry.ts";
-import { findRouted } from "../api/relay/table.ts";
+import { findOwnedFamily, findRouted } from "../api/relay/table.ts";
 import { refuseIncapable } from "../call/capability.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import { refuse, type Result, success } from "../core/result.ts";
@@ -15,6 +15,7 @@ import type { Target, UpstreamRequest } from "../wires/wire.ts";
 export const REQUEST_FORMS: RequestForms = {
   findApi,
   findRequestTypes,
+  findOwnedFamily,
   isModelOptional: (type) => findRouted(type)?.model === "optional",
   plainRequest,
 };

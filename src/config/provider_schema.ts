@@ -139,7 +139,8 @@ export const providerSchema = section({
     ),
   key_rest: duration(1).prefault("1m")
     .describe(
-      "Time for which a key of api_keys rests after status 401, 402 or 403, or 429 without Retry-After.",
+      "Time for which a key of api_keys rests after status 401, 402 or 403, or 429 without Retry-After; " +
+        "the most after one response.",
     ),
   base_url: baseUrl.optional()
     .describe(

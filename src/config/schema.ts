@@ -11,8 +11,8 @@ import { stateSchema } from "./state_schema.ts";
 /** Maximum number of `observability.key_labels`: each one multiplies the series of the metrics. */
 const MAX_REPORTED_LABELS = 8;
 
-/** The default of `server.max_upload`. */
-const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
+/** The default of `server.max_upload`: the Python SDK sends the parts of an upload in requests of 64 MiB and their form. */
+const MAX_UPLOAD_BYTES = 68 * 1024 * 1024;
 
 /** The default of `server.max_body_memory` and `server.max_response_memory`. */
 const MAX_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -50,7 +50,8 @@ const server = section({
     ),
   body_timeout: duration(1).prefault("30s")
     .describe(
-      "Maximum silence within a request body, and time for a whole JSON body of at most 32 KiB; then 408, and the connection is closed.",
+      "Maximum silence within a request body, and time for a whole JSON body of at most 32 KiB; then 408, and the connection is closed. " +
+        "Also the time in which an unfinished WebSocket message must bring 32 KiB more or be complete.",
     ),
   write_timeout: duration(1_000).prefault("60s")
     .describe(
@@ -66,7 +67,13 @@ const server = section({
     ),
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
-      "Maximum number of bytes of request bodies in memory; beyond it 503 with Retry-After.",
+      "Maximum number of bytes of request bodies, unfinished WebSocket messages and dialogues of WebSockets in memory; beyond it 503 with " +
+        "Retry-After, and the largest unfinished message or dialogue is dropped first.",
+    ),
+  max_sockets_per_client: integer(1).prefault(256)
+    .describe(
+      "Maximum number of open WebSockets for each client key, or for each client address without keys; further " +
+        "ones are 429.",
     ),
   max_response_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
@@ -233,7 +240,9 @@ export const configSchema = section({
   rate_limiting: rateLimiting.prefault({}).describe("Rate limits of clients."),
   retry: retry.prefault({}).describe("Retries of failed attempts."),
   circuit_breaker: circuitBreaker.prefault({})
-    .describe("Circuit breaker, one for each provider account."),
+    .describe(
+      "Circuit breaker, one for each model of a provider account, and one for its connections.",
+    ),
   caching: caching.prefault({}).describe("Response cache."),
   state: stateSchema.prefault({})
     .describe("Storage of responses, conversations, owners and quotas. Applied at start."),

@@ -38,10 +38,32 @@ function problem(text: string): Problem {
   return { path: ["server", "workers"], text, at: "value" };
 }
 
-/** Returns a warning for each divided limit that is less than the number of workers, because each permits 1. */
+/**
+ * Returns a warning for each divided limit that is less than the number of workers, because each permits 1, and
+ * for body memory of which the shares have room for less than an upload.
+ */
 export function workerWarnings(config: Config): Problem[] {
   const { workers } = config.server;
-  if (workers === "auto") return [];
+  return workers === "auto"
+    ? []
+    : [...warnOfBodyMemory(config.server, workers), ...warnOfLimits(config, workers)];
+}
+
+function warnOfBodyMemory(
+  { max_body_memory, max_upload }: Config["server"],
+  workers: number,
+): Problem[] {
+  const together = workers * Math.min(max_upload, max_body_memory);
+  return together <= max_body_memory ? [] : [{
+    path: ["server", "max_body_memory"],
+    text:
+      `is less than server.workers times server.max_upload: each of the ${workers} workers has room ` +
+      `for one upload, so that all together may hold ${together} bytes`,
+    at: "value",
+  }];
+}
+
+function warnOfLimits(config: Config, workers: number): Problem[] {
   return dividedLimits(config).flatMap(([path, limit]) =>
     limit === undefined || limit >= workers ? [] : [{
       path,
@@ -58,6 +80,7 @@ function dividedLimits(config: Config): Limit[] {
   const { server, state, providers, caching, rate_limiting } = config;
   const ofProcess: Limit[] = [
     [["server", "max_concurrent_requests"], server.max_concurrent_requests],
+    [["server", "max_sockets_per_client"], server.max_sockets_per_client],
     ...Object.entries(providers).flatMap(([id, { max_concurrent, max_queued }]): Limit[] => [
       [["providers", id, "max_concurrent"], max_concurrent],
       // 0 is divided too: then no request waits in any worker.

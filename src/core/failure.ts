@@ -94,6 +94,7 @@ const REFUSAL_TABLE = {
     countedAs: "budget",
   },
   too_many_pending_requests: { status: 429, logEnd: "refused" },
+  too_many_sockets: { status: 429, logEnd: "refused" },
   token_counting_unsupported: { status: 501, logEnd: "refused" },
   draining: { status: 503, logEnd: "drained" },
   overloaded: { status: 503, logEnd: "refused" },
@@ -129,7 +130,7 @@ interface FaultTreatment {
   readonly retry: boolean;
   readonly fallback: boolean;
   /** Verdict of the circuit breaker, if nothing was delivered yet. */
-  readonly breaker: "success" | "failure" | "neutral";
+  readonly breaker: "failure" | "neutral";
   readonly logEnd: End;
   /** The client ended the call: neither the gateway nor a provider failed. */
   readonly byClient?: true;
@@ -144,7 +145,7 @@ const FAULT_TABLE = {
   upstream_throttled:          { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: true,  breaker: "neutral", logEnd: "upstream_status" }, // 4xx in retryable_errors
   upstream_unavailable:        { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_status" }, // 5xx in retryable_errors
   upstream_error:              { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: true,  breaker: "failure", logEnd: "upstream_status" }, // other 5xx
-  upstream_rejected:           { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: false, breaker: "success", logEnd: "upstream_status" }, // other 4xx
+  upstream_rejected:           { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: false, breaker: "neutral", logEnd: "upstream_status" }, // other 4xx
   invalid_upstream_status:     { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
   upstream_unreachable:        { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_unreachable" },
   upstream_timeout:            { status: 504,        type: "upstream_timeout", code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_timeout" },
@@ -192,6 +193,12 @@ export interface UpstreamError {
 export interface KeyRefusal {
   readonly kind: "throttled" | "rejected";
   readonly status: number;
+  /** Code of the upstream's error; null without one. */
+  readonly code: string | null;
+  /** The model for which alone the key is refused; absent if the key is refused for all. */
+  readonly model?: string;
+  /** True if the key is wrong whatever the request; absent if the request may be the reason. */
+  readonly isCertain?: boolean;
 }
 
 /** An accepted request that could not be served. */

@@ -59,14 +59,15 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The provider's stream is not valid UTF-8.",
   },
   upstream_response_too_large: {
-    cause: "The response of the provider, or one record of its stream, exceeds the size limit.",
+    cause: "The response of the provider, or one record of its stream, exceeds the size limit, " +
+      "or its JSON has too many members or levels to be parsed.",
     cure: "Request less output.",
     example: "The provider's answer is too large.",
   },
   promise_broken: {
     cause: "The response does not do what the request demands, for example `strict: true` or a " +
       "required call, where the gateway [checks](../guide/providers.md#verified) it instead of the " +
-      "provider.",
+      "provider; or its check would take more steps than one response may take.",
     cure: "Send the request again, use a model that follows such demands, or add a fallback.",
     example: "The response does not hold the required call, so it breaks 'tool_choice'.",
   },
@@ -76,8 +77,9 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The provider was silent for too long within its answer.",
   },
   circuit_open: {
-    cause: "The provider has failed `circuit_breaker.failure_threshold` times in a row; " +
-      "the gateway sends it nothing for `circuit_breaker.open_duration`.",
+    cause:
+      "The model of the provider, or connections to it, failed `circuit_breaker.failure_threshold` " +
+      "times in a row; the gateway sends it nothing for `circuit_breaker.open_duration`.",
     cure: "Wait for `Retry-After`, repair the provider, or add a fallback.",
     example:
       "The provider has failed too often, so no requests are sent to it for a while; send the request again later.",

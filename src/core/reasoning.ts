@@ -7,6 +7,8 @@ export interface ReasoningBlock {
   readonly value: JsonObject;
   /** Number of tool calls of the response before this block. */
   readonly callsBefore: number;
+  /** Number of characters of the response's text before this block; absent for none. */
+  readonly textBefore?: number;
 }
 
 /** Reasoning blocks with the account that has signed or encrypted them. */
@@ -41,6 +43,7 @@ export function newReasoningCollector(): ReasoningCollector {
   const callIds: string[] = [];
   const blocks: ReasoningBlock[] = [];
   let length = 0;
+  let textBefore = 0;
 
   function admits(added: number): boolean {
     length += added;
@@ -56,14 +59,17 @@ export function newReasoningCollector(): ReasoningCollector {
         case "thinking_block":
         case "reasoning_item":
           if (admits(JSON.stringify(event.value).length)) {
-            blocks.push({ value: event.value, callsBefore: callIds.length });
+            const callsBefore = callIds.length;
+            blocks.push({ value: event.value, callsBefore, ...textBefore > 0 && { textBefore } });
           }
           return;
         case "tool_call":
           callIds.push(event.id);
           return;
-        case "start":
         case "text":
+          textBefore += event.delta.length;
+          return;
+        case "start":
         case "refusal":
         case "annotation":
         case "tool_arguments":

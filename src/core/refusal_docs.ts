@@ -74,9 +74,13 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "There is no provider with the requested name.",
   },
   model_not_found: {
-    cause: "The matching route has no target with the requested model.",
-    cure: "Request a model of the route; `switchyard explain` shows the targets.",
-    example: "The route 'main' has no target with the requested model.",
+    cause: "Each target of the matching route has a `model`, and none the requested one.",
+    cure:
+      "Request a model of the route (`switchyard explain` shows the targets), or leave out `model` " +
+      "at a target, with `default_model` at its provider for requests without one.",
+    example:
+      "The route 'main' has no target with the requested model, because each target has its own; " +
+      'in the file, a target without a "model" serves every model.',
   },
   ambiguous_provider: {
     cause: "Several providers could serve the request, and nothing in it selects one.",
@@ -157,8 +161,11 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "This client key may not use this endpoint; send the request with another key.",
   },
   model_not_priced: {
-    cause: "The client key has a budget in USD, and no target of the route has a price.",
-    cure: "Set the price of the model in `pricing`.",
+    cause:
+      "The client key has a budget in USD, and no target of the route has a price for the operation.",
+    cure:
+      "Set the price of the model in `pricing`; for images, speech and transcripts also per image, " +
+      "character and minute.",
     example: "This client key has a budget in USD, and the price of this model is not known.",
   },
   unknown_url: {
@@ -264,6 +271,14 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "Too many requests wait on one WebSocket connection.",
     cure: "Wait for responses before sending more, or open another connection.",
     example: "At most 16 requests may wait on one socket; send more when some are answered.",
+  },
+  too_many_sockets: {
+    cause:
+      "The client key, or the client address without keys, has as many open WebSocket connections as " +
+      "`server.max_sockets_per_client` allows.",
+    cure: "Close a connection or use an open one, or raise the limit.",
+    example: "This client has 256 open sockets, as many as server.max_sockets_per_client allows; " +
+      "close one.",
   },
   token_counting_unsupported: {
     cause:

@@ -9,6 +9,14 @@ export interface HttpResponse {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
+/** What is needed of a large JSON object that is not parsed. */
+export interface JsonOutline {
+  /** The needed members up to 64 KiB. An array has only its last element. */
+  readonly value: JsonObject;
+  /** Number of elements of each needed array. */
+  readonly lengths: ReadonlyMap<string, number>;
+}
+
 /** A whole HTTP response of an upstream. */
 export interface UpstreamResponse {
   readonly status: number;
@@ -18,6 +26,8 @@ export interface UpstreamResponse {
    */
   headers(): HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Outline of a body that is too large to be parsed for its few needed members; absent for any other one. */
+  readonly outline?: JsonOutline;
 }
 
 /** One whole record of a stream: an SSE event, an NDJSON line, a WebSocket message. */
@@ -27,6 +37,8 @@ export interface StreamRecord {
   readonly data: string;
   /** The received text with its separators, if the record can be sent unchanged; else null. */
   readonly raw: string | null;
+  /** Outline of data that is too large to be parsed for its few needed members; absent for any other one. */
+  readonly outline?: JsonOutline;
 }
 
 /** A record that keeps a silent stream alive. */

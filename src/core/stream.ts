@@ -87,6 +87,11 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
   reasoning?(): CallingReasoning | null;
 }
 
+/** Returns the counts so far of a stream that ended at a stop text: its output has no final count. */
+function unfinished(usage: Usage | null): Usage | null {
+  return usage === null ? null : { ...usage, unknown: usage.unknown ?? "output" };
+}
+
 /**
  * Returns a translation from the upstream's protocol to the client's. If the decoder or the encoder
  * fails on a record, none of its output is sent. The translation is done when the decoder is, after
@@ -130,8 +135,7 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     outcome() {
       if (!done) return null;
       const reasoning = encoder.reasoning?.() ?? null;
-      // A stream that ended at a stop text has no final counts; those so far were billed.
-      const usage = encoder.usage() ?? decoder.usage();
+      const usage = encoder.usage() ?? unfinished(decoder.usage());
       const outcome = { resource: encoder.resource(), usage };
       return reasoning === null ? outcome : { ...outcome, reasoning };
     },

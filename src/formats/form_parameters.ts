@@ -1,5 +1,5 @@
 /** A parameter of a header, with its value as a token or in quotes. */
-const PARAMETER = /[ \t]*;[ \t]*([^=;"\s]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)[ \t]*/y;
+const PARAMETER = /([ \t]*);[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+)=("(?:[^"\\]|\\[^])*"|[^;"\s]*)/iy;
 
 /** A parameter of a header of a form. */
 export interface FormParameter {
@@ -8,6 +8,8 @@ export interface FormParameter {
   /** As it is written, with its quotation marks and escapes. */
   readonly written: string;
   readonly value: string;
+  /** True if white space is before its semicolon. */
+  readonly isApart: boolean;
 }
 
 /**
@@ -20,11 +22,11 @@ export function parseFormParameters(text: string, start: number): readonly FormP
     PARAMETER.lastIndex = at;
     const found = PARAMETER.exec(text);
     if (found === null) return null;
-    const [, name = "", written = ""] = found;
+    const [, space, name = "", written = ""] = found;
     const value = written.startsWith('"')
       ? written.slice(1, -1).replace(/\\([^])/g, "$1")
       : written;
-    parameters.push({ name: name.toLowerCase(), written, value });
+    parameters.push({ name: name.toLowerCase(), written, value, isApart: space !== "" });
   }
   return parameters;
 }

@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import { concatBytes } from "../core/concat_bytes.ts";
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
@@ -16,15 +17,20 @@ export interface FormPart extends PartHead {
 
 /** A multipart body as it was received. Only the places of its parts are known; no content is copied. */
 export interface MultipartBody {
-  /** The content type of the request, with the boundary. */
+  /** The gateway's own content type for the body. */
   readonly contentType: string;
   readonly boundary: string;
   readonly pieces: readonly Bytes[];
   readonly parts: readonly FormPart[];
 }
 
-/** Longest text of a part that is not a file and is read, in bytes. */
-const MAX_TEXT_BYTES = 64 * 1024;
+const CR = 13;
+
+/** Longest text of a part that is read, in bytes. */
+const MAX_READ_BYTES = 64 * 1024;
+
+/** Longest text of a part that is not a file, in bytes: busboy cuts longer ones. */
+const MAX_TEXT_BYTES = 1_000_000;
 
 /** Parser of a multipart body in pieces of any size. Its refusals are `invalid_multipart`. */
 export interface FormParser {
@@ -44,10 +50,19 @@ export function newFormParser(contentType: string): Result<FormParser> {
   if (!parsed.ok) return parsed;
   const boundary = parsed.value;
   const parts: FormPart[] = [];
+  /** The names of the parts by their lower case. */
+  const names = new Map<string, string>();
   const scanner = newPartScanner(boundary, (place) => {
     const head = parsePartHead(place.head);
     if (!head.ok) return head;
     parts.push({ ...head.value, start: place.start, end: place.end });
+    const { name, length } = head.value;
+    if (length !== null && length !== place.end - place.start) return invalid(WRONG_LENGTH);
+    // The gateway may add a part `model`.
+    for (const known of [names.get(name.toLowerCase()) ?? name, "model"]) {
+      if (known !== name && known.toLowerCase() === name.toLowerCase()) return invalid(TWO_CASES);
+    }
+    names.set(name.toLowerCase(), name);
     return null;
   });
   return success({
@@ -55,8 +70,8 @@ export function newFormParser(contentType: string): Result<FormParser> {
     end(pieces) {
       const problem = scanner.end();
       if (problem !== null) return problem;
-      const form = { contentType, boundary, pieces, parts };
-      return modelProblem(form) ?? success(form);
+      const form = { contentType: contentTypeOf(boundary), boundary, pieces, parts };
+      return modelProblem(form) ?? textProblem(form) ?? success(form);
     },
   });
 }
@@ -66,6 +81,9 @@ const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
 /** Longest content type that is parsed. */
 const MAX_TYPE_CHARS = 1024;
+
+/** Charsets that a request may declare, all of which are UTF-8 or a part of it. */
+const CHARSETS: readonly string[] = ["utf-8", "utf8", "us-ascii", "ascii"];
 
 function parseBoundary(contentType: string): Result<string> {
   const type = /^[ \t]*multipart\/form-data[ \t]*/i.exec(contentType);
@@ -78,10 +96,22 @@ function parseBoundary(contentType: string): Result<string> {
   if (found === undefined || others.length > 0) {
     return invalid("The content type of the request must have one boundary.");
   }
+  const [charset, ...rest] = parameters.filter((one) => one !== found);
+  const isKnown = charset === undefined ||
+    (charset.name === "charset" && CHARSETS.includes(charset.value.toLowerCase()));
+  if (!isKnown || rest.length > 0) {
+    return invalid("The content type may have a boundary and the charset UTF-8, nothing else.");
+  }
   const boundary = found.value;
-  return BOUNDARY.test(boundary)
+  return BOUNDARY.test(boundary) && !found.written.includes("\\")
     ? success(boundary)
     : invalid("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
+}
+
+/** Returns the content type that a provider receives, of which every parser takes the same boundary. */
+function contentTypeOf(boundary: string): string {
+  const isToken = /^[0-9A-Za-z'+_.-]+$/.test(boundary);
+  return `multipart/form-data; boundary=${isToken ? boundary : `"${boundary}"`}`;
 }
 
 /**
@@ -95,25 +125,39 @@ function modelProblem(form: MultipartBody): Failed<Refusal> | null {
     return invalid("The request has more than one part 'model'; send one.", "model");
   }
   const text = formText(form, "model");
-  // RFC 7578, section 4.6: the part `_charset_` is the charset of all texts.
-  const charsets = [model.charset, formText(form, "_charset_")?.toLowerCase() ?? ""];
-  const isPlain = text !== null && !/\p{Cc}/u.test(text) &&
-    // Without its provider the model could begin with a boundary, and further parts.
-    !text.includes(`--${form.boundary}`) &&
-    charsets.every((charset) => charset !== null && isSame(text, charset));
+  const isPlain = text !== null && !/[\p{Cc}\ufeff]/u.test(text) &&
+    /^(?:text\/plain[ \t]*(?:;|$)|$)/.test(model.type) && isUnambiguous(model, utf8Bytes(text));
   return isPlain
     ? null
     : invalid("The part 'model' must be one short line in UTF-8, without a file name.", "model");
 }
 
-/** Charsets that have the characters of ASCII in the same places; some clients write one of them by default. */
-const OF_ASCII = /^(?:us-)?ascii$|^iso-8859-\d+$|^latin-?1$|^windows-125\d$/;
-
-/** True if a text that was read as UTF-8 is the same in this charset. */
-function isSame(text: string, charset: string): boolean {
-  if (["", "utf-8", "utf8"].includes(charset)) return true;
-  return OF_ASCII.test(charset) && /^[\x20-\x7e]*$/.test(text);
+/** Returns the refusal of a form with a long text, or one that is not in UTF-8; null for any other form. */
+function textProblem({ pieces, parts }: MultipartBody): Failed<Refusal> | null {
+  const isWrong = (part: FormPart) =>
+    !part.isFile && (part.end - part.start > MAX_TEXT_BYTES ||
+      !isUnambiguous(part, concatBytes(sliced(pieces, part.start, part.end))));
+  return parts.some(isWrong)
+    ? invalid(`A part without a file name must be a text in UTF-8 of at most 1 MB.`)
+    : null;
 }
+
+/** True if the bytes of a part are a text that is the same as UTF-8 and in the charset of the part. */
+function isUnambiguous({ type }: FormPart, bytes: Uint8Array): boolean {
+  const times = type.split("charset").length - 1;
+  if (times === 0) return isUtf8(bytes);
+  const charset = CHARSET.exec(type)?.[2] ?? "";
+  if (times > 1) return false;
+  return /^utf-?8$/.test(charset) ? isUtf8(bytes) : OF_ASCII.test(charset) && isAscii(bytes);
+}
+
+const CHARSET = /;[ \t]*charset=("?)([a-z0-9._-]+)\1[ \t]*(?:;|$)/;
+
+/** Charsets that have the characters of ASCII in the same places; some clients write one of them by default. */
+const OF_ASCII = /^(?:us-)?ascii$|^iso-8859-(?:\d|1[01345])$|^latin-?1$|^windows-125[0-8]$/;
+
+const WRONG_LENGTH = "The Content-Length of a part is not its length.";
+const TWO_CASES = "The names of two parts differ only by case.";
 
 function invalid(message: string, param: string | null = null): Failed<Refusal> {
   return refuse("invalid_multipart", message, param);
@@ -122,7 +166,7 @@ function invalid(message: string, param: string | null = null): Failed<Refusal> 
 /** Returns the text of the first part with a name that is not a file; null without one, or if it is long. */
 export function formText({ pieces, parts }: MultipartBody, name: string): string | null {
   const part = parts.find((one) => one.name === name && !one.isFile);
-  if (part === undefined || part.end - part.start > MAX_TEXT_BYTES) return null;
+  if (part === undefined || part.end - part.start > MAX_READ_BYTES) return null;
   return utf8Text(concatBytes(sliced(pieces, part.start, part.end)));
 }
 
@@ -137,7 +181,9 @@ export function withModel(
   const part = parts.find(({ name }) => name === "model");
   if (part === undefined) {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n`;
-    return [utf8Bytes(`${head}${model}\r\n`), ...pieces];
+    // A line end before the first boundary would end the model.
+    const start = pieces.find(({ length }) => length > 0)?.[0] === CR ? 2 : 0;
+    return [utf8Bytes(`${head}${model}\r\n`), ...sliced(pieces, start, Infinity)];
   }
   return [
     ...sliced(pieces, 0, part.start),

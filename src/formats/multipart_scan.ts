@@ -3,8 +3,8 @@ import { type Failed, refuse } from "../core/result.ts";
 
 const LF = 10, CR = 13, SPACE = 32, TAB_CODE = 9, HYPHEN_CODE = 45;
 
-/** Largest head of a part in bytes. */
-const MAX_HEAD_BYTES = 16 * 1024;
+/** Largest head of a part in bytes: some parsers drop or refuse a part whose head is larger. */
+const MAX_HEAD_BYTES = 1000;
 
 /** Maximum number of parts: a form of the API has fewer than a hundred. */
 const MAX_PARTS = 1024;
@@ -26,77 +26,69 @@ export interface PartScanner {
 }
 
 /**
- * What comes next: a line behind a boundary, the head of a part, its content, or nothing but white space
- * behind the last boundary.
+ * What comes next: the first boundary, a line behind a boundary, the head of a part, its content, or nothing
+ * but white space behind the last boundary.
  */
-type Phase = "line" | "head" | "content" | "epilogue";
+type Phase = "first" | "line" | "head" | "content" | "epilogue";
+
+/** What may follow a boundary: a line end, or two hyphens behind the last one. */
+const LINES = ["\r\n", "--\r\n"] as const;
 
 /**
- * Returns a scanner for a boundary (RFC 2046, section 5.1.1). Stricter than the standard: nothing comes
- * before the first boundary and behind the last one, the boundary is nowhere else at the beginning of a
- * line, and lines end in CRLF. `onPart` is called with each part and may refuse it.
+ * Returns a scanner for a boundary (RFC 2046, section 5.1.1). Stricter than the standard: nothing but a line
+ * end comes before the first boundary, and nothing but white space behind the last one; lines end in CRLF; and
+ * two hyphens with the boundary are nowhere else, because some parsers find them anywhere. `onPart` is
+ * called with each part and may refuse it.
  */
 export function newPartScanner(
   boundary: string,
   onPart: (place: PartPlace) => Failed | null,
 ): PartScanner {
-  // It begins with the only LF in it, so that a mismatch never has to look back.
-  const delimiter = new TextEncoder().encode(`\n--${boundary}`);
-  let phase: Phase = "content";
+  const delimiter = new TextEncoder().encode(`--${boundary}`);
+  const findDelimiter = newFinder(delimiter);
+  // The bytes before a delimiter may be in an earlier piece.
+  const tail = new Uint8Array(delimiter.length + 2);
+  let phase: Phase = "first";
   let offset = 0;
-  // The body begins with a boundary, as if a line end were before it.
-  let matched = 1;
-  let before = CR;
-  let beforeMatch = CR;
+  let preface = 0;
   let line = "";
   let head: number[] = [];
-  let start: number | null = null;
+  let start = 0;
   let partHead = new Uint8Array();
   let count = 0;
 
-  function content(byte: number): Failed | null {
-    if (byte === delimiter[matched]) {
-      matched += 1;
-      if (matched === 1) beforeMatch = before;
-    } else {
-      if (start === null && matched > 0) return notFirst();
-      matched = byte === LF ? 1 : 0;
-      if (matched === 1) beforeMatch = before;
+  function first(byte: number): Failed | null {
+    if (byte === (offset === 0 ? CR : LF) && offset === preface && preface < 2) {
+      preface += 1;
+      return null;
     }
-    before = byte;
-    return matched === delimiter.length ? atBoundary() : null;
-  }
-
-  function atBoundary(): Failed | null {
-    if (beforeMatch !== CR) return badLine();
-    // The CR, the LF and the boundary end with this byte.
-    const end = offset + 1 - delimiter.length - 1;
-    const problem = start === null ? null : onPart({ head: partHead, start, end });
-    phase = "line";
-    line = "";
-    return problem;
-  }
-
-  /** Reads the rest of the line of a boundary: white space, or two hyphens for the last one. */
-  function afterBoundary(byte: number): Failed | null {
-    if (byte === LF) {
-      if (!line.endsWith("\r")) return badLine();
-      const text = line.slice(0, -1).replace(/[ \t]+$/, "");
-      if (text === "--") phase = "epilogue";
-      else if (text !== "") return badLine();
-      else beginHead();
-      return count > MAX_PARTS ? refusal(`The request has more than ${MAX_PARTS} parts.`) : null;
-    }
-    const isKnown = byte === HYPHEN_CODE || byte === SPACE || byte === TAB_CODE || byte === CR;
-    if (!isKnown || line.length > MAX_LINE_CHARS) return badLine();
-    line += String.fromCharCode(byte);
+    const matched = offset - preface;
+    if (preface === 1 || byte !== delimiter[matched]) return notFirst();
+    if (matched === delimiter.length - 1) phase = "line";
     return null;
   }
 
-  function beginHead() {
+  /** Reads a byte of content; `byteAt` returns the byte at a place from this one back. */
+  function content(byte: number, byteAt: (back: number) => number): Failed | null {
+    if (!findDelimiter.push(byte)) return null;
+    const { length } = delimiter;
+    // The CR, the LF and the boundary end with this byte.
+    const end = offset + 1 - length - 2;
+    if (end < start || byteAt(length) !== LF || byteAt(length + 1) !== CR) return badLine();
+    phase = "line";
+    line = "";
+    return onPart({ head: partHead, start, end });
+  }
+
+  function afterBoundary(byte: number): Failed | null {
+    line += String.fromCharCode(byte);
+    if (!LINES.some((one) => one.startsWith(line))) return badLine();
+    if (line === LINES[1]) phase = "epilogue";
+    if (line !== LINES[0]) return null;
     phase = "head";
     head = [];
     count += 1;
+    return count > MAX_PARTS ? refusal(`The request has more than ${MAX_PARTS} parts.`) : null;
   }
 
   function inHead(byte: number): Failed | null {
@@ -104,6 +96,7 @@ export function newPartScanner(
     if (head.length > MAX_HEAD_BYTES) {
       return refusal(`The headers of part ${count} are larger than ${MAX_HEAD_BYTES} bytes.`);
     }
+    if (findDelimiter.push(byte)) return badLine();
     if (byte !== LF) return null;
     if (head.at(-2) !== CR) return badLine();
     const isBlank = head.length === 2 || (head.at(-3) === LF && head.at(-4) === CR);
@@ -111,10 +104,6 @@ export function newPartScanner(
     partHead = new Uint8Array(head.slice(0, -2));
     phase = "content";
     start = offset + 1;
-    // A boundary here, right behind the blank line, is a boundary only to lenient parsers.
-    matched = 1;
-    beforeMatch = LF;
-    before = LF;
     return null;
   }
 
@@ -124,10 +113,12 @@ export function newPartScanner(
       : refusal("The request has text behind its last boundary.");
   }
 
-  function step(byte: number): Failed | null {
+  function step(byte: number, byteAt: (back: number) => number): Failed | null {
     switch (phase) {
+      case "first":
+        return first(byte);
       case "content":
-        return content(byte);
+        return content(byte, byteAt);
       case "line":
         return afterBoundary(byte);
       case "head":
@@ -139,36 +130,66 @@ export function newPartScanner(
 
   return {
     push(piece) {
-      for (let at = 0; at < piece.length; at++) {
+      let at = 0;
+      const byteAt = (back: number) => piece[at - back] ?? tail.at(at - back) ?? 0;
+      for (; at < piece.length; at++) {
         // Most bytes are content that begins no boundary.
-        if (phase === "content" && matched === 0) {
-          const next = piece.indexOf(LF, at);
-          if (next < 0) {
-            offset += piece.length - at;
-            before = piece[piece.length - 1] ?? before;
-            return null;
-          }
-          if (next > at) before = piece[next - 1] ?? before;
-          offset += next - at;
+        if (phase === "content" && !findDelimiter.isWithin()) {
+          const next = piece.indexOf(HYPHEN_CODE, at);
+          offset += (next < 0 ? piece.length : next) - at;
+          if (next < 0) break;
           at = next;
         }
-        const problem = step(piece[at] ?? 0);
+        const problem = step(piece[at] ?? 0, byteAt);
         if (problem !== null) return problem;
         offset += 1;
       }
+      const last = piece.subarray(-tail.length);
+      tail.copyWithin(0, last.length);
+      tail.set(last, tail.length - last.length);
       return null;
     },
     end() {
-      if (phase === "epilogue") return null;
       // Some clients end the body with the two hyphens, without a line end.
-      if (phase === "line" && line.trim() === "--") return null;
+      if (phase === "epilogue" || (phase === "line" && line === "--")) return null;
       return refusal("The request ends without its last boundary.");
     },
   };
 }
 
-/** Longest white space behind a boundary. */
-const MAX_LINE_CHARS = 256;
+/** Finds a pattern in bytes that come one by one, each read once (Knuth, Morris and Pratt). */
+interface Finder {
+  /** Returns true if the pattern ends with this byte. */
+  push(byte: number): boolean;
+  /** True if the last bytes begin the pattern. */
+  isWithin(): boolean;
+}
+
+function newFinder(pattern: Uint8Array): Finder {
+  // The longest beginning of the pattern that also ends its first bytes, for each number of them.
+  const borders = [0, 0];
+  for (let length = 1, border = 0; length < pattern.length; length++) {
+    border = longer(border, pattern[length] ?? 0);
+    borders.push(border);
+  }
+  let matched = 0;
+
+  function longer(from: number, byte: number): number {
+    let length = from;
+    while (length > 0 && pattern[length] !== byte) length = borders[length] ?? 0;
+    return pattern[length] === byte ? length + 1 : 0;
+  }
+
+  return {
+    push(byte) {
+      matched = longer(matched, byte);
+      if (matched < pattern.length) return false;
+      matched = 0;
+      return true;
+    },
+    isWithin: () => matched > 0,
+  };
+}
 
 function notFirst(): Failed<Refusal> {
   return refusal("The request must begin with its boundary.");

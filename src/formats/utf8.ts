@@ -30,9 +30,14 @@ export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
+/** Returns the number of bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
+}
+
 /** True if the text has more than `limit` bytes in UTF-8. */
 export function isLongerThan(text: string, limit: number): boolean {
   if (text.length > limit) return true;
   // A character is at most three bytes per UTF-16 unit.
-  return text.length * 3 > limit && encoder.encode(text).length > limit;
+  return text.length * 3 > limit && utf8Length(text) > limit;
 }

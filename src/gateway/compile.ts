@@ -44,10 +44,23 @@ export function compile(
     config,
     providers,
     routes,
+    namedModels: collectModels(config),
     clientKeys: compileClientKeys(config, calendar),
     calendar,
     sharedCachePrefix: sharedCachePrefix(whole),
   };
+}
+
+/** Returns the models that a configuration names in targets, as defaults or in lists. */
+function collectModels({ routing, providers }: Config): ReadonlySet<string> {
+  const targets = routing.routes.flatMap(({ targets, fallback }) => [...targets, ...fallback]);
+  return new Set([
+    ...targets.flatMap(({ model = "" }) => model),
+    ...Object.values(providers).flatMap(({ default_model = "", models }) => [
+      default_model,
+      ...models.static,
+    ]),
+  ]);
 }
 
 function compileProvider(

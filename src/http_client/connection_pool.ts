@@ -24,11 +24,14 @@ export interface Connection {
 /** Pool of idle connections. */
 export interface Pool {
   /**
-   * True if the next idle connection may already be closed by the server; yield to the event loop
-   * to learn it.
+   * True if the server may have closed the next idle connection or sent bytes on it without notice; yield
+   * to the event loop to learn it.
    */
-  isLongIdle(target: Destination, transport: Transport): boolean;
-  /** Removes an idle connection from the pool and returns it; null if there is none. */
+  isDoubtful(target: Destination, transport: Transport): boolean;
+  /**
+   * Removes an idle connection from the pool and returns it; null if there is none. One on which unread
+   * bytes have arrived is closed instead: they would be taken for the response to the next request.
+   */
   idle(target: Destination, transport: Transport): Connection | null;
   /**
    * Dials a new connection. Rejects with a `ConnectionError` on failure, timeout or cancellation.
@@ -62,6 +65,8 @@ const MIN_STALE_IDLE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 5_000;
 
 interface PooledConnection extends Connection {
+  /** Number of the socket; null if it is not known, such as on other systems than Linux. */
+  readonly descriptor: number | null;
   /** Start of the idle time, and the time at which it ends. */
   since: number;
   until: number;
@@ -80,11 +85,16 @@ export function newPool(clock: Clock): Pool {
   let isClosed = false;
   let stopSweep: (() => void) | null = null;
 
-  function newPooledConnection(key: string, connection: Deno.Conn): Connection {
+  function newPooledConnection(
+    key: string,
+    connection: Deno.Conn,
+    descriptor: number | null,
+  ): Connection {
     const received = newReadBuffer(connection);
     let isWriting = false;
     const pooled: PooledConnection = {
       received,
+      descriptor,
       since: 0,
       until: 0,
       async write(bytes) {
@@ -175,15 +185,21 @@ export function newPool(clock: Clock): Pool {
   }
 
   return {
-    isLongIdle(target, transport) {
-      const since = idle.get(poolKey(target, transport))?.at(-1)?.since;
-      return since !== undefined && since + MIN_STALE_IDLE_MS <= clock.now();
+    isDoubtful(target, transport) {
+      const last = idle.get(poolKey(target, transport))?.at(-1);
+      return last !== undefined &&
+        (last.descriptor === null || last.since + MIN_STALE_IDLE_MS <= clock.now());
     },
     idle(target, transport) {
       const idleHere = idle.get(poolKey(target, transport));
       if (idleHere === undefined) return null;
       closeOld(idleHere);
-      return idleHere.pop() ?? null;
+      for (;;) {
+        const last = idleHere.pop();
+        if (last === undefined) return null;
+        if (last.descriptor === null || !keepAlive.hasUnread(last.descriptor)) return last;
+        last.close();
+      }
     },
     async open(target, transport, request) {
       if (isClosed) throw new ConnectionError("aborted", "the client is closed");
@@ -199,8 +215,8 @@ export function newPool(clock: Clock): Pool {
         const { tls } = transport;
         const options = { tls, after: afterOrAtClose };
         const connection = await dial(target, cancellation, forceShutdown, options);
-        keepAlive.turnOn(connection);
-        const pooled = newPooledConnection(poolKey(target, transport), connection);
+        const descriptor = keepAlive.turnOn(connection);
+        const pooled = newPooledConnection(poolKey(target, transport), connection, descriptor);
         if (!cancellation.isCancelled) return pooled;
         pooled.close();
         throw new ConnectionError("aborted", "the connection was given up");

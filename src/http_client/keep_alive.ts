@@ -9,8 +9,13 @@ const MAX_PROBES = 4;
 
 /** TCP keep-alive of the connections of one client. */
 export interface KeepAlive {
-  /** Enables probes of a silent connection by the kernel, so that a vanished server is noticed. */
-  turnOn(connection: Pick<Deno.Conn, "localAddr" | "remoteAddr">): void;
+  /**
+   * Enables probes of a silent connection by the kernel, so that a vanished server is noticed. Returns the
+   * descriptor of the connection; null if it cannot be found.
+   */
+  turnOn(connection: Pick<Deno.Conn, "localAddr" | "remoteAddr">): number | null;
+  /** True if bytes have arrived on the open connection with this descriptor that the runtime has not read. */
+  hasUnread(descriptor: number): boolean;
   /** Closes the C library, which stays open between connections: opening it takes a millisecond. */
   close(): void;
 }
@@ -26,10 +31,12 @@ export function newKeepAlive(): KeepAlive {
     turnOn(connection) {
       if (sockets === undefined) sockets = loadSockets();
       const descriptor = sockets === null ? null : findNewDescriptor(connection, sockets);
-      if (sockets === null || descriptor === null) return;
+      if (sockets === null || descriptor === null) return null;
       sockets.setNoDelay(descriptor);
       sockets.setKeepAlive(descriptor, FIRST_PROBE_S, PROBE_INTERVAL_S, MAX_PROBES);
+      return descriptor;
     },
+    hasUnread: (descriptor) => sockets != null && sockets.unreadBytes(descriptor) > 0,
     close() {
       sockets?.close();
       sockets = null;

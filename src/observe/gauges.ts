@@ -83,7 +83,8 @@ export function registerGauges(
   registerRestingKeys(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
-    help: "Bytes of the bodies of requests in flight.",
+    help:
+      "Bytes of the bodies of requests in flight, and of unfinished messages and dialogues of WebSockets.",
     registers,
     collect() {
       this.set(sources.bodyBytes());

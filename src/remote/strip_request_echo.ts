@@ -1,5 +1,6 @@
 import { isRefusal } from "../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../core/json/json.ts";
+import { areTooLarge } from "../formats/parse_limits.ts";
 import type { CapturedCall } from "./capture.ts";
 
 /** Members of a response that never repeat the request, unlike instructions, tools or metadata. */
@@ -37,7 +38,8 @@ export function stripRequestEcho(
     (isRefusal(failure) || failure.upstream === null);
   // An error written by the gateway contains nothing of the request.
   if (isOwnError) return text;
-  return /^\s*\{/.test(text) ? stripObject(parseExact(text)) : stripStream(text);
+  if (!/^\s*\{/.test(text)) return stripStream(text);
+  return areTooLarge([text]) ? null : stripObject(parseExact(text));
 }
 
 function stripObject(value: JsonValue | undefined): string | null {

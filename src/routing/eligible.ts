@@ -4,6 +4,7 @@ import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../call/permissions.ts";
+import { refuseSteering } from "../call/steering.ts";
 import type { Target } from "../wires/wire.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
@@ -40,11 +41,14 @@ export function reasonText(reason: SkipReason): string {
 
 /** Returns the preparation of a request for targets that the client key may use; others are refused. */
 export function withPermission<Prepared>(
-  { client: { key }, generation: { config } }: Pick<Call, "client" | "generation">,
+  { client: { key, steering }, generation: { config } }: Pick<Call, "client" | "generation">,
   prepare: Prepare<Prepared>,
 ): Prepare<Prepared> {
-  if (!isRestricted(key)) return prepare;
-  return (target) => refuseTarget(key, config, target) ?? prepare(target);
+  if (steering === null && !isRestricted(key)) return prepare;
+  return (target) =>
+    refuseTarget(key, config, target) ??
+      (steering === null ? null : refuseSteering(key, config, target.provider.id, steering)) ??
+      prepare(target);
 }
 
 /** A target that can serve a request, with the request prepared for it. */
@@ -137,7 +141,8 @@ export function chooseRefusal(
   return reasons.some((reason) => reason.kind === "other_model")
     ? refuse(
       "model_not_found",
-      `The route '${name}' has no target with the requested model.`,
+      `The route '${name}' has no target with the requested model, because each target has its own; ` +
+        `in the file, a target without a "model" serves every model.`,
       "model",
     )
     : refuse(

@@ -1,8 +1,9 @@
 import { nearest } from "../config/problems.ts";
-import type { EndpointName, RequestType } from "../core/endpoint.ts";
+import type { EndpointName, RelayFamily, RequestType } from "../core/endpoint.ts";
+import { hasCapability, requireNativeProvider } from "../call/capability.ts";
 import { isLapsed } from "../call/client_key.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { refuseEndpoint } from "../call/permissions.ts";
+import { refuseEndpoint, refuseProvider } from "../call/permissions.ts";
 import { stickyKey } from "./choose.ts";
 import { pickRendezvous } from "../state/rendezvous.ts";
 import {
@@ -43,10 +44,42 @@ export interface RequestForms {
   findApi(path: string): EndpointName | null;
   /** Returns the request types that a path is matched by; null if its requests are not routed. */
   findRequestTypes(path: string): readonly [RequestType, ...RequestType[]] | null;
+  /** Returns the capability for the stored objects of a path; null if it is for none. */
+  findOwnedFamily(path: string): RelayFamily | null;
   /** True if a request of this type needs no model. */
   isModelOptional(type: RequestType): boolean;
   /** Returns the function that prepares the simplest request of a path, matched as a type, for a target. */
   plainRequest(path: string, type: RequestType): (target: Target) => Result<unknown>;
+}
+
+/** Returns who gets a request for objects that a provider stores, which is not routed. */
+function explainOwned(
+  call: RouteInput,
+  family: RelayFamily,
+  requested: RequestedModel,
+): Explanation {
+  const lines = [
+    `Request: ${call.path}, for which a provider needs capabilities.relay: [${family}], ` +
+    `provider ${requested.provider ?? "not named"}`,
+    ...nameHints(call, { ...requested, model: null }),
+  ];
+  for (const provider of call.generation.providers.values()) {
+    const reason = hasCapability(provider, family)
+      ? refuseProvider(call.client.key, provider.id)?.failure.message
+      : `it does not declare ${family}`;
+    lines.push(`Provider ${provider.id}: ${reason === undefined ? "able" : `skipped, ${reason}`}`);
+  }
+  const able = requireNativeProvider(call, requested.provider, family);
+  const refused = able.ok ? refuseProvider(call.client.key, able.value.id) : able;
+  lines.push(
+    refused !== null
+      ? `Refused without a known owner: ${refused.failure.message}`
+      : `New objects and lists go to provider ${
+        requested.provider ?? (able.ok ? able.value.id : "")
+      }.`,
+    "A request with an ID goes to the provider and key that made the object, if they are known.",
+  );
+  return { lines, isServed: refused === null };
 }
 
 /** Returns the routing of a request at this Unix time in milliseconds, without sending it. */
@@ -65,9 +98,11 @@ export function explainRouting(
   }
   const requested = parseRequestedModel(call, model);
   if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };
-  const refused = refuseEndpoint(key, forms.findApi(call.path));
+  const family = forms.findOwnedFamily(call.path);
+  const refused = refuseEndpoint(key, family ?? forms.findApi(call.path));
   if (refused !== null) return { lines: [`Refused: ${refused.failure.message}`], isServed: false };
   const matchesAs = forms.findRequestTypes(call.path);
+  if (family !== null) return explainOwned(call, family, requested.value);
   if (matchesAs === null) {
     return { lines: [`Refused: calls of ${call.path} are not routed.`], isServed: false };
   }

@@ -61,7 +61,9 @@ export function findMatchInput(
   requested: RequestedModel,
 ): MatchInput {
   const { headers, controls, generation, client } = input;
-  let matched: MatchInput = { input, type };
+  // The type of a relayed endpoint is its usual path, by which calls on its other paths match too.
+  const isUsual = !type.startsWith("/") || type === input.path;
+  let matched: MatchInput = { input: isUsual ? input : { ...input, path: type }, type };
   for (const alternative of alternatives) {
     if (findRoute(matched, requested) !== null) break;
     const path = ROUTED_PATHS[alternative];

@@ -1,25 +1,29 @@
 import { type Context, Hono } from "@hono/hono";
 import type { ApiRequest, ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
+import { isJsonType } from "../api/response_document.ts";
 import { isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/reply.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { emptyDocument } from "../formats/document.ts";
+import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
+import { parseSteering } from "../call/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { onDisconnect } from "./client_watch.ts";
 import { endConnection } from "./connections/end_connection.ts";
-import { type Admission, newAdmission } from "./admission/admission.ts";
+import { type Admission, clientOf, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";
 import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
+import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
 
 /**
@@ -48,6 +52,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   const fallbackRouter = new Hono<{ Bindings: Peer }>();
   const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
+  const openSockets = newOpenSockets(limits.max_sockets_per_client);
   const paths = new Map<string, Path>();
   for (const api of clientApis) {
     for (const endpoint of api.endpoints) {
@@ -132,10 +137,21 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, env);
-    const stopped = entered ?? (call.state.inFlight.isDraining ? draining() : null);
+    const client = clientOf(call, env);
+    const stopped = entered ??
+      (call.state.inFlight.isDraining
+        ? draining()
+        : openSockets.isFull(client)
+        ? tooManySockets(limits.max_sockets_per_client)
+        : null);
     if (stopped !== null) return respond(call, stopped, responder, env);
-    const session = open(limits.max_json_members);
-    const opened = openSocket(gateway, req.raw, { call, peer: env, session, responder });
+    const { admission } = call.state;
+    const session = open(
+      limits.max_json_members,
+      (bytes, drop) => admission.holdDroppable(`dialogue ${call.id}`, bytes, drop),
+    );
+    const options = { call, peer: env, session, responder, client, openSockets };
+    const opened = openSocket(gateway, req.raw, options);
     return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 
@@ -175,6 +191,13 @@ function draining(): Failed {
   return refuse("draining", "The gateway is shutting down; open the socket again.");
 }
 
+function tooManySockets(max: number): Failed {
+  return refuse(
+    "too_many_sockets",
+    `This client has ${max} open sockets, as many as server.max_sockets_per_client allows; close one.`,
+  );
+}
+
 async function runEndpoint(
   call: Call,
   req: Context["req"],
@@ -184,15 +207,20 @@ async function runEndpoint(
   const problem = pathProblem(req.path, endpoint);
   if (problem !== null) return problem;
   try {
-    if (endpoint.body === "multipart") {
+    if (isMultipart(call, endpoint)) {
       const form = await readForm(call, req.raw, limits);
       if (!form.ok) return form;
+      call.client.steering = parseSteering(
+        call.client.key,
+        () => form.value.parts.map(({ name }) => [name, formText(form.value, name) ?? ""] as const),
+      );
       const sent = requestOf(req, endpoint, emptyDocument);
       return await endpoint.handle(call, { ...sent, form: form.value });
     }
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) {
+      call.client.steering = parseSteering(call.client.key, () => Object.entries(body.value.value));
       // Recorded before the fields are checked: a refused call has its model too.
       recordModel(call, body.value.value.model);
       call.capture?.request(body.value.text);
@@ -201,6 +229,13 @@ async function runEndpoint(
   } catch (error) {
     return internalError(call, error);
   }
+}
+
+/** True if the body of a request must be multipart: at an endpoint with both, unless it is called JSON. */
+function isMultipart({ headers }: Call, { body }: Endpoint): boolean {
+  if (body !== "multipart or json") return body === "multipart";
+  const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
+  return !isJsonType(type.trim().toLowerCase());
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Call } from "../call/call.ts";
 import { nanoUsd as toNanoUsd } from "../call/client_key.ts";
 import type { Meter, MeteredUse } from "../call/meter.ts";
-import { usesOf } from "../call/quotas.ts";
+import { budgetWall, usesOf } from "../call/quotas.ts";
 import { computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
 import { internalError } from "./internal_error.ts";
@@ -10,7 +10,7 @@ import { internalError } from "./internal_error.ts";
  * Charges a finished call of a client key with what it has used, and gives its concurrent call back.
  */
 export function chargeCall(call: Call): void {
-  const { id, report, state, world, generation, client: { meter, quotas } } = call;
+  const { id, report, state, generation, client: { meter, quotas } } = call;
   const uses = meter === null ? null : pricedUses(meter, generation.config);
   const charge = uses === null ? NOTHING : chargeOf(call, uses);
   if (uses !== null) {
@@ -20,7 +20,7 @@ export function chargeCall(call: Call): void {
   if (quotas === null) return;
   call.client.quotas = null;
   state.leases.remove(id);
-  const settling = state.quotas.settle(id, usesOf(quotas, charge, world.wall()));
+  const settling = state.quotas.settle(id, usesOf(quotas, charge, budgetWall(call)));
   if (settling instanceof Promise) {
     void settling.catch((error: unknown) => internalError(call, error));
   }

@@ -20,16 +20,27 @@ export interface Peer {
   /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
   readonly abort?: () => void;
   /**
-   * Keeps the connection open as a WebSocket. Calls `onTooLarge` once when an unfinished message
-   * exceeds its limit; shortly after that the connection ends. Absent if `disconnect` is.
+   * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again and again.
+   * `headBytes` is the least size of its handshake. Absent if `disconnect` is.
    */
-  readonly watchMessages?: (onTooLarge: () => void) => MessageWatch;
+  readonly watchMessages?: (
+    headBytes: number,
+    onCheck: (unfinished: UnfinishedMessage) => void,
+  ) => MessageWatch;
 }
 
-/** Watches the size of unfinished messages on a WebSocket. */
+/** What a WebSocket has received since its last whole message. */
+export interface UnfinishedMessage {
+  /** Bytes, with the heads of frames, pings and pongs. */
+  readonly bytes: number;
+  /** True if these are more than pings and pongs may have. */
+  readonly isMessage: boolean;
+}
+
+/** Watches the unfinished messages of a WebSocket. */
 export interface MessageWatch {
-  /** Resets the size, because a whole message has arrived. */
-  arrived(): void;
+  /** Counts from here on, because a whole message of this size has arrived. */
+  arrived(messageBytes: number): void;
   /** Stops watching, because the socket is closed. */
   end(): void;
 }

@@ -43,6 +43,8 @@ export interface Sockets {
   abort(descriptor: number): void;
   /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
+  /** Bounds the received bytes that wait in the kernel to about this number, which the kernel would adjust else. */
+  setReceiveBuffer(descriptor: number, bytes: number): void;
   /**
    * Enables TCP keep-alive: first probe after `firstS` seconds of silence. The kernel ends the
    * connection after `maxProbes` probes without a response.
@@ -60,7 +62,7 @@ export type OpenedSockets =
   | { readonly kind: "unavailable"; readonly reason: string };
 
 // Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
-const SOL_SOCKET = 1, SO_KEEPALIVE = 9, SO_LINGER = 13, SO_ACCEPTCONN = 30;
+const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_LINGER = 13, SO_ACCEPTCONN = 30;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
@@ -183,6 +185,7 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       shutdown(descriptor, SHUT_RDWR);
     },
     setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
+    setReceiveBuffer: (descriptor, bytes) => set(descriptor, SOL_SOCKET, SO_RCVBUF, bytes),
     setKeepAlive(descriptor, firstS, intervalS, maxProbes) {
       set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
       set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, firstS);

@@ -5,15 +5,21 @@ export interface AdmissionLimits {
   readonly max_response_memory: number;
 }
 
-/** Counts of the calls in flight and of the bytes of their bodies. */
+/** Counts of the calls in flight, of the bytes of their bodies, and of what sockets hold. */
 export interface Admission {
   /** Admits a call until `release`; returns false at the limit of concurrent calls. */
   admit(id: string): boolean;
   /**
-   * Adds bytes to the request body of an admitted call. Returns false, and adds nothing, above the
-   * limit of body memory or if the call was released.
+   * Adds bytes to the request body of an admitted call; above the limit of body memory the largest holdings of
+   * sockets are dropped for it. Returns false, and adds nothing, if that is not enough or the call was released.
    */
   hold(id: string, bytes: number): boolean;
+  /**
+   * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in memory already; 0
+   * for none. Above the limit of body memory the largest holding is dropped: its bytes count no more, and its
+   * `drop` is called.
+   */
+  holdDroppable(holder: string, bytes: number, drop: () => void): void;
   /** Sets the bytes of the response of a call, admitted or not, until `release`. Never refuses. */
   holdResponse(id: string, bytes: number): void;
   /** Calls `free` once when an admitted call is released. */
@@ -24,7 +30,7 @@ export interface Admission {
   release(id: string): void;
   /** Returns the number of calls in flight. */
   count(): number;
-  /** Returns the total bytes of request bodies in memory. */
+  /** Returns the total bytes of request bodies and holdings of sockets in memory. */
   bodyBytes(): number;
   /** Returns the total bytes of whole responses in memory. */
   responseBytes(): number;
@@ -37,9 +43,35 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   const { max_concurrent_requests, max_body_memory, max_response_memory } = limits;
   const held = new Map<string, number>();
   const memory = new Map<string, () => void>();
+  const holdings = new Map<string, { readonly bytes: number; readonly drop: () => void }>();
   const responses = new Map<string, number>();
   let total = 0;
+  /** Bytes of all holdings, which are a part of the total. */
+  let droppable = 0;
   let responseTotal = 0;
+
+  function setHolding(holder: string, bytes: number, drop: () => void) {
+    const change = bytes - (holdings.get(holder)?.bytes ?? 0);
+    total += change;
+    droppable += change;
+    if (bytes === 0) holdings.delete(holder);
+    else holdings.set(holder, { bytes, drop });
+  }
+
+  /** Drops holdings, the largest first, until this many bytes more are within the limit. */
+  function makeRoom(bytes: number) {
+    if (total - droppable + bytes > max_body_memory) return;
+    while (total + bytes > max_body_memory) dropLargest();
+  }
+
+  function dropLargest() {
+    // Each pass ends a socket or its dialogue, which cost more than a look at each of them.
+    const largest = holdings.entries().reduce((one, other) =>
+      other[1].bytes > one[1].bytes ? other : one
+    );
+    setHolding(largest[0], 0, largest[1].drop);
+    largest[1].drop();
+  }
 
   function holdResponse(id: string, bytes: number) {
     responseTotal += bytes - (responses.get(id) ?? 0);
@@ -55,10 +87,17 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     },
     hold(id, bytes) {
       const own = held.get(id);
-      if (own === undefined || total + bytes > max_body_memory) return false;
+      if (own === undefined) return false;
+      makeRoom(bytes);
+      if (total + bytes > max_body_memory) return false;
       held.set(id, own + bytes);
       total += bytes;
       return true;
+    },
+    holdDroppable(holder, bytes, drop) {
+      setHolding(holder, bytes, drop);
+      // Bodies alone never exceed the limit, so that there is one to drop.
+      while (total > max_body_memory) dropLargest();
     },
     holdResponse,
     onRelease(id, free) {

@@ -7,8 +7,11 @@ export interface BreakerSettings {
   readonly half_open_max_requests: number;
 }
 
-/** Result of an attempt for its breaker; neutral does not count. */
-export type BreakerVerdict = "success" | "failure" | "neutral";
+/**
+ * Result of an attempt for its breaker; neutral does not count. `unreachable` is a failure of the
+ * connection, which counts for the whole account.
+ */
+export type BreakerVerdict = "success" | "failure" | "unreachable" | "neutral";
 
 /** Permission for one attempt. The holder must call `end` exactly once. */
 export interface Permit {
@@ -24,23 +27,33 @@ export interface Permit {
 /** State of a breaker: closed admits every attempt, open none, half-open a few trials. */
 export type BreakerState = "closed" | "half-open" | "open";
 
-/** One circuit breaker for each upstream account. */
+/**
+ * Circuit breakers of upstream accounts: one for each model, and one for connections, which all models of
+ * the account share. The empty model is that of all requests without a breaker of their own.
+ */
 export interface Breakers {
   /** Returns a permit, or the milliseconds after which the next attempt may be admitted. */
-  admit(account: string, settings: BreakerSettings): Permit | { readonly openFor: number };
+  admit(
+    account: string,
+    settings: BreakerSettings,
+    model?: string,
+  ): Permit | { readonly openFor: number };
   /**
-   * Returns the state of a breaker. An open breaker whose duration has passed is half-open; that of
-   * an unknown account is closed.
+   * Returns the state of the breaker of an account that admits least. An open breaker whose duration has
+   * passed is half-open; that of an unknown account is closed.
    */
   state(account: string): BreakerState;
-  /** True if `admit` would refuse an attempt now. */
-  isOpen(account: string, settings: BreakerSettings): boolean;
   /** Returns the milliseconds for which `admit` would refuse; 0 if it would not. */
-  openFor(account: string, settings: BreakerSettings): number;
+  openFor(account: string, settings: BreakerSettings, model?: string): number;
+  /** Returns the longest time in milliseconds for which a breaker of the account refuses attempts. */
+  longestOpenFor(account: string, settings: BreakerSettings): number;
 }
 
-/** Maximum number of accounts with a breaker; the least recently used is removed first. */
+/** Maximum number of accounts with breakers; the least recently used is removed first. */
 const MAX_ACCOUNTS = 10_000;
+
+/** Maximum number of models with a breaker in one account, whose names come from the configuration. */
+const MAX_MODELS = 1_000;
 
 /**
  * Wait in milliseconds while all trials run. An estimate, because the end of a trial is not known.
@@ -48,6 +61,12 @@ const MAX_ACCOUNTS = 10_000;
 const TRIALS_RUNNING_WAIT_MS = 1_000;
 
 const FREE_PASS: Permit = { end() {}, committed() {} };
+
+/** The breakers of one account. */
+interface Account {
+  readonly connections: Circuit;
+  readonly models: Map<string, Circuit>;
+}
 
 /**
  * Returns breakers that are all closed. `now` returns milliseconds that never go back.
@@ -57,34 +76,74 @@ const FREE_PASS: Permit = { end() {}, committed() {} };
  * opened. A half-open breaker admits `half_open_max_requests` concurrent trials: the same number of
  * successes closes it, one failure opens it again. Opening starts a new epoch, and verdicts of
  * permits from an earlier epoch are ignored. A trial that ends after its breaker has closed counts
- * like any other attempt.
+ * like any other attempt. An attempt needs a permit of its model and of its account.
  */
 export function newBreakers(now: () => number): Breakers {
-  const circuits = new Map<string, Circuit>();
+  const accounts = new Map<string, Account>();
 
-  function findOrAddCircuit(account: string): Circuit {
-    const circuit = circuits.get(account) ?? newCircuit(now);
-    circuits.delete(account);
-    circuits.set(account, circuit);
-    const [oldest] = circuits.size > MAX_ACCOUNTS ? circuits.keys() : [];
-    if (oldest !== undefined) circuits.delete(oldest);
-    return circuit;
+  function findOrAdd(name: string): Account {
+    const account = accounts.get(name) ?? { connections: newCircuit(now), models: new Map() };
+    moveToEnd(accounts, name, account, MAX_ACCOUNTS);
+    return account;
   }
 
-  function openFor(account: string, settings: BreakerSettings): number {
-    return settings.enabled ? circuits.get(account)?.wait(settings) ?? 0 : 0;
+  function circuitsOf(name: string): readonly Circuit[] {
+    const account = accounts.get(name);
+    return account === undefined ? [] : [account.connections, ...account.models.values()];
   }
 
   return {
-    admit(account, settings) {
+    admit(name, settings, model = "") {
       if (!settings.enabled) return FREE_PASS;
-      const circuit = findOrAddCircuit(account);
-      const openFor = circuit.wait(settings);
-      return openFor > 0 ? { openFor } : circuit.permit(settings);
+      const { connections, models } = findOrAdd(name);
+      const own = models.get(model) ?? newCircuit(now);
+      moveToEnd(models, model, own, MAX_MODELS);
+      const openFor = Math.max(connections.wait(settings), own.wait(settings));
+      return openFor > 0
+        ? { openFor }
+        : joinPermits(own.permit(settings), connections.permit(settings));
     },
-    state: (account) => circuits.get(account)?.state() ?? "closed",
-    isOpen: (account, settings) => openFor(account, settings) > 0,
-    openFor,
+    state(name) {
+      const states = circuitsOf(name).map((circuit) => circuit.state());
+      return LEAST_FIRST.find((state) => states.includes(state)) ?? "closed";
+    },
+    openFor(name, settings, model = "") {
+      const account = accounts.get(name);
+      if (!settings.enabled || account === undefined) return 0;
+      const own = account.models.get(model)?.wait(settings) ?? 0;
+      return Math.max(account.connections.wait(settings), own);
+    },
+    longestOpenFor(name, settings) {
+      if (!settings.enabled) return 0;
+      return Math.max(0, ...circuitsOf(name).map((circuit) => circuit.wait(settings)));
+    },
+  };
+}
+
+const LEAST_FIRST = ["open", "half-open"] as const;
+
+/** Sets an entry as the latest one of a map, and removes the oldest one if there are more than `max`. */
+function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, max: number): void {
+  map.delete(name);
+  map.set(name, value);
+  const [oldest] = map.size > max ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/**
+ * Returns the permit of an attempt at a model of an account. A failure other than of the connection is
+ * none of the account, and no proof that connections succeed either.
+ */
+function joinPermits(model: Permit, connections: Permit): Permit {
+  return {
+    end(verdict) {
+      model.end(verdict);
+      connections.end(verdict === "failure" ? "neutral" : verdict);
+    },
+    committed() {
+      model.committed();
+      connections.committed();
+    },
   };
 }
 
@@ -147,7 +206,7 @@ function newCircuit(now: () => number): Circuit {
         if (born !== epoch) return;
         const wasCounted = isCounted;
         leaveTrial();
-        if (verdict === "failure") fail(settings);
+        if (verdict === "failure" || verdict === "unreachable") fail(settings);
         // A trial counts as one success, not as a second one at the end of its stream.
         else if (verdict === "success" && (isClosed || !wasCounted)) succeed(settings);
       },

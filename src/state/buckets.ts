@@ -37,7 +37,7 @@ export interface Buckets {
   readonly size: number;
 }
 
-/** Maximum number of stored buckets. */
+/** Maximum number of stored buckets; of each kind in buckets by kind. */
 const MAX_BUCKETS = 10_000;
 
 /** Tolerance for rounding errors in sums of fractions. */
@@ -126,6 +126,32 @@ export function newBuckets(now: () => number, maxDebtMs = 0): Buckets {
     },
     get size() {
       return fullAt.size;
+    },
+  };
+}
+
+/** Beginning of the callers that are networks, of which a client without a key can have any number. */
+export const ADDRESS_PREFIX = "address ";
+
+/**
+ * Returns buckets that are all full, those of addresses apart from those of keys: the addresses of clients
+ * without a key never push out the bucket of a key.
+ */
+export function newBucketsByKind(now: () => number): Buckets {
+  const addresses = newBuckets(now);
+  const keys = newBuckets(now);
+  const of = (caller: string) => caller.startsWith(ADDRESS_PREFIX) ? addresses : keys;
+  return {
+    take: (caller, settings) => of(caller).take(caller, settings),
+    look: (caller, settings) => of(caller).look(caller, settings),
+    charge: (caller, settings, tokens) => of(caller).charge(caller, settings, tokens),
+    lacking: (caller) => of(caller).lacking(caller),
+    clear() {
+      addresses.clear();
+      keys.clear();
+    },
+    get size() {
+      return addresses.size + keys.size;
     },
   };
 }

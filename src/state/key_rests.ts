@@ -14,19 +14,38 @@ export interface Rest {
   readonly leftMs: number;
 }
 
-/** Rests of refused keys. An account that is still configured after a reload goes on resting. */
-export interface KeyRests {
-  /** Returns the rest of an account; null if it does not rest. */
-  find(account: string): Rest | null;
-  /** Lets a key rest for this time; an earlier rest that lasts longer remains. */
-  begin(key: RestingKey, refusal: KeyRefusal, ms: number): void;
+/** Times of a refusal in milliseconds. */
+export interface RestTimes {
+  /** Rest after one refusal. */
+  readonly restMs: number;
+  /** `Retry-After` of the refusal; null without one. */
+  readonly retryAfterMs: number | null;
 }
 
-/** Receives each key that begins to rest because an upstream rejected it. */
-export type KeyListener = (key: RestingKey, status: number, ms: number) => void;
+/** Rests of refused keys. An account that is still configured after a reload goes on resting. */
+export interface KeyRests {
+  /** Returns the rest of an account, for requests with this model if one is given; null if it does not rest. */
+  find(account: string, model?: string): Rest | null;
+  /**
+   * Lets a key rest, or only for the model of the refusal: a throttled key for its `Retry-After`, which
+   * counts in full from the second refusal in a row, else for `restMs`. An earlier rest that lasts longer
+   * remains.
+   */
+  begin(key: RestingKey, refusal: KeyRefusal, times: RestTimes): void;
+  /** Records that a request with this model was served, which ends a row of refusals. */
+  served(account: string, model: string): void;
+}
 
-/** Maximum number of accounts with a rest; the oldest rest is removed first. */
-const MAX_ACCOUNTS = 10_000;
+/** Receives each key that begins to rest because an upstream rejected it; `model` if only for that one. */
+export type KeyListener = (
+  key: RestingKey,
+  status: number,
+  ms: number,
+  model?: string,
+) => void;
+
+/** Maximum number of rests, of accounts or of accounts with a model; the oldest one is removed first. */
+const MAX_RESTS = 10_000;
 
 /** Longest rest, so that a wrong `Retry-After` does not disable a key for ever: one day. */
 const MAX_REST_MS = 24 * 60 * 60 * 1_000;
@@ -37,6 +56,8 @@ const MIN_REST_MS = 0.5;
 interface Entry {
   readonly kind: KeyRefusal["kind"];
   readonly until: number;
+  /** True from the second refusal on without a served request after the rest before it. */
+  readonly isRepeated: boolean;
 }
 
 /**
@@ -46,33 +67,55 @@ interface Entry {
 export function newKeyRests(now: () => number, onRejected: KeyListener): KeyRests {
   const entries = new Map<string, Entry>();
 
-  function find(account: string): Rest | null {
-    const entry = entries.get(account);
+  function findEntry(id: string): Rest | null {
+    const entry = entries.get(id);
     if (entry === undefined) return null;
     const leftMs = entry.until - now();
-    if (leftMs >= MIN_REST_MS) return { kind: entry.kind, leftMs };
-    entries.delete(account);
-    return null;
+    return leftMs >= MIN_REST_MS ? { kind: entry.kind, leftMs } : null;
   }
 
   return {
-    find,
-    begin(key, { kind, status }, ms) {
-      const { account } = key;
-      const restMs = Math.min(ms, MAX_REST_MS);
-      const earlier = find(account);
-      if (kind === "rejected" && earlier?.kind !== "rejected") onRejected(key, status, restMs);
+    find(account, model) {
+      const rest = findEntry(account);
+      const own = model === undefined ? null : findEntry(pairId(account, model));
+      return own === null || (rest !== null && rest.leftMs >= own.leftMs) ? rest : own;
+    },
+    begin(key, { kind, status, model }, { restMs: configuredMs, retryAfterMs }) {
+      const id = model === undefined ? key.account : pairId(key.account, model);
+      const earlier = findEntry(id);
+      const known = entries.get(id);
+      const isRepeated = known !== undefined && (earlier === null || known.isRepeated);
+      const askedMs = kind === "throttled" ? retryAfterMs ?? configuredMs : configuredMs;
+      const restMs = Math.min(askedMs, isRepeated ? MAX_REST_MS : configuredMs);
+      if (kind === "rejected" && earlier?.kind !== "rejected") {
+        onRejected(key, status, restMs, model);
+      }
       if (earlier !== null && earlier.leftMs >= restMs && earlier.kind === kind) return;
       // Requests that ran at the same time may be refused for different reasons.
       const isRejected = kind === "rejected" || earlier?.kind === "rejected";
       const leftMs = Math.max(restMs, earlier?.leftMs ?? 0);
-      entries.delete(account);
-      const [oldest] = entries.size >= MAX_ACCOUNTS ? entries.keys() : [];
+      entries.delete(id);
+      const [oldest] = entries.size >= MAX_RESTS ? entries.keys() : [];
       if (oldest !== undefined) entries.delete(oldest);
-      entries.set(account, {
+      entries.set(id, {
         kind: isRejected ? "rejected" : "throttled",
         until: now() + leftMs,
+        isRepeated,
       });
     },
+    served(account, model) {
+      for (const id of [account, pairId(account, model)]) {
+        // A request that was sent before the rest says nothing of it.
+        if (entries.has(id) && findEntry(id) === null) entries.delete(id);
+      }
+    },
   };
+}
+
+/** Maximum characters of a model in the ID of a rest: clients choose it. */
+const MAX_MODEL_CHARS = 256;
+
+/** Returns the ID of the rest of an account for one model. Digests have no blanks. */
+function pairId(account: string, model: string): string {
+  return `${account} ${model.slice(0, MAX_MODEL_CHARS)}`;
 }

@@ -47,7 +47,8 @@ export type QuotaReason = LimitReason;
 
 /**
  * Result of an admission. `unavailable` means that the store cannot be asked and the configuration
- * refuses such calls.
+ * refuses such calls. `isClock` means that the windows of the budgets are not those of the store's clock,
+ * which is known from now on: nothing was taken, and the caller asks again with other windows.
  */
 export type QuotaDecision =
   | { readonly kind: "admitted"; readonly rests: readonly QuotaRest[] }
@@ -62,7 +63,7 @@ export type QuotaDecision =
     readonly waitMs: number;
     readonly rests: readonly QuotaRest[];
   }
-  | { readonly kind: "unavailable" };
+  | { readonly kind: "unavailable"; readonly isClock?: true };
 
 /** What a finished call has used of one caller's limits. */
 export interface QuotaUse {
@@ -92,6 +93,11 @@ export interface Spend {
 
 /** Rates, concurrent calls and sums of callers. A store in memory returns no promises. */
 export interface QuotaStore {
+  /**
+   * Returns the milliseconds by which the clock of the store is ahead of that of this process, as far as
+   * it is known; absent for the clock of this process.
+   */
+  clockAheadMs?(): number;
   /**
    * Takes a request and a concurrent call from every scope, or nothing from any. Each scope is
    * checked in the order budgets, tokens, concurrent calls, requests. `call` is the ID of the call.

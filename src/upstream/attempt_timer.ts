@@ -11,7 +11,12 @@ export interface Timeouts {
   readonly idleMs: number | null;
   /** Called with the first bytes of the body; absent if its time is not needed. */
   readonly onFirstByte?: () => void;
+  /** True if the attempt goes on for a while after the client has disconnected; absent if it never does. */
+  readonly lingers?: () => boolean;
 }
+
+/** Longest time for which a response is read only for its token counts. */
+const MAX_LINGER_MS = 5_000;
 
 /** Cancels one upstream attempt when its call is cancelled or a timeout has passed. */
 export interface AttemptTimer {
@@ -21,6 +26,8 @@ export interface AttemptTimer {
   readStarted(): void;
   /** A read of the response body has returned bytes. */
   bytesReceived(): void;
+  /** Cancels the attempt in 5 s: it goes on only for the token counts of the response. */
+  linger(): void;
   /** Stops the timer when the attempt is over. */
   close(): void;
 }
@@ -29,7 +36,7 @@ export interface AttemptTimer {
 export function newAttemptTimer(
   world: Pick<World, "now" | "after">,
   call: Cancellation,
-  { timeoutMs, mode, idleMs, onFirstByte }: Timeouts,
+  { timeoutMs, mode, idleMs, onFirstByte, lingers }: Timeouts,
 ): AttemptTimer {
   const cancellation = new Cancellation();
   let hasBytes = false;
@@ -38,7 +45,15 @@ export function newAttemptTimer(
   // One timer serves both timeouts: most responses end before it expires and need no second timer.
   let checkAt = end;
   let cancelCheck = world.after(timeoutMs, check);
-  const unsubscribe = call.onCancel((reason) => cancellation.cancel(reason));
+  let cancelLinger: (() => void) | null = null;
+  const unsubscribe = call.onCancel((reason) => {
+    if (call.isClientGone && lingers?.() === true) linger();
+    else cancellation.cancel(reason);
+  });
+
+  function linger() {
+    cancelLinger ??= world.after(MAX_LINGER_MS, () => cancellation.cancel(call.reason));
+  }
 
   function expire(kind: "upstream_timeout" | "upstream_idle", message: string) {
     cancellation.cancel(fault(kind, message).failure);
@@ -89,8 +104,10 @@ export function newAttemptTimer(
       const now = world.now();
       if (now + idleMs < checkAt) schedule(now, 0);
     },
+    linger,
     close() {
       cancelCheck();
+      cancelLinger?.();
       unsubscribe();
     },
   };

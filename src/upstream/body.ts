@@ -2,7 +2,7 @@ import { concatBytes } from "../core/concat_bytes.ts";
 import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
-import { decoded, type RawReader } from "./content_encoding.ts";
+import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
@@ -14,6 +14,8 @@ export interface BodyReader {
   read(): Promise<Result<Uint8Array | null>>;
   /** Cancels the upstream response; the rest of the body is discarded. */
   cancel(): Promise<void>;
+  /** Length of the whole body that the response declares; null if it declares none or is compressed. */
+  readonly declaredLength: number | null;
 }
 
 /** Returns the reader of a response body; a response without a body ends at once. */
@@ -50,6 +52,7 @@ export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
       await cancelled(reader);
       cancellation.cancel(null);
     },
+    declaredLength: declaredLength(response),
   };
 }
 
@@ -85,22 +88,36 @@ function streamReader(body: ReadableStream<Bytes>): RawReader {
   };
 }
 
+/** Smallest body for which the memory is taken at once: the system provides it as it is written. */
+const MIN_RESERVED_BYTES = 256 * 1024;
+
 /** Returns the whole body; a fault if it is larger than `limit` bytes. */
 export async function readAll(reader: BodyReader, limit: number): Promise<Result<Bytes>> {
+  const { declaredLength: length } = reader;
+  const isReserved = length !== null && length >= MIN_RESERVED_BYTES && length <= limit;
+  const room = isReserved ? new Uint8Array(length) : null;
   const pieces: Bytes[] = [];
   let size = 0;
   for (;;) {
     const piece = await reader.read();
     if (!piece.ok) return piece;
-    if (piece.value === null) return success(joined(pieces));
+    if (piece.value === null) return success(room?.subarray(0, size) ?? joined(pieces));
+    const at = size;
     size += piece.value.length;
-    if (size > limit) {
+    if (size > (room?.length ?? limit)) {
       await reader.cancel();
       return fault("upstream_response_too_large", "The provider's answer is too large.");
     }
     // The next read reuses the buffer of this read.
-    pieces.push(piece.value.slice());
+    if (room === null) pieces.push(piece.value.slice());
+    else room.set(piece.value, at);
   }
+}
+
+function declaredLength({ headers }: Incoming): number | null {
+  const length = headers.get("content-length");
+  const isPlain = codingOf(headers.get("content-encoding")) !== "known";
+  return isPlain && length !== null && /^\d{1,9}$/.test(length) ? Number(length) : null;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -18,6 +18,9 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["br", createBrotliDecompress],
 ]);
 
+/** Decompressed bytes after which other tasks have their turn. */
+const MAX_UNINTERRUPTED_BYTES = 1024 * 1024;
+
 /** How a body is received: not compressed, decompressed by the gateway, or in a coding that it does not know. */
 export type Coding = "none" | "known" | "unknown";
 
@@ -71,10 +74,18 @@ function decompress(unpacker: Transform, packed: AsyncIterable<Bytes>): RawReade
   // An error of either stream is thrown by the read of the decompressed bytes.
   pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => {});
   const read = unpacker[Symbol.asyncIterator]();
+  let size = 0;
   return {
     async next() {
+      // The runtime decompresses in the event loop, and 16 kB can become 16 MB.
+      if (size >= MAX_UNINTERRUPTED_BYTES) {
+        size = 0;
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
       const { done, value } = await read.next();
-      return done === true ? null : new Uint8Array(value);
+      if (done === true) return null;
+      size += value.length;
+      return new Uint8Array(value);
     },
     cancel() {
       unpacker.destroy();

@@ -8,7 +8,7 @@ import type { RecordReader } from "./record_reader.ts";
 
 /** One upstream stream with its translation for the client. */
 export interface Stream {
-  readonly source: RecordReader;
+  readonly source: Pick<RecordReader, "next">;
   readonly translation: StreamTranslation;
   /** Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal is sent. */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;

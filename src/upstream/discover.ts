@@ -3,13 +3,15 @@ import { connectionCause, type Failure } from "../core/failure.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import { pickAccount, restAccount } from "../call/accounts.ts";
+import { pickAccount } from "../call/accounts.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import { newKeyTrial, type RefusedKey } from "../call/key_trial.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect } from "./connect.ts";
 import { retryAfterMs } from "./headers.ts";
+import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { upstreamUrl } from "./url.ts";
 
@@ -40,25 +42,30 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
 /** The dependencies of a fetch. Calls share one fetch, so cancellation of a call does not end it. */
 type Context = Pick<Call, "generation" | "metrics" | "state" | "world">;
 
-/** Returns the fetched model list, or null. A key that the upstream refuses rests, and the next one is used. */
+/** Returns the fetched model list, or null. If the upstream refuses a key, the next one is used. */
 async function fetchCatalog(context: Context, provider: Provider): Promise<Catalog | null> {
   const accounts = servingAccounts(provider, "");
   const used = new Set<ProviderAccount>();
+  const trial = newKeyTrial(context, provider, "");
   for (;;) {
-    const account = pickAccount(context, provider, { accounts, used });
+    const account = pickAccount(context, provider, { accounts, model: "", used });
     if (account === null) return null;
     used.add(account);
     const fetched = await fetchWith(context, provider, account);
-    if (fetched !== "refused") return fetched;
+    if (fetched === null || !("refusal" in fetched)) {
+      if (fetched !== null) trial.served(account);
+      return fetched;
+    }
+    if (!trial.refused(account, fetched)) return null;
   }
 }
 
-/** Returns the model list that an account receives, null if the fetch fails, or that its key was refused. */
+/** Returns the model list that an account receives, null if the fetch fails, or the refusal of its key. */
 async function fetchWith(
-  { world, metrics, state }: Context,
+  { world, metrics }: Context,
   provider: Provider,
   account: ProviderAccount,
-): Promise<Catalog | "refused" | null> {
+): Promise<Catalog | RefusedKey | null> {
   const { wire } = provider;
   const timer = newAttemptTimer(world, new Cancellation(), {
     timeoutMs: FETCH_TIMEOUT_MS,
@@ -87,13 +94,12 @@ async function fetchWith(
       const { status, headers } = response.value;
       const refusal = keyRefusal(status);
       if (refusal === null || !hasPool(provider)) return null;
-      const waitMs = retryAfterMs(headers, world.unix() * 1000);
-      restAccount({ state }, provider, account, { refusal, retryAfterMs: waitMs });
-      return "refused";
+      return { refusal, retryAfterMs: retryAfterMs(headers, world.unix() * 1000) };
     }
     const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);
-    const text = bytes.ok ? utf8Text(bytes.value) : null;
+    const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
+    const text = isBounded ? utf8Text(bytes.value) : null;
     const models = text === null ? null : wire.catalog.decode(text);
     return models?.ok ? { models: models.value, created: world.unix() } : null;
   } finally {

@@ -1,15 +1,48 @@
 import type { KeyRefusal } from "../core/failure.ts";
+import type { JsonObject } from "../core/json/json.ts";
 
-/** Returns the refusal of the key that a status means; null for a status that does not concern the key. */
-export function keyRefusal(status: number): KeyRefusal | null {
+/**
+ * Returns the refusal of the key that a response means; null for a status that does not concern the key.
+ * `model` is that of the request; empty without one.
+ */
+export function keyRefusal(
+  status: number,
+  error: JsonObject = {},
+  model = "",
+): KeyRefusal | null {
+  const code = typeof error.code === "string" ? error.code : null;
   switch (status) {
     case 429:
-      return { kind: "throttled", status };
-    case 401:
+      return { kind: "throttled", status, code };
+    case 401: {
+      // A key that lacks a scope is refused for some requests only.
+      const text = textOf(error);
+      const isCertain = text !== "" && !isAboutRequest(error, model) &&
+        !/scope|permission/i.test(text);
+      return { kind: "rejected", status, code, ...isCertain && { isCertain } };
+    }
     case 402:
+      return { kind: "rejected", status, code };
     case 403:
-      return { kind: "rejected", status };
+      return {
+        kind: "rejected",
+        status,
+        code,
+        ...model !== "" && isAboutRequest(error, model) && { model },
+      };
     default:
       return null;
   }
+}
+
+/** True if an error names a parameter or the model of the request. */
+function isAboutRequest(error: JsonObject, model: string): boolean {
+  const { param, code, type } = error;
+  return (typeof param === "string" && param !== "") ||
+    [code, type].some((name) => typeof name === "string" && name.includes("model")) ||
+    (model !== "" && textOf(error).includes(model));
+}
+
+function textOf({ message }: JsonObject): string {
+  return typeof message === "string" ? message : "";
 }

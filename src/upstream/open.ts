@@ -1,4 +1,5 @@
 import { bugText } from "../core/bug_text.ts";
+import { parseJson } from "../core/json/json.ts";
 import { type Failure, isRefusal } from "../core/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import type { Reply } from "../core/reply.ts";
@@ -8,8 +9,12 @@ import type { Incoming } from "../core/world.ts";
 import { type Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { newSseFraming } from "../formats/sse.ts";
+import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
+import { Meter } from "../call/meter.ts";
+import { isChargedKey } from "../call/permissions.ts";
+import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -18,7 +23,9 @@ import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
+import { isFinishing, readCounts, withLatest } from "./late_counts.ts";
 import { redactedFailure } from "./redact.ts";
+import { checkJson } from "./json_bounds.ts";
 import { rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
 import { upstreamUrl } from "./url.ts";
@@ -46,15 +53,20 @@ export async function open(
   candidate: Candidate,
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, client: { meter } } = call;
+  const { world, report } = call;
   const { provider, wire } = candidate.target;
   const handler = candidate.responseHandler();
+  // A stream that ends at a stop text has no final counts: its tokens are estimated for every client.
+  if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
+  const { meter } = call.client;
   const began = world.now();
+  let isLate: () => boolean = () => false;
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
     mode: provider.settings.timeout_mode,
     idleMs: provider.settings.stream_idle_timeout,
     ...onFirstByte !== undefined && { onFirstByte },
+    ...meter !== null && { lingers: () => isLate() },
   });
   const headers = {
     ...call.upstreamHeaders,
@@ -98,11 +110,15 @@ export async function open(
     if (!isSuccess(response.status, handler)) {
       return await rejection(call, candidate.target, response, body);
     }
-    const reader = handler.kind === "by_type" ? handler.choose(contentType(response)) : handler;
+    const reader = handler.kind === "by_type"
+      ? handler.choose(contentType(response), isDelimited(response))
+      : handler;
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
+      const outline = await checkJson(bytes.value, reader.needed);
+      if (!outline.ok) return outline;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,
         headers: () => ({
@@ -110,13 +126,21 @@ export async function open(
           ...handler.kind === "by_type" && unknownCoding(response),
         }),
         body: bytes.value,
+        ...outline.value !== null && { outline: outline.value },
       });
-      if (!read.ok) return read;
+      if (!read.ok) {
+        if (read.failure.kind !== "upstream_response_too_large") {
+          const value = () => outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
+          meter?.stream(() => reportedUsage(value()));
+        }
+        return read;
+      }
       const { response: whole, outcome } = read.value;
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
       report.units = outcome.units ?? null;
-      meter?.complete(outcome, whole.body);
+      // A body that is not parsed for its members is not parsed for an estimate either.
+      meter?.complete(outcome, outline.value === null ? whole.body : null);
       const storing = candidate.onComplete(outcome);
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
@@ -126,8 +150,11 @@ export async function open(
     const { translation } = reader;
     meter?.stream(() => translation.usage());
     let isCommitted = false;
+    const source = newRecordReader(body, newFraming(wire), reader);
+    const isCharged = isChargedKey(call.client.key);
+    isLate = () => isCharged && isFinishing(source) && translation.usage() === null;
     const records = await commit({
-      source: newRecordReader(body, newFraming(wire), reader.maxRecordBytes),
+      source,
       translation,
       onComplete(outcome) {
         report.usage = outcome.usage;
@@ -140,13 +167,21 @@ export async function open(
         report.bug = bugText(error);
       },
       async onEnd(failure) {
-        await (failure === null ? awaitEnd(call, body, timer) : body.cancel());
-        timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || isCancelled();
-        if (failure !== null && isLast) report.usage = translation.usage();
+        let usage = translation.usage();
+        if (failure === null) await awaitEnd(call, body, timer);
+        else {
+          if (isLate() || (isCharged && failure.kind === "promise_broken")) {
+            timer.linger();
+            usage = await readCounts(usage, source);
+          } else if (meter !== null) usage = withLatest(usage, source);
+          await body.cancel();
+        }
+        timer.close();
+        if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
-        else meter?.fail(translation.usage(), isLast);
+        else meter?.fail(usage, isLast);
         onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
@@ -190,9 +225,15 @@ export async function open(
     const headers = {
       ...clientResponseHeaders(response.headers, candidate.target),
       ...unknownCoding(response),
+      ...unchangedLength(response),
     };
     return success({ kind: "bytes", status: response.status, headers, pieces: pieces.value });
   }
+}
+
+/** True if the gateway ends the response at stop texts. */
+function hasStops({ request: { promises } }: Candidate): boolean {
+  return promises?.some(({ kind }) => kind === "stop") ?? false;
 }
 
 /** Returns the content type of a response in lower case, without parameters; empty without one. */
@@ -201,10 +242,23 @@ function contentType({ headers }: Incoming): string {
   return type.trim().toLowerCase();
 }
 
+/** True if the body of a response has a length or a last chunk (RFC 9112, section 6.3). */
+function isDelimited({ headers }: Incoming): boolean {
+  return headers.get("content-length") !== null || headers.get("transfer-encoding") !== null;
+}
+
 /** Returns the header of a coding that the gateway has not undone: without it, bytes look uncompressed. */
 function unknownCoding({ headers }: Incoming): HeaderFields {
   const coding = headers.get("content-encoding") ?? null;
   return coding === null || codingOf(coding) !== "unknown" ? {} : { "content-encoding": coding };
+}
+
+/** Returns the length of a body that is sent as it came: neither in chunks nor decompressed. */
+function unchangedLength({ headers }: Incoming): HeaderFields {
+  const length = headers.get("content-length") ?? "";
+  const isChunked = (headers.get("transfer-encoding") ?? null) !== null;
+  const isUnpacked = codingOf(headers.get("content-encoding")) === "known";
+  return isChunked || isUnpacked || !/^\d{1,15}$/.test(length) ? {} : { "content-length": length };
 }
 
 /** False if the request was certainly not sent. */

@@ -1,8 +1,11 @@
 import type { StreamRecord } from "../core/reply.ts";
 import { fault, type Result, success } from "../core/result.ts";
 import type { Framing } from "../formats/framing.ts";
-import { isLongerThan, utf8Text } from "../formats/utf8.ts";
+import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
+import { isLongerThan, utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import type { StreamHandler } from "../call/inference.ts";
 import type { BodyReader } from "./body.ts";
+import { checkJson } from "./json_bounds.ts";
 
 /** Largest record of a stream, unless its handler takes more. */
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
@@ -13,16 +16,25 @@ const LF = 0x0a, CR = 0x0d;
 export interface RecordReader {
   /** Returns the next records, at least one; null at the end. A record over the limit is a fault. */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
+  /** Returns the latest group of records with data; an empty list before the first one. */
+  latest(): readonly StreamRecord[];
 }
 
-/** Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault. */
+/** The parts of a handler that determine its records. */
+type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
+
+/**
+ * Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault, and so is a record
+ * whose JSON is too large to be parsed.
+ */
 export function newRecordReader(
-  body: BodyReader,
+  body: Pick<BodyReader, "read">,
   framing: Framing,
-  maxBytes: number = MAX_RECORD_BYTES,
+  { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
 ): RecordReader {
   const tail = newByteBuffer();
   let ended = false;
+  let latest: readonly StreamRecord[] = [];
 
   /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
   function decode(bytes: Uint8Array): string | null {
@@ -42,29 +54,50 @@ export function newRecordReader(
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
     const isTooLarge = framing.held() + tail.length() > maxBytes ||
       records.some((record) => isLongerThan(record.raw ?? record.data, maxBytes));
-    return isTooLarge
-      ? fault("upstream_response_too_large", "A record of the provider's stream is too large.")
-      : success(records);
+    if (isTooLarge) {
+      return fault(
+        "upstream_response_too_large",
+        "A record of the provider's stream is too large.",
+      );
+    }
+    if (records.some(({ data }) => data !== "")) latest = records;
+    return success(records);
   }
 
-  function last(): Result<readonly StreamRecord[] | null> {
+  /** Checks the JSON of large records. Nearly every group has none, and is returned at once. */
+  async function bounded(
+    read: Result<readonly StreamRecord[]>,
+  ): Promise<Result<readonly StreamRecord[]>> {
+    if (!read.ok || read.value.every(({ data }) => data.length <= MAX_UNSCANNED_CHARS)) return read;
+    const records: StreamRecord[] = [];
+    for (const record of read.value) {
+      const outline = await checkJson(utf8Bytes(record.data), needed);
+      if (!outline.ok) return outline;
+      records.push(outline.value === null ? record : { ...record, outline: outline.value });
+    }
+    return success(records);
+  }
+
+  async function last(): Promise<Result<readonly StreamRecord[] | null>> {
     ended = true;
     const text = utf8Text(tail.takeWith(new Uint8Array(0)));
     if (text === null) return notText();
-    const records = checked([...framing.push(text), ...framing.end()]);
+    const records = await bounded(checked([...framing.push(text), ...framing.end()]));
     return records.ok && records.value.length === 0 ? success(null) : records;
   }
 
   return {
+    latest: () => latest,
     async next() {
       if (ended) return success(null);
       for (;;) {
         const bytes = await body.read();
         if (!bytes.ok) return bytes;
-        if (bytes.value === null) return last();
+        if (bytes.value === null) return await last();
         const text = decode(bytes.value);
         if (text === null) return notText();
-        const records = checked(framing.push(text));
+        const whole = checked(framing.push(text));
+        const records = whole.ok && whole.value.length === 0 ? whole : await bounded(whole);
         if (!records.ok || records.value.length > 0) return records;
       }
     },

@@ -6,9 +6,11 @@ import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
+import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Target, Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
+import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { redacted } from "./redact.ts";
 
@@ -32,13 +34,16 @@ export async function rejection(
     return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
   }
   const bytes = await readAll(body, MAX_ERROR_BYTES);
-  const refusal = keyRefusal(status);
   // The status alone says that the key was refused, also if the body breaks off.
-  const isKnown = refusal !== null && call.cancellation.reason === null;
+  const isKnown = keyRefusal(status) !== null && call.cancellation.reason === null;
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
-  const text = bytes.ok ? utf8Text(bytes.value) : null;
+  const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
+  const text = isBounded ? utf8Text(bytes.value) : null;
+  if (text !== null) call.client.meter?.stream(() => reportedUsage(parseJson(text)));
+  const parsed = parseError(target, status, text);
+  const refusal = keyRefusal(status, parsed.error, target.model);
   return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
@@ -46,7 +51,7 @@ export async function rejection(
     upstream: {
       status,
       headers: clientResponseHeaders(headers, target),
-      ...parseError(target, status, text),
+      ...parsed,
     },
   });
 }

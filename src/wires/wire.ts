@@ -139,6 +139,11 @@ export interface EmbeddingsWire {
   encode(document: JsonDocument, target: Target): Result<UpstreamRequest>;
   /** Returns the client's JSON text from the upstream's response, which must have a vector for each input. */
   decode(text: string, model: string, inputs: number): Result<string>;
+  /**
+   * Checks the number of vectors of a response that the client gets as it is, of which a large one is not
+   * parsed; absent if every response is translated.
+   */
+  checkVectors?(vectors: number, inputs: number): Result<void>;
 }
 
 /** Model list of a protocol. */

@@ -33,12 +33,14 @@ function partOrNone(limit: number, place: Place): number {
 }
 
 function processLimits({ server, caching, providers }: Config, place: Place) {
-  const { max_concurrent_requests, max_body_memory, max_response_memory, max_upload } = server;
+  const { max_concurrent_requests, max_sockets_per_client } = server;
+  const { max_body_memory, max_response_memory, max_upload } = server;
   const maxBytes = part(caching.max_bytes, place);
   return {
     server: {
       ...server,
       max_concurrent_requests: part(max_concurrent_requests, place),
+      max_sockets_per_client: part(max_sockets_per_client, place),
       // The largest permitted upload must fit, or it would be refused each time.
       max_body_memory: Math.max(
         part(max_body_memory, place),

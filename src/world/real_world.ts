@@ -6,7 +6,7 @@ import type { World } from "../core/world.ts";
 
 /**
  * Interval in milliseconds between checks of all timeouts: one shared timer instead of one for
- * each.
+ * each. A shorter wait has its timer alone.
  */
 const SWEEP_INTERVAL_MS = 50;
 
@@ -22,6 +22,7 @@ interface Waiting {
  */
 export function newRealWorld(): World & { close(): void } {
   const waiting = new Set<Waiting>();
+  const shortTimers = new Set<number>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const client = newClient();
 
@@ -40,6 +41,18 @@ export function newRealWorld(): World & { close(): void } {
     timer = undefined;
   }
 
+  function afterShort(ms: number, task: () => void): () => void {
+    const id = setTimeout(() => {
+      shortTimers.delete(id);
+      task();
+    }, ms);
+    shortTimers.add(id);
+    return () => {
+      shortTimers.delete(id);
+      clearTimeout(id);
+    };
+  }
+
   return {
     now: () => performance.now(),
     unix: () => Math.floor(Date.now() / 1000),
@@ -47,6 +60,7 @@ export function newRealWorld(): World & { close(): void } {
     random: Math.random,
     uuid: () => crypto.randomUUID(),
     after(ms, task) {
+      if (ms < SWEEP_INTERVAL_MS) return afterShort(ms, task);
       const entry: Waiting = { at: performance.now() + ms, task };
       waiting.add(entry);
       timer ??= setInterval(sweep, SWEEP_INTERVAL_MS);
@@ -58,6 +72,8 @@ export function newRealWorld(): World & { close(): void } {
     send: client.send,
     close() {
       waiting.clear();
+      for (const id of shortTimers) clearTimeout(id);
+      shortTimers.clear();
       stop();
       client.close();
     },

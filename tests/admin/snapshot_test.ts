@@ -149,7 +149,8 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
 Deno.test("a target with an open circuit breaker is passed over for that reason", async () => {
   let isBroken = true;
   const { app, snapshot } = gatewayOver((url) => isBroken ? answers(500, "") : good(url, {}));
-  await (await app(chatRequest({ headers: { "x-gateway-provider": "first" } }))).text();
+  const headers = { "x-gateway-provider": "first" };
+  await (await app(chatRequest({ headers, body: { model: "c" } }))).text();
   isBroken = false;
   await (await app(chatRequest({ body: { model: "c" } }))).text();
   const [call] = (await snapshot()).finished;

@@ -76,16 +76,26 @@ Deno.test("a list skips pages without objects of the key", async () => {
   assertEquals(answer.json, page(["b1"], false));
   assertEquals(calls.requests.slice(3).map(({ path }) => path), [
     `${PATH}?limit=1&order=asc`,
-    `${PATH}?limit=1&order=asc&after=a1`,
-    `${PATH}?limit=1&order=asc&after=a2`,
+    `${PATH}?limit=100&order=asc&after=a1`,
+    `${PATH}?limit=100&order=asc&after=a2`,
   ]);
 });
 
-Deno.test("a list without objects of the key ends with its last page, or after 20 pages", async () => {
+Deno.test("a page that is larger because pages were skipped is cut to the limit of the client", async () => {
+  const pages: Readonly<Record<string, JsonObject>> = {
+    null: page(["a1"], true),
+    a1: page(["a2", "b1", "b2"], false),
+  };
+  const owners = [...OWNERS, ["b2", BOB] as const];
+  const calls = await gateway(owners, (after) => pages[String(after)] ?? {});
+  assertEquals((await calls.get(`${PATH}?limit=1`, BOB)).json, page(["b1"], true));
+});
+
+Deno.test("a list without objects of the key ends with its last page, or can be continued after 100 pages", async () => {
   const calls = await gateway(OWNERS, () => page(["a1"], false));
   assertEquals((await calls.get(PATH, BOB)).json, page([], false));
   assertEquals(calls.requests.length, 4);
   const endless = await gateway(OWNERS, () => page(["a1"], true));
-  assertEquals((await endless.get(PATH, BOB)).json, page([], true));
-  assertEquals(endless.requests.length, 3 + 20);
+  assertEquals((await endless.get(PATH, BOB)).json, { ...page([], true), last_id: "a1" });
+  assertEquals(endless.requests.length, 3 + 100);
 });

@@ -16,9 +16,16 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   "/v1/completions": { model: "m", prompt: "x" },
   "/v1/moderations": { model: "m", input: "x" },
   "/v1/rerank": { model: "m", query: "x", documents: ["y"] },
+  "/v2/rerank": { model: "m", query: "x", documents: ["y"] },
+  "/rerank": { model: "m", query: "x", documents: ["y"] },
   "/v1/images/generations": { model: "m", prompt: "x" },
   "/v1/audio/speech": { model: "m", input: "x", voice: "v" },
 };
+
+/** Returns a path as it is written below `/v1`. */
+function belowV1(path: string): string {
+  return path.startsWith("/v1/") ? path.slice("/v1".length) : `/..${path}`;
+}
 
 /** Endpoints with multipart requests, whose routing is that of the endpoints with JSON. */
 const MULTIPART = [
@@ -59,7 +66,7 @@ for (const [path, body] of Object.entries(REQUESTS)) {
         const request = stream === undefined || path.endsWith("tokens")
           ? body
           : { ...body, stream };
-        const answer = await calls.post(path.slice("/v1".length), request, ADA);
+        const answer = await calls.post(belowV1(path), request, ADA);
         assertEquals([answer.status, answer.error.type], [403, "permission_error"], answer.text);
         if (path.startsWith("/v1/messages")) {
           assertEquals(answer.json.type, "error");

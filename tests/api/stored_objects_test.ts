@@ -18,6 +18,8 @@ const SERVED: readonly string[] = [
   "POST /v1/completions",
   "POST /v1/moderations",
   "POST /v1/rerank",
+  "POST /v2/rerank",
+  "POST /rerank",
   "POST /v1/images/generations",
   "POST /v1/images/edits",
   "POST /v1/images/variations",
@@ -64,7 +66,7 @@ function send(
   const url = path.replace(/^\/v1/, "").replace(/:\w+/g, "x-1");
   if (method === "GET") return calls.get(url, headers);
   if (method === "DELETE") return calls.delete(url, headers);
-  return body === "multipart"
+  return typeof body === "string" && body.startsWith("multipart")
     ? calls.post(url, FILE, { ...FORM, ...headers })
     : calls.post(url, body === false ? "" : {}, headers);
 }

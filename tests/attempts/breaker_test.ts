@@ -1,8 +1,10 @@
+import { ConnectionError } from "../../src/core/connection_error.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newReport } from "../../src/observe/report.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
+import { samplesNamed } from "../observe/exposition.ts";
 import { streamOf } from "../support/pieces.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { config, type Setting, STREAM, verdictAndTarget } from "./two_targets.ts";
@@ -160,10 +162,73 @@ Deno.test("a stream that is complete is a success for the breaker", async () => 
   assertEquals((await ask()).status, 501);
 });
 
-Deno.test("providers of one account share a breaker", async () => {
+Deno.test("failures of the connection count for the account, over all its models and providers", async () => {
   const { ask, state } = gatewayOf({ second: "http://up" });
+  state.answer = () => Promise.reject(new ConnectionError("refused", "no"));
   assertEquals(verdictAndTarget(await ask()), [...OPEN, "second/y"]);
   assertEquals(state.sent, 1);
+});
+
+/** A gateway with a model `broken`, which fails, and a fallback `good` with the same key. */
+function brokenModel(threshold: number) {
+  const sent: string[] = [];
+  const world = scriptedWorld({
+    async fetch(_url, init) {
+      const { model } = JSON.parse(await new Response(init.body ?? null).text());
+      sent.push(model);
+      if (model === "bad request") return await answers(400, "");
+      return await (model === "good" ? answers(200, COMPLETION) : answers(501, ""));
+    },
+  });
+  const gateway = testGateway(
+    `
+providers:
+  up: {type: compat, base_url: "http://up", api_key: k}
+routing:
+  routes:
+    - name: broken
+      match: {models: [broken]}
+      targets: [{provider: up, model: broken}]
+      fallback: [{provider: up, model: good}]
+    - name: any
+      targets: [{provider: up}]
+retry: {enabled: false}
+circuit_breaker: {failure_threshold: ${threshold}, open_duration: 10s}
+`,
+    world,
+  );
+  const ask = async (model: string) =>
+    await got(await gateway.app(chatRequest({ body: { model } })));
+  return { ...gateway, ask, sent };
+}
+
+Deno.test("a broken model opens its breaker although a fallback model on the same key serves", async () => {
+  const { ask, sent, gateway } = brokenModel(3);
+  for (let n = 0; n < 5; n++) assertEquals((await ask("broken")).status, 200);
+  assertEquals(sent.filter((model) => model === "broken").length, 3);
+  assertEquals(sent.filter((model) => model === "good").length, 5);
+  assertEquals((await ask("good")).status, 200, "other models are served");
+  const states = samplesNamed(await gateway.metrics.scrape(), "gateway_circuit_breaker_state");
+  assertEquals(
+    states,
+    { '{provider="up"}': 2 },
+    "the provider shows the breaker that admits least",
+  );
+});
+
+Deno.test("models that the file does not name share one breaker", async () => {
+  const { ask, sent } = brokenModel(3);
+  for (const model of ["a", "b", "c"]) assertEquals((await ask(model)).status, 501);
+  assertEquals((await ask("d")).error.code, "circuit_open");
+  assertEquals((await ask("good")).status, 200);
+  assertEquals(sent, ["a", "b", "c", "good"]);
+});
+
+Deno.test("a 400 does not reset the count of failures", async () => {
+  const { ask } = brokenModel(3);
+  for (const model of ["a", "b", "bad request"]) await ask(model);
+  assertEquals((await ask("c")).status, 501);
+  assertEquals((await ask("d")).error.code, "circuit_open");
 });
 
 Deno.test("a breaker that is switched off lets everything pass", async () => {

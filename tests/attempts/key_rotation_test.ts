@@ -1,7 +1,18 @@
 import { samplesNamed } from "../observe/exposition.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, COMPLETION, type Got, verdictOf } from "../support/chat_call.ts";
-import { poolConfig, poolGateway, refusal, TWO_KEYS } from "../support/pool_gateway.ts";
+import {
+  type KeyedRequest,
+  poolConfig,
+  poolGateway,
+  refusal,
+  restKeys,
+  TWO_KEYS,
+} from "../support/pool_gateway.ts";
+
+function isPoison({ body }: KeyedRequest): boolean {
+  return body.model === "poison";
+}
 
 /** Status, code and `Retry-After` of an error. */
 function seen(answer: Got): readonly unknown[] {
@@ -51,7 +62,7 @@ for (const status of [401, 402, 403, 429]) {
   });
 }
 
-Deno.test("a throttled key rests for its Retry-After, a rejected one for key_rest", async () => {
+Deno.test("a throttled key rests for its Retry-After up to key_rest, a rejected one for key_rest", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS, { settings: "key_rest: 5m" }));
   const cases = [
     [429, { "retry-after": "7" }, 7_000],
@@ -69,14 +80,25 @@ Deno.test("a throttled key rests for its Retry-After, a rejected one for key_res
   }
 });
 
-Deno.test("a Retry-After of more than a day lets a key rest for a day", async () => {
+Deno.test("a Retry-After above key_rest counts from the second refusal in a row, a day at most", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS));
-  pool.answer("sk-a", refusal(429, { "retry-after": "99999999" }));
+  const rest = async () => {
+    pool.answer("sk-a", refusal(429, { "retry-after": "99999999" }));
+    while ((await pool.resting()).up === 0) await pool.ask();
+    pool.answer("sk-a", null);
+    let ms = 0;
+    for (const step of [59_999, 1, 24 * 3_600_000 - 60_001, 1]) {
+      await pool.world.advance(step);
+      ms += step;
+      if ((await pool.resting()).up === 0) return ms;
+    }
+    return Infinity;
+  };
+  assertEquals(await rest(), 60_000);
+  assertEquals(await rest(), 24 * 3_600_000);
   await pool.ask();
-  await pool.world.advance(24 * 3_600_000 - 1);
-  assertEquals(await pool.resting(), { up: 1 });
-  await pool.world.advance(1);
-  assertEquals(await pool.resting(), { up: 0 });
+  await pool.ask();
+  assertEquals(await rest(), 60_000, "a served request ends the row");
 });
 
 Deno.test("a rejected key is named in one warning for its rest, never with its value", async () => {
@@ -105,22 +127,102 @@ Deno.test("a rejected key is named in one warning for its rest, never with its v
   assertEquals(pool.log.some((line) => /sk-[ab]/.test(line)), false);
 });
 
-Deno.test("when all keys are throttled the response has the shortest rest as Retry-After", async () => {
+Deno.test("while all keys rest nothing is sent, and the response has the shortest rest as Retry-After", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS));
-  pool.answer("sk-a", refusal(429, { "retry-after": "40" }));
-  pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
-  const answer = await pool.ask();
-  assertEquals([pool.keys(), seen(answer)], [["sk-a", "sk-b"], [429, "c", "40"]]);
+  await restKeys(pool, { a: 40, b: 50 });
   await pool.world.advance(10_000);
   const resting = await pool.ask();
   assertEquals([verdictOf(resting), resting.headers.get("retry-after")], [
     [429, "rate_limit_error", "provider_keys_resting"],
     "30",
   ]);
-  assertEquals(pool.requests.length, 2, "no request is sent while all keys rest");
+  assertEquals(pool.requests.length, 0, "no request is sent while all keys rest");
   assertEquals(pool.reports.at(-1)?.attempts.map(({ key, outcome }) => [key, outcome]), [
     [null, "provider_keys_resting"],
   ]);
+});
+
+Deno.test("one client cannot let all keys rest: nothing rests of what no key serves", async () => {
+  for (const status of [402, 403, 429]) {
+    const three = `${TWO_KEYS}, {name: c, value: sk-c}`;
+    const pool = poolGateway(poolConfig(three));
+    for (const key of ["sk-a", "sk-b", "sk-c"]) {
+      pool.answer(
+        key,
+        (request) =>
+          isPoison(request)
+            ? refusal(status, { "retry-after": "86400" })(request)
+            : answers(200, COMPLETION),
+      );
+    }
+    const poison = { body: { model: "poison" } };
+    for (let n = 0; n < 6; n++) {
+      const before = pool.requests.length;
+      assertEquals((await pool.ask(poison)).status, status);
+      assertEquals(pool.requests.length - before, 2, "the rotation stops at the second key");
+      assertEquals(await pool.resting(), { up: 0 });
+    }
+    // Requests at the same time are refused by all keys at once.
+    await Promise.all(Array.from({ length: 9 }, () => pool.ask(poison)));
+    for (let n = 0; n < 6; n++) assertEquals((await pool.ask()).status, 200);
+    assertEquals([await pool.resting(), pool.warnings()], [{ up: 0 }, []]);
+  }
+});
+
+Deno.test("after two equal refusals the first one is returned", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS, { more: "retry: {enabled: false}" }));
+  pool.answer("sk-a", refusal(429, { "retry-after": "40" }));
+  pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
+  assertEquals([seen(await pool.ask()), pool.keys()], [[429, "c", "40"], ["sk-a", "sk-b"]]);
+  assertEquals([seen(await pool.ask()), pool.keys().slice(2)], [[429, "c", "90"], [
+    "sk-b",
+    "sk-a",
+  ]]);
+});
+
+Deno.test("a 403 that names the model lets a key rest for that model only", async () => {
+  const error = {
+    message: "Project p has no access to poison.",
+    type: "t",
+    param: null,
+    code: "c",
+  };
+  const errors = [
+    error,
+    { ...error, message: "No.", code: "model_not_found" },
+    { ...error, message: "No.", param: "reasoning.summary" },
+  ];
+  for (const named of errors) {
+    const pool = poolGateway(poolConfig(TWO_KEYS));
+    pool.answer(
+      "sk-a",
+      (request) => isPoison(request) ? answers(403, { error: named }) : answers(200, COMPLETION),
+    );
+    const poison = { body: { model: "poison" } };
+    for (let n = 0; n < 4; n++) assertEquals((await pool.ask(poison)).status, 200);
+    assertEquals(pool.keys().filter((key) => key === "sk-a").length, 1);
+    const after = pool.requests.length;
+    for (let n = 0; n < 4; n++) assertEquals((await pool.ask()).status, 200);
+    assertEquals(pool.keys().slice(after).filter((key) => key === "sk-a").length, 2);
+    assertEquals(await pool.resting(), { up: 0 }, "the key itself does not rest");
+    assertEquals(pool.warnings().map(({ key, model }) => [key, model]), [["a", "poison"]]);
+  }
+});
+
+Deno.test("a key that is wrong for certain rests at once, and the rotation goes on", async () => {
+  const three = `${TWO_KEYS}, {name: c, value: sk-c}`;
+  const pool = poolGateway(poolConfig(three));
+  pool.answer("sk-a", refusal(401));
+  pool.answer("sk-b", refusal(401));
+  assertEquals([(await pool.ask()).status, pool.keys()], [200, ["sk-a", "sk-b", "sk-c"]]);
+  assertEquals(await pool.resting(), { up: 2 });
+  const scoped = poolGateway(poolConfig(three));
+  const missing = { message: "Missing scopes: api.model.images.request", type: "t", param: null };
+  for (const key of ["sk-a", "sk-b", "sk-c"]) {
+    scoped.answer(key, () => answers(401, { error: { ...missing, code: "missing_scope" } }));
+  }
+  assertEquals((await scoped.ask()).status, 401);
+  assertEquals([scoped.keys().length, await scoped.resting()], [2, { up: 0 }]);
 });
 
 Deno.test("a key that is throttled while another one rests has the shortest rest of both", async () => {
@@ -136,20 +238,16 @@ Deno.test("when a key was rejected the last response of all refused keys is pass
   pool.answer("sk-a", refusal(401));
   pool.answer("sk-b", refusal(429, { "retry-after": "90" }));
   assertEquals(seen(await pool.ask()), [429, "c", "90"]);
+  pool.answer("sk-b", refusal(401));
+  assertEquals(seen(await pool.ask()), [401, "c", null]);
   const resting = await pool.ask();
   assertEquals([verdictOf(resting), resting.headers.get("retry-after")], [
     [503, "upstream_error", "provider_keys_refused"],
     "60",
   ]);
-  await pool.world.advance(90_000);
-  pool.answer("sk-a", refusal(429));
-  pool.answer("sk-b", refusal(403));
-  const rejected = await pool.ask();
-  const last = pool.keys().at(-1);
-  assertEquals(seen(rejected), last === "sk-b" ? [403, "c", null] : [429, "c", null]);
 });
 
-Deno.test("a throttled pool is retried after the shortest rest, with each key once in an attempt", async () => {
+Deno.test("a throttled pool is retried after the Retry-After of the first key, with each key once in an attempt", async () => {
   const retry = "retry: {max_attempts: 2, initial_delay: 100ms, jitter_factor: 0}";
   const pool = poolGateway(poolConfig(TWO_KEYS, { more: retry }));
   pool.answer("sk-a", refusal(429, { "retry-after": "2" }));
@@ -159,11 +257,12 @@ Deno.test("a throttled pool is retried after the shortest rest, with each key on
   assertEquals(pool.keys(), ["sk-a", "sk-b"]);
   pool.answer("sk-a", null);
   await pool.world.advance(1);
-  assertEquals([(await asked).status, pool.keys()], [200, ["sk-a", "sk-b", "sk-a"]]);
+  assertEquals([(await asked).status, pool.keys()], [200, ["sk-a", "sk-b", "sk-b", "sk-a"]]);
   const [report] = pool.reports;
   assertEquals(report?.attempts.map(({ key, number }) => [key, number]), [
     ["a", 1],
     ["b", 1],
+    ["b", 2],
     ["a", 2],
   ]);
   assertEquals(pool.log.some((line) => line.includes('"retries":1,')), true);
@@ -195,12 +294,14 @@ Deno.test("no-retry and no-fallback headers do not stop the next key", async () 
 });
 
 Deno.test("fallbacks serve the calls while all keys rest, and the pool serves again after the rest", async () => {
-  for (const status of [429, 403]) {
+  for (const status of [429, 401]) {
     const pool = poolGateway(poolConfig(TWO_KEYS, { fallback: "{provider: spare, model: s}" }));
-    pool.answer("sk-a", refusal(status));
-    pool.answer("sk-b", refusal(status));
-    const first = await pool.ask();
-    assertEquals(first.status, status === 429 ? 200 : 403);
+    if (status === 429) await restKeys(pool, { a: 60, b: 60 });
+    else {
+      pool.answer("sk-a", refusal(status));
+      pool.answer("sk-b", refusal(status));
+      assertEquals((await pool.ask()).status, 401);
+    }
     assertEquals(await pool.keysOf(), ["spare-key"]);
     assertEquals(pool.reports.at(-1)?.fallbacks, 1);
     await pool.world.advance(60_000);
@@ -210,18 +311,22 @@ Deno.test("fallbacks serve the calls while all keys rest, and the pool serves ag
   }
 });
 
+Deno.test("a request that is throttled with two keys falls back", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS, { fallback: "{provider: spare, model: s}" }));
+  pool.answer("sk-a", refusal(429));
+  pool.answer("sk-b", refusal(429));
+  assertEquals(await pool.keysOf(), ["sk-a", "sk-b", "spare-key"]);
+});
+
 Deno.test("a target whose keys all rest is passed over while another target can serve", async () => {
   const config = poolConfig(TWO_KEYS).replace(
     "targets: [{provider: up}]",
     "targets: [{provider: up}, {provider: spare}]",
   );
   const pool = poolGateway(config);
-  pool.answer("sk-a", refusal(429));
-  pool.answer("sk-b", refusal(429));
-  while ((await pool.resting()).up !== 2) await pool.ask();
-  const after = pool.requests.length;
+  await restKeys(pool, { a: 60, b: 60 });
   for (let n = 0; n < 6; n++) assertEquals((await pool.ask()).status, 200);
-  assertEquals(new Set(pool.keys().slice(after)), new Set(["spare-key"]));
+  assertEquals(new Set(pool.keys()), new Set(["spare-key"]));
 });
 
 Deno.test("a target whose keys do not serve the model is passed over; without another it is refused", async () => {

@@ -59,7 +59,7 @@ const OUTCOMES: readonly Outcome[] = [
     theirs("another 5xx", code, { repeats: false, fallsBack: true, breaker: "failure" })
   ),
   ...[400, 401, 403, 404, 408, 409, 413, 422, 498].map((code) =>
-    theirs("another 4xx", code, { repeats: false, fallsBack: false, breaker: "success" })
+    theirs("another 4xx", code, { repeats: false, fallsBack: false, breaker: "neutral" })
   ),
   ...[201, 202, 205, 206, 300, 303, 305, 399, 499, 600].map((code): Outcome => ({
     when: `status ${code}`,

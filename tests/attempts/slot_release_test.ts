@@ -288,7 +288,7 @@ Deno.test("a call in the queue holds no trial of a half-open breaker", async () 
   const queued = held.asked();
   await held.world.advance(0);
   assertEquals(await held.counts("a"), [1, 1]);
-  assert(!breakers.isOpen(account, held.gateway.generation.config.circuit_breaker));
+  assertEquals(breakers.openFor(account, held.gateway.generation.config.circuit_breaker), 0);
   await response.body?.cancel();
   await held.world.advance(0);
   held.oldest().answer();

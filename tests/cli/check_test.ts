@@ -45,6 +45,25 @@ const RELAY_OFF = `              off: relay (refuses ${FAMILIES})`;
 const RELAY = `              relay: ${FAMILIES}`;
 const BACKGROUND = "              off: background_responses (refuses background: true)";
 
+Deno.test("check says of a route whose targets all name a model what to write to serve every model", async () => {
+  const route = (target: string, match = "") =>
+    `providers: {openai: {api_key: k, default_model: gpt-4o}}
+routing: {routes: [{name: main, ${match}targets: [{provider: openai${target}}]}]}
+`;
+  const line = "leave out 'model' at a target and set 'default_model' at its provider";
+  for (
+    const [text, isNamed] of [
+      [route(", model: gpt-4o"), true],
+      [route(""), false],
+      [route(", model: gpt-4o", "match: {models: [gpt-4o]}, "), false],
+    ] as const
+  ) {
+    using file = await configFile(text);
+    const { out } = await ran(["check", "--config", file.path]);
+    assertEquals(out.includes(line), isNamed);
+  }
+});
+
 Deno.test("explain prints the limit of concurrent attempts of a target", async () => {
   const cases = {
     "max_concurrent: 2": "at most 2 at once, none queued",

@@ -248,3 +248,40 @@ Deno.test("a path whose calls are not routed is refused", async () => {
     assertEquals([code, out], [1, `Refused: calls of ${path} are not routed.\n`]);
   }
 });
+
+Deno.test("explain says which provider gets new objects and lists, and where an object goes, without a model", async () => {
+  const config = (relays: readonly string[]) => `
+providers:
+${
+    relays.map((relay, at) =>
+      `  p${at}: {type: compat, base_url: "http://p${at}", capabilities: {relay: [${relay}]}}`
+    ).join("\n")
+  }
+routing: {routes: [{name: main, targets: [{provider: p0}]}]}
+`;
+  const explainedFor = async (relays: readonly string[], ...args: readonly string[]) => {
+    using file = await configFile(config(relays));
+    return await ran(["explain", "--config", file.path, ...args]);
+  };
+  const one = await explainedFor(["audio", "files"], "--path=/v1/files");
+  assertEquals([one.code, one.out], [
+    0,
+    `Request: /v1/files, for which a provider needs capabilities.relay: [files], provider not named
+Provider p0: skipped, it does not declare files
+Provider p1: able
+New objects and lists go to provider p1.
+A request with an ID goes to the provider and key that made the object, if they are known.
+`,
+  ]);
+  const content = await explainedFor(["files"], "--path=/v1/files/file-1/content");
+  assertEquals(content.code, 0);
+  const two = await explainedFor(["batches", "batches"], "--path=/v1/batches");
+  assertEquals(two.code, 1);
+  assertStringIncludes(two.out, "name one with the X-Gateway-Provider header");
+  const named = await explainedFor(["batches", "batches"], "--path=/v1/batches", "--provider=p1");
+  assertEquals(named.code, 0);
+  assertStringIncludes(named.out, "New objects and lists go to provider p1.");
+  const none = await explainedFor(["audio"], "--path=/v1/uploads");
+  assertEquals(none.code, 1);
+  assertStringIncludes(none.out, "No provider offers this");
+});

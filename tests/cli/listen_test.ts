@@ -116,9 +116,9 @@ Deno.test("a WebSocket keeps its connection while its peer watches it", async ()
   const messages: string[] = [];
   await using server = listening((request, peer) => {
     const { socket, response } = Deno.upgradeWebSocket(request);
-    const watch = peer.watchMessages?.(() => messages.push("too large"));
+    const watch = peer.watchMessages?.(0, () => {});
     socket.onmessage = ({ data }) => {
-      watch?.arrived();
+      watch?.arrived(5);
       messages.push(data);
       socket.send("heard");
     };

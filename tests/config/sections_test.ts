@@ -19,6 +19,8 @@ Deno.test("problems in server, logging, retry and circuit_breaker are reported w
       "server.max_json_members: must be at least 1 (line 1, column 28)",
     "server: {max_concurrent_requests: 0}":
       "server.max_concurrent_requests: must be at least 1 (line 1, column 35)",
+    "server: {max_sockets_per_client: 0}":
+      "server.max_sockets_per_client: must be at least 1 (line 1, column 34)",
     "server: {max_upload: 64MiB}": "server.max_upload: must be a number (line 1, column 22)",
     "server: {max_upload: 0}": "server.max_upload: must be at least 1 (line 1, column 22)",
     "server: {max_body_memory: 256MiB}":

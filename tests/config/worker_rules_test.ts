@@ -73,9 +73,21 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
   assertEquals([places("none", 2), places("none", 1)], [[], []]);
 });
 
+Deno.test("body memory with less room than an upload for each worker is warned of, with what all may hold together", () => {
+  const warnings = (server: string) =>
+    warningsOf(withSection(`server: {${server}}`, "state: {store: none}")).filter((line) =>
+      line.startsWith("server.max_body_memory")
+    );
+  const [warning = ""] = warnings("workers: 4, max_body_memory: 1000, max_upload: 300");
+  assertMatch(warning, /each of the 4 workers has room for one upload, .* may hold 1200 bytes/);
+  assertEquals(warnings("workers: 4, max_body_memory: 1200, max_upload: 300"), []);
+  assertEquals(warnings("workers: 1, max_body_memory: 1, max_upload: 300"), []);
+  assertEquals(warnings("workers: auto, max_body_memory: 1, max_upload: 300"), []);
+});
+
 Deno.test("every divided limit below the number of workers is warned of, also of keys, groups, budgets and the cache", () => {
   const text = (store: string, value: number) => `
-server: {workers: 3, max_concurrent_requests: ${value}}
+server: {workers: 3, max_concurrent_requests: ${value}, max_sockets_per_client: ${value}}
 state: {store: ${store}${store === "valkey" ? ', valkey: {url: "valkey://127.0.0.1"}' : ""}}
 caching: {enabled: true, max_size: ${value}}
 security:
@@ -101,6 +113,7 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
     "providers.sim.max_concurrent",
     "providers.sim.max_queued",
     "server.max_concurrent_requests",
+    "server.max_sockets_per_client",
   ];
   assertEquals(places("valkey", 2), ofProcess);
   assertEquals(

@@ -36,7 +36,7 @@ Deno.test("the reasoning of a response is its whole text, its calls, and its blo
     {
       text: "hm",
       callIds: ["call_0", "call_1"],
-      blocks: [{ value: BLOCK, callsBefore: 0 }, { value: ITEM, callsBefore: 1 }],
+      blocks: [{ value: BLOCK, callsBefore: 0 }, { value: ITEM, callsBefore: 1, textBefore: 2 }],
     },
   );
 });

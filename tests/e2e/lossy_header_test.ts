@@ -104,7 +104,12 @@ const CHAT = "/v1/chat/completions";
 const RESPONSES = "/v1/responses";
 const PNG = "data:image/png;base64,iVBORw0K";
 const USER = { role: "user", content: "Hi" };
-const SCHEMA = { name: "answer", description: "d", strict: false, schema: { type: "object" } };
+const SCHEMA = {
+  name: "answer",
+  description: "d",
+  strict: false,
+  schema: { type: "object", additionalProperties: false },
+};
 const FORMAT = { type: "json_schema", json_schema: SCHEMA };
 
 /** A Chat request with all that the Messages protocol carries in part. */

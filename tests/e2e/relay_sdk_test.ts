@@ -163,21 +163,25 @@ Deno.test("speech that breaks off never looks complete to the SDK", async () => 
   assertEquals([report.failure?.kind, report.brokeOff], ["upstream_unreachable", true]);
 });
 
-Deno.test("speech that breaks off ends its connection without the last chunk", async () => {
+Deno.test("speech that breaks off ends its connection without the last chunk, and whole speech has its length", async () => {
   await using sdk = start();
   for (const [model, isWhole] of [[MODEL, true], ["sim-broken-reset", false]] as const) {
     const { hostname, port } = new URL(sdk.gateway.url);
     using connection = await Deno.connect({ hostname, port: Number(port) });
     const body = JSON.stringify({ model, voice: "alloy", input: "good day" });
-    const head = `POST /v1/audio/speech HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n` +
+    const request = `POST /v1/audio/speech HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n` +
       `content-length: ${body.length}\r\n\r\n`;
-    await connection.write(new TextEncoder().encode(head + body));
+    await connection.write(new TextEncoder().encode(request + body));
     let text = "";
     const decoder = new TextDecoder("latin1");
     for await (const piece of connection.readable) text += decoder.decode(piece);
-    assertStringIncludes(text.toLowerCase(), "transfer-encoding: chunked\r\n");
     assertStringIncludes(text, "RIFF");
-    assertEquals(text.endsWith("0\r\n\r\n"), isWhole);
+    const [head = "", sent = ""] = text.split(/\r\n\r\n(.*)/s);
+    if (isWhole) assertStringIncludes(head, `content-length: ${sent.length}`);
+    else {
+      assertStringIncludes(head.toLowerCase(), "transfer-encoding: chunked");
+      assert(!text.endsWith("0\r\n\r\n"));
+    }
   }
 });
 
@@ -230,15 +234,35 @@ Deno.test("the SDK uploads a file in parts", async () => {
   assertEquals((await uploads.cancel(other.id)).status, "cancelled");
 });
 
+Deno.test("images are edited in a JSON body too, whole and as a stream", async () => {
+  await using sdk = start();
+  for (const stream of [false, true]) {
+    const response = await fetch(`${sdk.gateway.url}/v1/images/edits`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        model: `sim/${MODEL}`,
+        images: [{ file_id: "f" }],
+        prompt: "x",
+        stream,
+      }),
+    });
+    assertEquals(response.status, 200);
+    assertStringIncludes(await response.text(), stream ? "image_edit.completed" : "b64_json");
+  }
+});
+
 Deno.test("rerank orders documents and counts their tokens", async () => {
   await using sdk = start();
-  const response = await fetch(`${sdk.gateway.url}/v1/rerank`, {
-    method: "POST",
-    body: JSON.stringify({ model: `sim/${MODEL}`, query: "q", documents: ["one", "two three"] }),
-  });
-  const { results, model } = await response.json();
-  assertEquals([results.length, model], [2, MODEL]);
-  assertEquals((await sdk.gateway.reported(1)).usage?.input, 3);
+  for (const [at, path] of ["/v1/rerank", "/v2/rerank", "/rerank"].entries()) {
+    const response = await fetch(`${sdk.gateway.url}${path}`, {
+      method: "POST",
+      body: JSON.stringify({ model: `sim/${MODEL}`, query: "q", documents: ["one", "two three"] }),
+    });
+    const { results, model } = await response.json();
+    assertEquals([results.length, model], [2, MODEL]);
+    assertEquals((await sdk.gateway.reported(at + 1)).usage?.input, 3);
+  }
 });
 
 Deno.test("an endpoint that no target has is refused by the name of its capability", async () => {

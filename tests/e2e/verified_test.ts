@@ -235,3 +235,218 @@ Deno.test("text that waits for a required call is limited, and then the attempt 
   assertEquals(response.status, 502);
   assertEquals((await errorOf(response)).code, "promise_broken");
 });
+
+/** A schema whose pattern takes more than half of the time that the patterns of a request may take. */
+const NAMED = {
+  type: "object",
+  properties: { n: { type: "string", pattern: "^[\\p{L} ]{1,80}$" } },
+  required: ["n"],
+  additionalProperties: false,
+};
+
+const SHARED: readonly (readonly [path: string, body: JsonObject, verified: string])[] = [
+  ["chat/completions", {
+    ...CHAT,
+    tools: [{ type: "function", function: { name: "f", strict: true, parameters: NAMED } }],
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "x", strict: true, schema: NAMED },
+    },
+  }, "tools[0].function.strict, response_format.json_schema.strict"],
+  ["responses", {
+    ...RESPONSES,
+    tools: [{ type: "function", name: "f", strict: true, parameters: NAMED }],
+    text: { format: { type: "json_schema", name: "x", strict: true, schema: NAMED } },
+  }, "tools[0].strict, text.format.strict"],
+  ["messages", {
+    model: "m",
+    max_tokens: 9,
+    messages: CHAT.messages,
+    tools: [{ name: "f", strict: true, input_schema: NAMED }],
+  }, "tools.0.strict"],
+];
+
+Deno.test("a pattern is compiled once for all schemas and targets of a request of any client API", async () => {
+  const config = CONFIG.replaceAll('.test"}', '.test", capabilities: {structured_outputs: true}}');
+  const text = record({
+    content: "",
+    tool_calls: [{ function: { name: "f", arguments: { n: "a" } } }],
+  }, true);
+  for (const [path, body, verified] of SHARED) {
+    const { post, hosts } = gatewayOf(config, GOOD, GOOD, text);
+    const response = await post(path, body);
+    assertEquals(response.status, 200, path);
+    assertEquals(response.headers.get("x-gateway-verified"), verified);
+    // The fallback was eligible too.
+    assertEquals(hosts, ["up.test", "up.test", "spare.test"]);
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("the schemas of a request of any client API share one bound for their patterns", async () => {
+  const config = CONFIG.replaceAll('.test"}', '.test", capabilities: {structured_outputs: true}}');
+  const other = JSON.parse(JSON.stringify(NAMED).replace("{1,80}", "{1,81}"));
+  const formats: Readonly<Record<string, JsonObject>> = {
+    "chat/completions": {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "x", strict: true, schema: other },
+      },
+    },
+    responses: {
+      text: { format: { type: "json_schema", name: "x", strict: true, schema: other } },
+    },
+    messages: { output_config: { format: { type: "json_schema", schema: other } } },
+  };
+  for (const [path, body, verified] of SHARED) {
+    const { post } = gatewayOf(config, record(called("a"), true));
+    const response = await post(path, { ...body, ...formats[path] });
+    assertEquals(response.status, 200, path);
+    // Only the tool is checked: the second pattern would take too long.
+    assertEquals(response.headers.get("x-gateway-verified"), verified.split(", ")[0]);
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("patterns that take too long to compile are refused by path, before a provider is called", async () => {
+  const slow = "\\p{L}".repeat(390);
+  const names = Array.from({ length: 240 }, (_, at) => `p${at}`);
+  const parameters = {
+    ...SCHEMA,
+    required: names,
+    properties: Object.fromEntries(
+      names.map((name) => [name, { type: "string", pattern: `[${slow}${name}]` }]),
+    ),
+  };
+  const { post, hosts } = gatewayOf(CONFIG, GOOD);
+  const response = await post("chat/completions", {
+    ...CHAT,
+    tools: [{ type: "function", function: { ...TOOL, parameters } }],
+  });
+  assertEquals(response.status, 400);
+  const { code, param, message } = await errorOf(response);
+  assertEquals(code, "unsupported_feature");
+  assertEquals(param, "tools[0].function.parameters.properties.p0.pattern");
+  assertStringIncludes(String(message), "take too long to compile");
+  assertEquals(hosts, []);
+});
+
+const SPOKEN = [
+  { type: "text", text: "Let me look." },
+  { type: "tool_use", id: "toolu_1", name: "f", input: { n: 1 } },
+];
+
+Deno.test("a sentence before a call keeps the promise of JSON over messages, and one alone breaks it", async () => {
+  const config = CONFIG.replaceAll("type: local", 'type: messages, api_key: "k"');
+  const body = {
+    ...CHAT,
+    tools: [{ type: "function", function: { name: "f", parameters: SCHEMA } }],
+  };
+  for (const [content, status] of [[SPOKEN, 200], [SPOKEN.slice(0, 1), 502]] as const) {
+    const message = {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      model: "m",
+      content,
+      stop_reason: "end_turn",
+      usage: { input_tokens: 1, output_tokens: 2 },
+    };
+    const { post } = gatewayOf(config, JSON.stringify(message));
+    const response = await post("chat/completions", {
+      ...body,
+      response_format: { type: "json_object" },
+    });
+    assertEquals(response.status, status);
+    await response.body?.cancel();
+  }
+});
+
+/** A stream over messages that has reported its input when it reaches the stop text. */
+const CUT_STREAM = [
+  {
+    type: "message_start",
+    message: { id: "msg_1", model: "m", usage: { input_tokens: 7, output_tokens: 1 } },
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  {
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "text_delta", text: "Twelve letters\n\nmore" },
+  },
+];
+
+/** A Responses stream, which reports its counts only at its end. */
+const CUT_RESPONSE = [
+  {
+    type: "response.created",
+    sequence_number: 0,
+    response: { id: "resp_1", object: "response", status: "in_progress", model: "m", output: [] },
+  },
+  {
+    type: "response.output_item.added",
+    sequence_number: 1,
+    output_index: 0,
+    item: { type: "message", id: "msg_1", role: "assistant", status: "in_progress", content: [] },
+  },
+  {
+    type: "response.output_text.delta",
+    sequence_number: 2,
+    output_index: 0,
+    content_index: 0,
+    item_id: "msg_1",
+    delta: "Twelve letters\n\nmore",
+  },
+];
+
+Deno.test("a stream that is cut at a stop text counts tokens in the metrics, without a client key too", async () => {
+  const cases = [
+    ['type: messages, api_key: "k"', CUT_STREAM, "7"],
+    ['type: compat, api_key: "k"', CUT_RESPONSE, "[1-9]\\d*"],
+  ] as const;
+  for (const [type, records, input] of cases) {
+    const config = CONFIG.replaceAll("type: local", type).replace(
+      "{provider: up}",
+      type.startsWith("type: compat")
+        ? "{provider: up, upstream_request_type: responses}"
+        : "{provider: up}",
+    );
+    const body = records.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(
+      "",
+    );
+    const { post, scrape } = gatewayOf(config, body);
+    const response = await post("chat/completions", {
+      model: "m",
+      messages: CHAT.messages,
+      stream: true,
+      stop: ["\n\n"],
+    });
+    assertEquals(response.status, 200);
+    assertStringIncludes(await response.text(), "Twelve letters");
+    const metrics = await scrape();
+    for (const [direction, count] of [["input", input], ["output", "4"]]) {
+      const line =
+        `gateway_tokens_total{provider="up",model="_dynamic",direction="${direction}"} ${count}\n`;
+      assert(new RegExp(line.replace("{", "\\{")).test(metrics), line);
+    }
+  }
+});
+
+Deno.test("a format that is not strict reaches a provider of type messages closed, and is named as lossy", async () => {
+  const config = CONFIG.replaceAll(
+    "type: local",
+    'type: messages, api_key: "k", capabilities: {structured_outputs: true}',
+  );
+  const schema = { type: "object", properties: { a: { type: "object", properties: {} } } };
+  const { post } = gatewayOf(config, "{}");
+  for (const [strict, lossy] of [[false, true], [true, false]]) {
+    const response = await post("chat/completions", {
+      model: "m",
+      messages: CHAT.messages,
+      response_format: { type: "json_schema", json_schema: { name: "x", strict, schema } },
+    });
+    await response.body?.cancel();
+    const header = response.headers.get("x-gateway-lossy") ?? "";
+    assertEquals(header.includes("json_schema.schema.properties.a.additionalProperties"), lossy);
+  }
+});

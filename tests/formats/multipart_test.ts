@@ -188,7 +188,7 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   [
     "a model with a continued file name",
     part("model", "a", '; filename*0="a"') + "--b0--",
-    "without a file name",
+    "one name",
   ],
   ["no name", `--b0\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b0--`, "one name"],
   ["no headers", "--b0\r\n\r\nx\r\n--b0--", "one name"],
@@ -200,7 +200,7 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   [
     "an encoded part",
     FORM.replace("\r\n\r\n", "\r\nContent-Transfer-Encoding: base64\r\n\r\n"),
-    "transfer encoding",
+    "has an encoding",
   ],
   ["a folded header", FORM.replace("; name", ";\r\n name"), "malformed or repeated"],
   ["a boundary behind a bare LF", FORM.replace("\n--b1", "\n--b0"), "malformed"],
@@ -213,7 +213,7 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   [
     "headers of 1 MB",
     FORM.replace("\r\n\r\n", `\r\nX-Long: ${"x".repeat(1_000_000)}\r\n\r\n`),
-    "larger than 16384 bytes",
+    "larger than 1000 bytes",
   ],
   [
     "a model that is a file",
@@ -224,10 +224,10 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   [
     "a boundary behind the provider of a model",
     part("model", 'up/--b0\r\nContent-Disposition: form-data; name="model"\r\n\r\nm') + "--b0--",
-    "one short line",
+    "malformed",
   ],
   ["a model of two lines", part("model", "a\r\nb") + "--b0--", "one short line"],
-  ["a model with its boundary", part("model", "up/--b0") + "--b0--", "one short line"],
+  ["a model with its boundary", part("model", "up/--b0") + "--b0--", "malformed"],
   ["a model in another charset", encodedModel("text/plain; charset=utf-16le"), "in UTF-8"],
   [
     "a model in two charsets",
@@ -237,19 +237,103 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   ["an encoded charset", encodedModel("text/plain; charset*=us-ascii''utf-7"), "in UTF-8"],
   [
     "a charset of all texts",
-    part("_charset_", "utf-7") + part("model", "m") + "--b0--",
-    "in UTF-8",
+    part("_charset_", "utf-8") + part("model", "m") + "--b0--",
+    "without a part '_charset_'",
   ],
   [
     "parameters behind an escaped quotation mark",
     part("x", "m", '; filename="a\\"; name=model; b="') + "--b0--",
     "one name",
   ],
+  ...[
+    'multipart/form-data; boundary="b\\0"',
+    'multipart/form-data; boundary="\\b0"',
+  ].map((type) => ["an escape in its boundary", FORM, "RFC 2046", type] as const),
+  ...["; boundary*=utf-8''b1", "; charset=utf-7", "; x=y", "; charset=utf-8; charset=utf-8"].map((
+    more,
+  ) => ["another parameter", FORM, "nothing else", TYPE + more] as const),
+  ...[
+    "mo\\del",
+    "mod%22el",
+    " model",
+    "model ",
+    "/model",
+    "mod;el",
+    "modèl",
+    "model\\\\",
+    "model\0",
+    "",
+  ]
+    .map((name) =>
+      ["a name that parsers read in two ways", `${part(name, "m")}--b0--`, "one name"] as const
+    )
+    .map(([why, body]) => [why, body, ""] as const),
+  ["two names that differ by case", `${part("N", "1")}${part("n", "2")}--b0--`, "only by case"],
+  ["a name that is model in another case", `${part("Model", "m")}--b0--`, "only by case"],
+  ...["", "a/", "..", "&#47;", "a&sol;", "&nbsp"].map((name) =>
+    [
+      "a file name that Django omits",
+      part("file", "x", `; filename="${name}"`) + "--b0--",
+      "every parser",
+    ] as const
+  ),
+  [
+    "an encoded file name alone",
+    part("file", "x", "; filename*=utf-8''a") + "--b0--",
+    "every parser",
+  ],
+  [
+    "a file name that is not encoded",
+    part("file", "x", '; filename="a"; filename*=a') + "--b0--",
+    "every parser",
+  ],
+  ["a space before a semicolon", part("file", "x", ' ; filename="a"') + "--b0--", "one name"],
+  [
+    "a file name with two semicolons",
+    part("file", "x", '; filename="a;b;c"') + "--b0--",
+    "one name",
+  ],
+  [
+    "a file name that ends in an escaped backslash",
+    part("file", "x", '; filename="a\\\\"') + "--b0--",
+    "one name",
+  ],
+  ["a boundary within a line", FORM.replace("--b1", "x--b0"), "malformed"],
+  ["a boundary within a header", FORM.replace("\r\n\r\n", "\r\nX-A: --b0\r\n\r\n"), "malformed"],
+  ["white space behind a boundary", FORM.replace("--b0\r\n", "--b0 \r\n"), "malformed"],
+  ["two line ends before its first boundary", `\r\n\r\n${FORM}`, "must begin with its boundary"],
+  ["a bare LF before its first boundary", `\n${FORM}`, "must begin with its boundary"],
+  ["a header with a control character", FORM.replace("\r\n\r\n", "\r\nX: \v\r\n\r\n"), "malformed"],
+  [
+    "nine headers in a part",
+    FORM.replace("\r\n\r\n", `${"12345678".replace(/./g, "\r\nX-$&: y")}\r\n\r\n`),
+    "more than 8 headers",
+  ],
+  [
+    "a packed part",
+    FORM.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"),
+    "has an encoding",
+  ],
+  [
+    "a wrong length of a part",
+    FORM.replace("\r\n\r\n", "\r\nContent-Length: 3\r\n\r\n"),
+    "not its length",
+  ],
+  ["a model that is no plain text", encodedModel("application/octet-stream"), "in UTF-8"],
+  ["a model with a byte order mark", `${part("model", "\ufeffm")}--b0--`, "in UTF-8"],
+  ["a text above 1 MB", `${part("prompt", "x".repeat(1_000_001))}--b0--`, "at most 1 MB"],
+  [
+    "a text in another charset",
+    encodedModel("text/plain; charset=utf-7").replace('"model"', '"prompt"'),
+    "in UTF-8",
+  ],
   ["two thousand parts", `${part("x", "").repeat(2_000)}--b0--`, "more than 1024 parts"],
 ];
 
-for (const [why, body, message, type] of REFUSED) {
-  Deno.test(`a multipart body with ${why} is refused as invalid_multipart, at every read size`, () => {
+for (const [index, [why, body, message, type]] of REFUSED.entries()) {
+  const number = REFUSED.slice(0, index).filter(([other]) => other === why).length;
+  const name = number === 0 ? why : `${why} (${number + 1})`;
+  Deno.test(`a multipart body with ${name} is refused as invalid_multipart, at every read size`, () => {
     for (const size of [1, 7, Infinity]) {
       const form = parse(body, type, size);
       assert(!form.ok);
@@ -272,20 +356,58 @@ Deno.test("a model in UTF-8 is read, however its charset is written", () => {
     assert(form.ok, type);
     assertEquals(formText(form.value, "model"), "m");
   }
-  assert(parse(`${part("_charset_", "UTF-8")}${part("model", "mé")}--b0--`).ok);
   assert(!parse(encodedModel("text/plain; charset=ISO-8859-1").replace("m\r", "mé\r")).ok);
 });
 
-Deno.test("a file name in another charset is sent as it came", () => {
-  const [head = "", rest = ""] = part("file", "x", '; filename="m?ller.wav"').split("?");
-  const sent = [...encoder.encode(part("model", "up/m") + head), 0xfc, ...encoder.encode(rest)];
-  const form = parse(new Uint8Array([...sent, ...encoder.encode("--b0--")]));
-  assert(form.ok);
-  assertEquals(form.value.parts.map(({ name, isFile }) => [name, isFile]), [
-    ["model", false],
-    ["file", true],
-  ]);
-  assert(join(withModel(form.value, "m")).includes(0xfc));
+Deno.test("a head or a text that is no UTF-8 is refused", () => {
+  for (const text of [part("file", "x", '; filename="m?ller.wav"'), part("prompt", "?")]) {
+    const [head = "", rest = ""] = text.split("?");
+    const bytes = [...encoder.encode(head), 0xfc, ...encoder.encode(`${rest}--b0--`)];
+    const form = parse(new Uint8Array(bytes));
+    assert(!form.ok && form.failure.kind === "invalid_multipart");
+  }
+});
+
+Deno.test("a CRLF before the first boundary is accepted, and is no part of a model that is put first", () => {
+  for (const size of [1, 7, Infinity]) {
+    const form = parse(`\r\n${part("prompt", "x")}--b0--`, TYPE, size);
+    assert(form.ok);
+    assertEquals(formText(form.value, "prompt"), "x");
+    const sent = new TextDecoder().decode(join(withModel(form.value, "m")));
+    assertEquals(sent, `${part("model", "m")}${part("prompt", "x")}--b0--`);
+  }
+});
+
+Deno.test("names and file names with escapes that every parser reads alike are accepted", () => {
+  const texts = [
+    part('a\\"b', "x"),
+    part("a\\\\b", "x"),
+    part("file", "x", '; filename="a\\"b.wav"'),
+    part("file", "x", "; filename=\"ü;.wav\"; filename*=utf-8''%C3%BC.wav"),
+    part("file", "x", '; filename="R&D%22.wav"'),
+    part("file", "x", '; filename="a"\r\nContent-Length: 1'),
+  ];
+  const forms = texts.map((text) => parse(`${text}--b0--`));
+  const names = forms.map((form) => form.ok && form.value.parts.map(({ name }) => name).join());
+  assertEquals(names, ['a"b', "a\\b", "file", "file", "file", "file"]);
+});
+
+Deno.test("a provider gets a content type of the gateway's own, with the boundary in quotes where it must be", () => {
+  const types = [
+    ["b0", "multipart/form-data; boundary=b0"],
+    ['"b0"; charset=UTF-8', "multipart/form-data; boundary=b0"],
+    ["a=b", 'multipart/form-data; boundary="a=b"'],
+    ['"a b"', 'multipart/form-data; boundary="a b"'],
+  ] as const;
+  for (const [written, own] of types) {
+    const boundary = written.replace(/;.*/, "").replaceAll('"', "");
+    const form = parse(
+      FORM.replaceAll("--b0", `--${boundary}`),
+      `Multipart/Form-Data;boundary=${written}`,
+    );
+    assert(form.ok);
+    assertEquals(form.value.contentType, own);
+  }
 });
 
 Deno.test("a model that is no UTF-8 is refused", () => {

@@ -1,5 +1,6 @@
 import { ConnectionError } from "../../src/core/connection_error.ts";
 import { newHttpClient } from "../../src/http_client/client.ts";
+import type { Clock } from "../../src/http_client/connection_pool.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { assertEquals } from "../support/assert.ts";
 import type { Line } from "../support/line.ts";
@@ -11,7 +12,7 @@ import { abortable, encoder, plain, post, type Served, server } from "./server.t
 type Second = (line: Line) => unknown;
 
 /** Serves the first request of each connection, and calls the test's behaviour for the second. */
-function stale(second: Second) {
+function stale(second: Second, clock?: Clock) {
   const paths: string[] = [];
   const served = server(async (line, number) => {
     for (let count = 1;; count++) {
@@ -21,7 +22,7 @@ function stale(second: Second) {
       if (count > 1) return void await second(line);
       await line.write(encoder.encode(plain(`from ${number}`)));
     }
-  });
+  }, clock);
   return { served, paths };
 }
 
@@ -64,6 +65,26 @@ Deno.test("a reused connection that fails before any byte of the response is rep
       const answer = await textOf(await served.client.send(`${served.url}/second`, request));
       assertEquals([answer, repeats()], ["from 2", 1], way);
       assertEquals(paths, ["1 /v1/first", "1 /v1/second", "2 /v1/second"], way);
+    }
+  }
+});
+
+Deno.test("a request is not sent again if its reused connection fails more than 1 s after the write", async () => {
+  for (const [way, end] of Object.entries(ENDS)) {
+    for (const [waitedMs, expected] of [[1_000, "answered"], [1_001, way]] as const) {
+      let now = 0;
+      const clock = { now: () => now, every: () => () => {}, after: () => () => {} };
+      const { served, paths } = stale((line) => {
+        now += waitedMs;
+        return end(line);
+      }, clock);
+      await using _closed = served;
+      await used(served);
+      const { request, repeats } = repeatable();
+      const kind = await kindOf(served.client.send(`${served.url}/second`, request));
+      assertEquals(kind, expected === "half closed" ? "closed" : expected, `${way} ${waitedMs}`);
+      const isRepeated = expected === "answered";
+      assertEquals([repeats(), paths.length], isRepeated ? [1, 3] : [0, 2], `${way} ${waitedMs}`);
     }
   }
 });

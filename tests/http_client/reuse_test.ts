@@ -85,6 +85,32 @@ Deno.test("a response on an idle connection closes the connection", async () => 
   assertEquals(await ask(served), "from 2");
 });
 
+Deno.test("a response that arrives in the moment of the next request is not taken for the next response", async () => {
+  for (const descriptors of ["found", "not found"]) {
+    using _hidden = descriptors === "found" ? null : withoutDescriptors();
+    const lines: Line[] = [];
+    await using served = server(async (line, number) => {
+      lines.push(line);
+      await answering(() => plain(`from ${number}`))(line);
+    });
+    assertEquals(await ask(served), "from 1");
+    // The bytes are in the kernel when the next request is written: no other task runs between the two.
+    void lines[0]?.write(encoder.encode(plain("evil")));
+    assertEquals(await ask(served), "from 2", descriptors);
+    assertEquals(await ask(served), "from 2", descriptors);
+    assertEquals(served.connections(), 2, descriptors);
+  }
+});
+
+/** Hides the C library, as on systems where the sockets of the process cannot be reached. */
+function withoutDescriptors(): Disposable {
+  const { dlopen } = Deno;
+  Deno.dlopen = () => {
+    throw new Error("no library");
+  };
+  return { [Symbol.dispose]: () => void (Deno.dlopen = dlopen) };
+}
+
 Deno.test("a connection that the server closes while it is idle is not reused", async () => {
   const closed = Promise.withResolvers<void>();
   await using served = server(async (line, number) => {

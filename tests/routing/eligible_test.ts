@@ -1,4 +1,4 @@
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import type { Got } from "../support/chat_call.ts";
 import { routed, servedBy } from "./routed.ts";
 
@@ -24,6 +24,8 @@ Deno.test("a requested model that the route lacks is refused before any upstream
   const expected = [400, "invalid_request_error", "model", "model_not_found"];
   assertEquals(refused(await gateway.ask({ body: { model: "z" } })), expected);
   assertEquals(refused(await gateway.ask({ body: { model: "a/y" } })), expected);
+  const { error } = await gateway.ask({ body: { model: "z" } });
+  assertStringIncludes(String(error.message), 'a target without a "model" serves every model');
   assertEquals(refused(await gateway.ask({ headers: { "x-gateway-model": "X" } })), expected);
   assertEquals(gateway.upstream, []);
 });

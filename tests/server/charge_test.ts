@@ -382,3 +382,40 @@ Deno.test("tokens of a stream of completions that reports none are estimated fro
 });
 
 const RELAYED = ", capabilities: {relay: [completions]}";
+
+const FINISHED: readonly string[] = sseOf(
+  { id: "c", choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] },
+  { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+);
+
+Deno.test("a client that leaves after the finish pays for the reported tokens, of which the gateway waits 5 s", async () => {
+  const request = { ...CHAT, stream: true };
+  const gateway = charged("compat", [{ records: FINISHED }]);
+  await leaveAfter(gateway, post("/v1/chat/completions", request), "stop");
+  await gateway.world.advance(4_999);
+  assertEquals(gateway.reports.length, 0);
+  await gateway.world.advance(1);
+  assertEquals(await sums(gateway), estimated(gateway.sent.at(-1) ?? "", "Hi"));
+  assertEquals(gateway.reports.length, 1);
+});
+
+Deno.test("a stream that breaks its promise is charged with its tokens, which come after the broken text", async () => {
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const head = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [] };
+  const records = sseOf(
+    { type: "message_start", message: { ...head, stop_reason: null, stop_sequence: null, usage } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "no object" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } },
+    { type: "message_stop" },
+  );
+  const gateway = charged("messages", [{ records }]);
+  const json = { response_format: { type: "json_object" } };
+  const request = post("/v1/chat/completions", { ...CHAT, ...json, stream: true });
+  const responding = gateway.app(request);
+  // The stream of the provider does not end; it is read for 5 s at most.
+  for (const ms of [0, 5_000, 1_000]) await gateway.world.advance(ms);
+  await (await responding).text();
+  assertEquals((await sums(gateway)).tokens, 19);
+});

@@ -46,6 +46,31 @@ Deno.test("the memory of a body is freed once, when its call is released", () =>
   assertEquals(freed, ["b", "a"]);
 });
 
+Deno.test("above the limit of body memory the largest unfinished message is dropped, also for a body", () => {
+  const admission = newAdmission({
+    max_concurrent_requests: 9,
+    max_body_memory: 10,
+    max_response_memory: 10,
+  });
+  const dropped: string[] = [];
+  const receive = (socket: string, bytes: number) =>
+    admission.holdDroppable(socket, bytes, () => void dropped.push(socket));
+  receive("small", 2);
+  receive("large", 5);
+  receive("large", 8);
+  assertEquals([dropped, admission.bodyBytes()], [[], 10]);
+  receive("small", 3);
+  assertEquals([dropped.splice(0), admission.bodyBytes()], [["large"], 3]);
+  receive("other", 4);
+  admission.admit("a");
+  assertEquals([admission.hold("a", 7), dropped.splice(0)], [true, ["other"]]);
+  assertEquals([admission.hold("a", 4), dropped, admission.bodyBytes()], [false, [], 10]);
+  receive("small", 0);
+  assertEquals(admission.bodyBytes(), 7);
+  receive("huge", 99);
+  assertEquals([dropped, admission.bodyBytes()], [["huge"], 7], "it drops itself");
+});
+
 Deno.test("whatever calls do, the limits hold and nothing is left of calls that are over", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const step = fc.oneof(

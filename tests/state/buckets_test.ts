@@ -1,4 +1,4 @@
-import { newBuckets } from "../../src/state/buckets.ts";
+import { newBuckets, newBucketsByKind } from "../../src/state/buckets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const SETTINGS = { requests_per_minute: 60, burst_size: 3 };
@@ -124,4 +124,17 @@ Deno.test("without a permitted debt a charge takes all tokens and no more", () =
   const { all } = scripted();
   all.charge("a", SETTINGS, 50);
   assertEquals(all.look("a", SETTINGS), { remaining: 0, waitMs: 1_000 });
+});
+
+Deno.test("wrong keys from 30,000 networks never push out the bucket of a key", () => {
+  const all = newBucketsByKind(() => 0);
+  const once = { requests_per_minute: 1, burst_size: 1 };
+  assertEquals(all.take("key ada", once).isTaken, true);
+  for (let count = 0; count < 30_000; count++) all.take(`address 10.0.${count}`, once);
+  assertEquals([all.size, all.take("key ada", once).isTaken], [10_001, false]);
+  all.charge("address late", SETTINGS, 2);
+  assertEquals(all.look("address late", SETTINGS).remaining, 1);
+  assertEquals(all.lacking("address late"), 2_000);
+  all.clear();
+  assertEquals([all.size, all.take("key ada", once).isTaken], [0, true]);
 });

@@ -3,6 +3,7 @@ import { newSimulator } from "../../src/simulator/simulator.ts";
 import { configOf } from "../config/parse.ts";
 import { samplesNamed } from "../observe/exposition.ts";
 import { answers, type ChatOptions, chatRequest, COMPLETION, type Got, got } from "./chat_call.ts";
+import { assertEquals } from "./assert.ts";
 import { type TestGateway, testGateway } from "./gateway.ts";
 import { streamOf } from "./pieces.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";
@@ -149,4 +150,19 @@ export function poolGateway(
           : [];
       }),
   };
+}
+
+/** Lets keys of the provider `up` rest, as after a refusal with 429, for these seconds. */
+export async function restKeys(
+  { gateway, resting }: PoolGateway,
+  seconds: Readonly<Record<string, number>>,
+): Promise<void> {
+  for (const { name, digest } of gateway.generation.providers.get("up")?.accounts ?? []) {
+    const restS = seconds[name];
+    if (restS === undefined) continue;
+    const key = { provider: "up", name, account: digest };
+    const refused = { kind: "throttled", status: 429, code: null } as const;
+    gateway.state.keyRests.begin(key, refused, { restMs: restS * 1_000, retryAfterMs: null });
+  }
+  assertEquals(await resting(), { up: Object.keys(seconds).length });
 }

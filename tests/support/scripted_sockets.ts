@@ -11,6 +11,8 @@ export interface ScriptedSocket {
   acknowledgedBytes: number;
   unsentBytes: number;
   unreadBytes: number;
+  /** Bound that was set for the bytes that wait in the kernel; null for none. */
+  receiveBufferBytes: number | null;
   isShutDown: boolean;
 }
 
@@ -38,6 +40,7 @@ export function scriptedSocket(
     acknowledgedBytes: 0,
     unsentBytes: 0,
     unreadBytes: 0,
+    receiveBufferBytes: null,
     isShutDown: false,
   };
 }
@@ -73,6 +76,10 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       if (socket !== undefined) socket.isShutDown = true;
     },
     setNoDelay() {},
+    setReceiveBuffer(descriptor, bytes) {
+      const socket = open.get(descriptor);
+      if (socket !== undefined) socket.receiveBufferBytes = bytes;
+    },
     setKeepAlive() {},
     lowestFree: () => null,
     close() {

@@ -201,7 +201,7 @@ function inCustomCall(
 
 /** A JSON Schema format; some wires need no name and would lose it. */
 function formatFor(wire: WireName): Written {
-  const schema = { type: "object" };
+  const schema = { type: "object", ...wire === "messages" && { additionalProperties: false } };
   return wire === "messages" || wire === "local" ? { schema } : { name: "answer", schema };
 }
 

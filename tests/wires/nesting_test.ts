@@ -71,13 +71,13 @@ for (const type of ["messages", "local"]) {
   });
 }
 
-Deno.test("a tool call nested too deeply in a response is an invalid response, not an internal error", async () => {
+Deno.test("a tool call nested too deeply in a response is a response too large to be parsed, not an internal error", async () => {
   const body = '{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}';
   const deep = nested(50_000);
   const block = `{"type":"tool_use","id":"t","name":"f","input":${deep}}`;
   const start = `{"type":"content_block_start","index":0,"content_block":${block}}`;
   const line = `{"message":{"tool_calls":[{"function":{"name":"f","arguments":${deep}}}]}}`;
-  const invalid = [502, "invalid_upstream_response", null];
+  const invalid = [502, "upstream_response_too_large", null];
   const streamed = await answerOf("messages", body, `data: ${start}\n\n`, "text/event-stream");
   assertEquals(streamed, invalid);
   assertEquals(await answerOf("local", body, `${line}\n`, "application/x-ndjson"), invalid);

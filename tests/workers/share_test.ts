@@ -112,6 +112,40 @@ Deno.test("each worker has room for the largest upload, or the share of body mem
   assertEquals(share.server.max_body_memory, whole.server.max_upload);
 });
 
+Deno.test("the shares of body memory are together the limit, or room for one upload in each worker", () => {
+  const whole = config("none");
+  const MIB = 1024 * 1024;
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 512 }),
+      fc.integer({ min: 1, max: 512 }),
+      fc.integer({ min: 2, max: 64 }),
+      (memory, upload, workers) => {
+        const [max_body_memory, max_upload] = [memory * MIB, upload * MIB];
+        const limited = { ...whole, server: { ...whole.server, max_body_memory, max_upload } };
+        const sum = Array.from(
+          { length: workers },
+          (_, at) => shareOf(limited, { number: at + 1, workers }).server.max_body_memory,
+        ).reduce((sum, share) => sum + share, 0);
+        const uploads = workers * Math.min(max_upload, max_body_memory);
+        // Workers with the remainder have one byte more.
+        assert(sum >= max_body_memory && sum - Math.max(max_body_memory, uploads) < workers);
+      },
+    ),
+  );
+});
+
+Deno.test("the sockets of a client are divided among the workers", () => {
+  const shares = sharesOf(
+    configOf(
+      `${
+        LIMITS.replace("{max_con", "{max_sockets_per_client: 257, max_con")
+      }\nstate: {store: none}\n`,
+    ),
+  );
+  assertEquals(shares.map(({ server }) => server.max_sockets_per_client), [129, 128]);
+});
+
 Deno.test("an entry of the cache is at most the share of its worker, unless the cache is shared", () => {
   const whole = config("none");
   const [, second] = sharesOf(whole);

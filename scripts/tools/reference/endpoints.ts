@@ -50,7 +50,7 @@ ${
   }
 
 Every other path is 404 \`unknown_url\`; another method is 405 \`method_not_allowed\`. A request body has at
-most 10 MiB, on \`/v1/messages\` 32 MiB; a multipart one \`server.max_upload\`. A content type is required for multipart bodies only. Responses and conversations are served by the gateway itself or
+most 10 MiB, on \`/v1/messages\` 32 MiB; a multipart one \`server.max_upload\`. A content type is required for multipart bodies, and for JSON on \`/v1/images/edits\`. Responses and conversations are served by the gateway itself or
 by a provider with the [capability](../guide/native-state.md). The [admin page](../operate/admin.md) has its own listener and paths.
 `;
 }

@@ -5,15 +5,17 @@ import type { Usage } from "../../core/events.ts";
 import {
   isObject,
   type JsonDocument,
+  type JsonObject,
   type JsonValue,
   numberOf,
   parseJson,
 } from "../../core/json/json.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
+import type { JsonOutline, UpstreamResponse } from "../../core/reply.ts";
 import { fault, refuse, type Result, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
-import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
+import type { Candidate, Inference, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
 import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -91,7 +93,9 @@ function newResponseHandler(
   const inputs = countInputs(document.value.input ?? null);
   return {
     kind: "whole",
+    ...wire.checkVectors !== undefined && { needed: ["data", "usage"] },
     read(answer) {
+      if (answer.outline !== undefined) return readOutline(wire, answer, answer.outline, inputs);
       const received = utf8Text(answer.body);
       if (received === null) {
         return fault("invalid_upstream_response", "The provider's answer is not valid UTF-8.");
@@ -112,6 +116,23 @@ function newResponseHandler(
   };
 }
 
+/** Returns a large response as it is. */
+function readOutline(
+  { checkVectors }: EmbeddingsWire,
+  { headers, body }: UpstreamResponse,
+  { value, lengths }: JsonOutline,
+  inputs: number,
+): ReturnType<WholeHandler["read"]> {
+  const fits = checkVectors?.(lengths.get("data") ?? -1, inputs);
+  if (fits?.ok === false) return fits;
+  const usage = usageOf(value);
+  if (!usage.ok) return usage;
+  return success({
+    response: { status: 200, headers: { ...headers(), "content-type": "application/json" }, body },
+    outcome: { resource: null, usage: usage.value },
+  });
+}
+
 /** Returns the number of inputs; a list of numbers is one input, in tokens. */
 function countInputs(input: JsonValue): number {
   return Array.isArray(input) && numberOf(input[0] ?? null) === null ? input.length : 1;
@@ -119,7 +140,11 @@ function countInputs(input: JsonValue): number {
 
 function parseUsage(text: string): Result<Usage | null> {
   const answer = parseJson(text);
-  const usage = isObject(answer) && isObject(answer.usage) ? answer.usage : {};
+  return usageOf(isObject(answer) ? answer : {});
+}
+
+function usageOf(answer: JsonObject): Result<Usage | null> {
+  const usage = isObject(answer.usage) ? answer.usage : {};
   const problem = fractionProblem([usage.prompt_tokens, usage.total_tokens]);
   const input = tokenCount(usage.prompt_tokens);
   return problem ?? success(input === null ? null : usageFrom({ input, output: 0 }));

@@ -10,22 +10,22 @@ import { RELAYED, type RelayedEndpoint } from "./table.ts";
 export const relayedApis: readonly ClientApi[] = RELAY_FAMILIES.map((family) => ({
   name: family,
   errors: openaiErrors,
-  endpoints: RELAYED.filter((one) => one.family === family).map(newEndpoint),
+  endpoints: RELAYED.filter((one) => one.family === family).flatMap(newEndpoints),
 }));
 
-function newEndpoint(relayed: RelayedEndpoint): Endpoint {
+function newEndpoints(relayed: RelayedEndpoint): readonly Endpoint[] {
   const { path, about } = relayed;
   if (relayed.kind === "owned") {
     const { method, body } = relayed;
-    return {
+    return [{
       method,
       path,
       about,
       body: body === "json" ? true : body === "none" ? false : body,
       handle: needsStore((call, request) => sendOwned(call, relayed, request)),
-    };
+    }];
   }
-  return {
+  return [path, ...relayed.aliases ?? []].map((path) => ({
     method: "POST",
     path,
     about,
@@ -35,5 +35,5 @@ function newEndpoint(relayed: RelayedEndpoint): Endpoint {
     ...relayed.billed !== null && { isBilled: true },
     sharesAnswer: true,
     handle: (call, request) => sendRouted(call, relayed, request),
-  };
+  }));
 }

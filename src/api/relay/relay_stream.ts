@@ -9,19 +9,21 @@ import type { RelayedRequest } from "./request.ts";
 import type { RoutedEndpoint } from "./table.ts";
 import { relayedUnits, relayedUsage } from "./usage.ts";
 
-/** The parts of an endpoint that determine its streams. */
+/** The parts of an endpoint and its response that determine a stream. */
 type StreamedEndpoint = Pick<RoutedEndpoint, "billed"> & {
   readonly ends: NonNullable<RoutedEndpoint["ends"]>;
+  /** True if the body has a length or a last chunk, so that its end is no break. */
+  readonly isDelimited: boolean;
 };
 
 /**
  * Creates the relay of an event stream: every record keeps its bytes. Comments before the first event are
- * held, so that a failure until then is a failed attempt. A stream of completions is complete with
- * `[DONE]`, any other one with an event of the endpoint's last type for each image. An error event of the
- * upstream is the failure of the stream.
+ * held, so that a failure until then is a failed attempt. A stream is complete with an event of the
+ * endpoint's last type, for each image; with `[DONE]`, as servers end it that do not send this event; or
+ * with the end of a body that has a length or a last chunk, for completions after a finish reason. An error event of the upstream is the failure of the stream.
  */
 export function newRelayStream(
-  { ends, billed }: StreamedEndpoint,
+  { ends, billed, isDelimited }: StreamedEndpoint,
   { count, characters }: RelayedRequest,
 ): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
@@ -29,6 +31,8 @@ export function newRelayStream(
   let last: JsonObject = {};
   let ended = 0;
   let isDone = false;
+  /** The end of the body may be the end of the stream: completions say before it that they are finished. */
+  let isFinished = false;
   const expected = billed === "images" ? count : 1;
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
@@ -36,17 +40,18 @@ export function newRelayStream(
     const data = record.data.trim();
     if (data === "") return hold(record);
     if (data === "[DONE]") {
-      if (ends !== "[DONE]") return hold(record);
       if (waiting !== null) return endedEarly();
       isDone = true;
       return success([record]);
     }
-    const value = parseJson(data);
+    const value = record.outline?.value ?? parseJson(data);
     if (!isObject(value)) return malformed("a record that is not a JSON object");
     const type = typeof value.type === "string" ? value.type : record.event ?? "";
     const isError = record.event === "error" || type === "error" || (value.error ?? null) !== null;
     if (isError) return providerError(value);
     usage = relayedUsage(value) ?? usage;
+    if (isObject(value.usage)) last = value;
+    isFinished ||= ends !== "[DONE]" || hasFinish(value);
     if (ends !== "[DONE]" && type.endsWith(ends)) {
       last = value;
       ended += 1;
@@ -69,14 +74,26 @@ export function newRelayStream(
     return { resource: null, usage, ...units !== null && { units } };
   }
 
+  function end(): Result<readonly StreamRecord[]> {
+    if (!isDone && (!isDelimited || !isFinished)) return endedEarly();
+    isDone = true;
+    return success([]);
+  }
+
   return {
     push,
-    end: () => isDone ? success([]) : endedEarly(),
+    end,
     fail: () => ends === "[DONE]" ? BROKEN_END : [{ ...BROKEN, event: "error" }],
     done: () => isDone,
     usage: () => usage,
     outcome,
   };
+}
+
+/** True if a choice of a chunk of completions has a finish reason. */
+function hasFinish({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) &&
+    choices.some((choice) => isObject(choice) && typeof choice.finish_reason === "string");
 }
 
 function endedEarly(): Result<never> {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { JsonDocument } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { refuse, type Result, success } from "../../core/result.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { formText, type MultipartBody, withModel } from "../../formats/multipart.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
@@ -18,12 +18,19 @@ export interface RelayedRequest {
   readonly count: number;
   /** Number of characters of the text for speech; null without one. */
   readonly characters: number | null;
+  /** Length of the audio in seconds at 16 kbit/s, of which most audio has more; null without a file. */
+  readonly seconds: number | null;
   /** True if the client requests subtitles, whose last time is the length of the audio. */
   readonly hasSubtitles: boolean;
+  /** True if the client requests a transcript that is no JSON. */
+  readonly wantsText: boolean;
   /** Content type of a multipart body; null for JSON. */
   readonly contentType: string | null;
-  /** Returns the client's own body with this model; unchanged without a model. */
-  payload(model: string): Payload;
+  /**
+   * Returns the client's own body with this model; unchanged without a model. Refused if the model would
+   * end its part in a multipart body.
+   */
+  payload(model: string): Result<Payload>;
 }
 
 /**
@@ -47,22 +54,36 @@ function jsonRequest(document: JsonDocument): RelayedRequest {
     stream: stream === true || stream_format === "sse",
     count: countOf(n),
     characters: typeof input === "string" ? codePoints(input) : null,
+    seconds: null,
     hasSubtitles: false,
+    wantsText: false,
     contentType: null,
-    payload: (bare) => jsonPayload(document, bare),
+    payload: (bare) => success(jsonPayload(document, bare)),
   };
 }
 
 function formRequest(form: MultipartBody): RelayedRequest {
+  const format = formText(form, "response_format") ?? "";
   return {
     model: formText(form, "model") ?? "",
     stream: formText(form, "stream")?.trim().toLowerCase() === "true",
     count: countOf(Number(formText(form, "n") ?? "")),
     characters: null,
-    hasSubtitles: ["srt", "vtt"].includes(formText(form, "response_format") ?? ""),
+    seconds: fileSeconds(form),
+    hasSubtitles: ["srt", "vtt"].includes(format),
+    wantsText: ["text", "srt", "vtt"].includes(format),
     contentType: form.contentType,
     payload: (bare) => formPayload(form, bare),
   };
+}
+
+/** Bytes of a second of audio at 16 kbit/s. */
+const AUDIO_BYTES_PER_S = 2_000;
+
+function fileSeconds({ parts }: MultipartBody): number | null {
+  const files = parts.filter(({ isFile }) => isFile);
+  const bytes = files.reduce((sum, { start, end }) => sum + end - start, 0);
+  return files.length === 0 ? null : bytes / AUDIO_BYTES_PER_S;
 }
 
 function countOf(written: unknown): number {
@@ -88,7 +109,11 @@ function jsonPayload({ text, bytes, value, members }: JsonDocument, model: strin
 }
 
 /** Returns a multipart body as it was received, with this model in its part `model`. */
-export function formPayload(form: MultipartBody, model: string): Payload {
+function formPayload(form: MultipartBody, model: string): Result<Payload> {
   const isSame = model === "" || formText(form, "model") === model;
-  return { text: () => "", bytes: () => isSame ? form.pieces : withModel(form, model) };
+  // The client chooses the boundary, and the configuration may choose the model.
+  if (!isSame && model.includes(`--${form.boundary}`)) {
+    return refuse("invalid_multipart", "The boundary is in the model; use another boundary.");
+  }
+  return success({ text: () => "", bytes: () => isSame ? form.pieces : withModel(form, model) });
 }

@@ -1,9 +1,15 @@
-import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { fault, success } from "../../core/result.ts";
 import type { Outcome } from "../../core/stream.ts";
 import type { FixedResponseHandler, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { providerError } from "../../wires/openai/errors.ts";
-import { isJsonType, jsonHeaders, parseResponseDocument } from "../response_document.ts";
+import { utf8Text } from "../../formats/utf8.ts";
+import {
+  isJsonType,
+  isResponseList,
+  jsonHeaders,
+  parseResponseDocument,
+} from "../response_document.ts";
 import type { RelayedRequest } from "./request.ts";
 import { newRelayStream } from "./relay_stream.ts";
 import type { RoutedEndpoint } from "./table.ts";
@@ -27,17 +33,22 @@ export function relayedHandler(
 ): ResponseHandler {
   return {
     kind: "by_type",
-    choose(contentType): FixedResponseHandler {
+    choose(contentType, isDelimited): FixedResponseHandler {
       if (contentType === EVENT_STREAM && endpoint.ends !== null) {
         return {
           kind: "stream",
-          translation: newRelayStream({ ...endpoint, ends: endpoint.ends }, request),
+          translation: newRelayStream({ ...endpoint, ends: endpoint.ends, isDelimited }, request),
           copiesHeaders: true,
           copiesStatus: true,
           maxRecordBytes: MAX_RECORD_BYTES,
+          needed: ["type", ...NEEDED],
         };
       }
-      if (isJsonType(contentType) || endpoint.answer === "json") {
+      const isJson = isJsonType(contentType);
+      if (isJson && endpoint.answer === "text" && request.wantsText) {
+        return transcriptHandler(endpoint, request);
+      }
+      if (isJson || endpoint.answer === "json" || endpoint.answer === "list") {
         return wholeHandler(endpoint, request);
       }
       if (endpoint.answer === "text") return textHandler(endpoint, request);
@@ -47,19 +58,47 @@ export function relayedHandler(
   };
 }
 
+/** Members of a response on which its outcome depends. */
+const NEEDED = ["error", "usage", "data", "duration", "segments"];
+
 /** Reads a JSON response and returns its bytes. An error under status 200 is a fault. */
 function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
+  const isListed = endpoint.answer === "list";
+  return {
+    kind: "whole",
+    // The text of completions is counted if the provider reports no tokens, and a list has no members.
+    ...endpoint.operation !== "text_completion" && !isListed && { needed: NEEDED },
+    read(response) {
+      const document = response.outline ? null : parseResponseDocument(response);
+      if (document?.ok === false && !(isListed && isResponseList(response))) return document;
+      const value = response.outline?.value ?? (document?.ok === true ? document.value.value : {});
+      if (isObject(value.error)) return providerError(value);
+      const images = response.outline?.lengths.get("data");
+      return success({
+        response: { status: response.status, headers: jsonHeaders(response), body: response.body },
+        outcome: outcomeOf(endpoint, request, value, images),
+      });
+    },
+  };
+}
+
+const PLAIN_TEXT = "text/plain; charset=utf-8";
+
+/**
+ * Reads a response in JSON to a request for a transcript as text, which some servers call JSON and others
+ * write as a string.
+ */
+function transcriptHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
+  const json = wholeHandler(endpoint, request);
+  const text = textHandler(endpoint, request);
   return {
     kind: "whole",
     read(response) {
-      const document = parseResponseDocument(response);
-      if (!document.ok) return document;
-      const { value } = document.value;
-      if (isObject(value.error)) return providerError(value);
-      return success({
-        response: { status: response.status, headers: jsonHeaders(response), body: response.body },
-        outcome: outcomeOf(endpoint, request, value),
-      });
+      const value = parseJson(utf8Text(response.body) ?? "");
+      if (isObject(value)) return json.read(response);
+      if (typeof value === "string") return text.read(response);
+      const headers = () => ({ ...response.headers(), "content-type": PLAIN_TEXT });
+      return text.read({ ...response, headers });
     },
   };
 }
@@ -79,7 +118,7 @@ function textHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHa
       return success({
         response: {
           status: response.status,
-          headers: { "content-type": "text/plain; charset=utf-8", ...response.headers() },
+          headers: { "content-type": PLAIN_TEXT, ...response.headers() },
           body: response.body,
         },
         outcome: outcomeOf(endpoint, request, { duration }),
@@ -92,8 +131,8 @@ function outcomeOf(
   { billed }: RoutedEndpoint,
   { characters }: RelayedRequest,
   value: JsonObject,
+  images = Array.isArray(value.data) ? value.data.length : 0,
 ): Outcome {
-  const images = Array.isArray(value.data) ? value.data.length : 0;
   const units = relayedUnits(billed, { value, images, characters });
   return { resource: null, usage: relayedUsage(value), ...units !== null && { units } };
 }

@@ -4,6 +4,7 @@ import { type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import { refuseIncapable } from "../../call/capability.ts";
 import type { Candidate, Inference } from "../../call/inference.ts";
+import { refuseUnknownCost } from "../../call/permissions.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { type RelayedRequest, relayedRequest } from "./request.ts";
 import { relayedHandler } from "./response.ts";
@@ -44,16 +45,22 @@ function newInference(
         endpoint.family,
         namesProvider(call, request),
       );
-      return refused ?? success<Candidate>({
+      const { client: { key }, generation: { config } } = call;
+      const refusal = refused ?? refuseUnknownCost(key, config, target, endpoint.billed);
+      if (refusal !== null) return refusal;
+      const payload = request.payload(target.model);
+      if (!payload.ok) return payload;
+      return success<Candidate>({
         target,
         request: {
           method: "POST",
           path,
-          payload: request.payload(target.model),
+          payload: payload.value,
           ...contentType !== null && { versionHeaders: { "content-type": contentType } },
         },
         hasSideEffects: false,
-        ...endpoint.path === "/v1/completions" ? { textMember: "text" } : { billing: "reported" },
+        ...endpoint.path === "/v1/completions" && { textMember: "text" },
+        ...endpoint.billed !== "tokens" && { billing: "reported" },
         ...requestUnits(endpoint, request),
         responseHandler: () => relayedHandler(endpoint, request),
         onComplete: () => null,
@@ -71,8 +78,9 @@ function namesProvider(call: Call, { model }: RelayedRequest): boolean {
 /** Returns the units that the request itself has, for a client that leaves before the response is complete. */
 function requestUnits(
   { billed }: RoutedEndpoint,
-  { count, characters }: RelayedRequest,
+  { count, characters, seconds }: RelayedRequest,
 ): Pick<Candidate, "requestUnits"> {
   if (billed === "images") return { requestUnits: { images: count } };
+  if (billed === "seconds") return seconds === null ? {} : { requestUnits: { seconds } };
   return billed === "characters" && characters !== null ? { requestUnits: { characters } } : {};
 }

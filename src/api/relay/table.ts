@@ -7,13 +7,15 @@ export type RelayedPath = Extract<RequestType, `/v1/${string}`>;
 export interface RoutedEndpoint {
   readonly kind: "routed";
   readonly path: RelayedPath;
+  /** Other paths on which clients call it. */
+  readonly aliases?: readonly `/${string}`[];
   readonly family: RelayFamily;
   readonly about: string;
-  readonly body: "json" | "multipart";
-  /** Form of a response that is no event stream; `text` is JSON or text by its content type. */
-  readonly answer: "json" | "text" | "bytes";
+  readonly body: "json" | "multipart" | "multipart or json";
+  /** Form of a response that is no event stream; `text` is JSON or text by its content type, `list` an object or a list. */
+  readonly answer: "json" | "list" | "text" | "bytes";
   /**
-   * How an event stream ends: with `[DONE]`, or with an event whose type ends in this word, of which there
+   * How an event stream ends: with `[DONE]`, or first with an event whose type ends in this word, of which there
    * is one for each requested image. Null if the endpoint has no streams.
    */
   readonly ends: "[DONE]" | ".completed" | ".done" | null;
@@ -55,9 +57,9 @@ export type RelayedEndpoint = RoutedEndpoint | OwnedEndpoint;
 export const RELAYED: readonly RelayedEndpoint[] = [
   { kind: "routed", path: "/v1/completions", family: "completions", body: "json", answer: "json", ends: "[DONE]", model: "required", billed: "tokens", operation: "text_completion", about: "Text completions, also as a stream." },
   { kind: "routed", path: "/v1/moderations", family: "moderations", body: "json", answer: "json", ends: null, model: "optional", billed: null, operation: null, about: "Classifies texts and images." },
-  { kind: "routed", path: "/v1/rerank", family: "rerank", body: "json", answer: "json", ends: null, model: "required", billed: "tokens", operation: null, about: "Orders documents by their relevance for a query." },
+  { kind: "routed", path: "/v1/rerank", aliases: ["/v2/rerank", "/rerank"], family: "rerank", body: "json", answer: "list", ends: null, model: "required", billed: "tokens", operation: null, about: "Orders documents by their relevance for a query." },
   { kind: "routed", path: "/v1/images/generations", family: "images", body: "json", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Generates images, also as a stream of partial images." },
-  { kind: "routed", path: "/v1/images/edits", family: "images", body: "multipart", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Edits images, also as a stream of partial images." },
+  { kind: "routed", path: "/v1/images/edits", family: "images", body: "multipart or json", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Edits images in a multipart or JSON body, also as a stream of partial images." },
   { kind: "routed", path: "/v1/images/variations", family: "images", body: "multipart", answer: "json", ends: ".completed", model: "optional", billed: "images", operation: "generate_content", about: "Generates variations of an image." },
   { kind: "routed", path: "/v1/audio/speech", family: "audio", body: "json", answer: "bytes", ends: ".done", model: "required", billed: "characters", operation: "generate_content", about: "Speech of a text, as bytes or as a stream of events." },
   { kind: "routed", path: "/v1/audio/transcriptions", family: "audio", body: "multipart", answer: "text", ends: ".done", model: "required", billed: "seconds", operation: "generate_content", about: "Transcribes audio, also as a stream." },
@@ -81,4 +83,15 @@ export const RELAYED: readonly RelayedEndpoint[] = [
 export function findRouted(type: RequestType): RoutedEndpoint | null {
   return RELAYED.find((one): one is RoutedEndpoint => one.kind === "routed" && one.path === type) ??
     null;
+}
+
+/** Returns the family of the stored objects that a path is for; null for any other path. */
+export function findOwnedFamily(path: string): RelayFamily | null {
+  const segments = path.split("/");
+  const isMeant = (one: RelayedEndpoint) => {
+    const meant = one.path.split("/");
+    return one.kind === "owned" && meant.length === segments.length &&
+      meant.every((segment, at) => segment.startsWith(":") || segment === segments[at]);
+  };
+  return RELAYED.find(isMeant)?.family ?? null;
 }

@@ -1,30 +1,14 @@
 import type { BilledUnits } from "../../core/billed_units.ts";
 import type { Usage } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
-import { tokenCount, usageFrom } from "../../wires/token_counts.ts";
+import { reportedUsage } from "../../wires/reported_usage.ts";
+import { usageFrom } from "../../wires/token_counts.ts";
 import type { RoutedEndpoint } from "./table.ts";
 
-/**
- * Returns the token counts of a response or of the last event of a stream, by the names that the endpoints
- * have for them; null if it reports none. Counts that are no whole numbers are not counted.
- */
+/** Returns the token counts of a response or of the last event of a stream; null if it reports none. */
 export function relayedUsage(value: JsonObject): Usage | null {
-  const { usage } = value;
-  if (!isObject(usage)) return null;
-  const count = (...names: readonly string[]) => {
-    const found = names.map((name) => tokenCount(usage[name])).find((one) => one !== null) ?? null;
-    return Number.isSafeInteger(found) ? found : null;
-  };
-  const input = count("prompt_tokens", "input_tokens");
-  const output = count("completion_tokens", "output_tokens");
-  const total = count("total_tokens");
-  if (input === null && output === null) {
-    // Rerank and some moderation services report only a total, all of which is input.
-    return total === null ? null : usageFrom({ input: total, output: 0 });
-  }
-  const details = usage.prompt_tokens_details ?? usage.input_tokens_details;
-  const cached = isObject(details) ? tokenCount(details.cached_tokens) : null;
-  return usageFrom({ input, output: output ?? 0, total, cached });
+  const usage = reportedUsage({ usage: value.usage ?? null });
+  return usage?.unknown === "output" ? usageFrom({ ...usage, output: 0 }) : usage;
 }
 
 /** Returns what a response is billed by if it reports no tokens; null if it is not known. */

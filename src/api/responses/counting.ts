@@ -11,6 +11,7 @@ import {
   requireNativeProvider,
 } from "../../call/capability.ts";
 import { refuseModel, refuseUnpriced } from "../../call/permissions.ts";
+import { refuseSteering } from "../../call/steering.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
@@ -97,11 +98,14 @@ async function callCapableProvider(
       "model",
     );
   }
-  const { client: { key }, generation } = call;
+  const { client: { key, steering }, generation } = call;
   const refused = refuseModel(key, provider.value.id, bare) ??
     (answer.billing === "tokens"
       ? null
-      : refuseUnpriced(key, generation.config, provider.value.id, bare));
+      : refuseUnpriced(key, generation.config, provider.value.id, bare)) ??
+    (steering === null
+      ? null
+      : refuseSteering(key, generation.config, provider.value.id, steering));
   if (refused !== null) return refused;
   return await callNative(call, {
     provider: provider.value,

@@ -4,11 +4,13 @@ import { type Failed, refuse, type Result } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { ADDRESS_PREFIX } from "../../state/buckets.ts";
 import { refuseEndpoint } from "../../call/permissions.ts";
 import { authenticate } from "./auth.ts";
 import { meterCall } from "./client_limits.ts";
 import { clientNetwork } from "./client_network.ts";
 import { newGuard } from "./browser_guard.ts";
+import { isClientCall } from "./overload.ts";
 import type { Peer } from "../peer.ts";
 import { takeAddressToken, takeToken } from "./rate_limit.ts";
 
@@ -25,14 +27,14 @@ export type Admission = (
 /**
  * Returns the admission of requests from the listener, which runs before the body is read: framing
  * and Host/Origin/CORS rules on every path, then client key, limits and permitted endpoint on
- * `/v1/*`, known or not. A request without a valid key counts against its address. Rate-limit headers are sent with a
+ * `/v1/*`, known or not, and on the paths of client APIs elsewhere. A request without a valid key counts against its address. Rate-limit headers are sent with a
  * 401 too, but not with responses of the browser rules.
  */
 export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config, hostname);
   return (call, request, peer) => {
     const answer = refuseFraming(call) ?? guard(call, request, peer);
-    if (answer !== null || !call.path.startsWith("/v1/")) return answer;
+    if (answer !== null || !isClientCall(call)) return answer;
     return admitWithKey(call, peer);
   };
 }
@@ -73,6 +75,11 @@ function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
     if (refused === null && key.value !== null) meterCall(call);
     return refused;
   });
+}
+
+/** Returns the client of an admitted call, by which its sockets are counted: its key, or its network without one. */
+export function clientOf({ client }: Call, peer: Peer): string {
+  return client.key?.caller ?? ADDRESS_PREFIX + clientNetwork(addressOf(peer));
 }
 
 /**

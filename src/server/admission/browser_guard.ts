@@ -51,6 +51,8 @@ const EXPOSED_HEADERS = [
   "x-gateway-budget",
   "retry-after",
   "x-should-retry",
+  "content-disposition",
+  "content-range",
 ].join(", ");
 
 /** The path of the metrics, which have data of all clients and require no key. */

@@ -3,7 +3,13 @@ import type { Failed } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientKey } from "../../call/client_key.ts";
 import { Meter } from "../../call/meter.ts";
-import { type CallQuotas, type CallScope, limitedCallers, scopesNow } from "../../call/quotas.ts";
+import {
+  budgetWall,
+  type CallQuotas,
+  type CallScope,
+  limitedCallers,
+  scopesNow,
+} from "../../call/quotas.ts";
 import type { BucketSettings } from "../../state/buckets.ts";
 import type { QuotaDecision } from "../../state/quota_store.ts";
 import { storeUnavailable } from "../../state/store_failure.ts";
@@ -21,12 +27,17 @@ export function admitClient(
   call: Call,
   key: ClientKey,
   requests: BucketSettings | null,
+  clockReplies = 0,
 ): Awaitable<Failed | null> {
   const callers = limitedCallers(key);
   const quotas: CallQuotas = { callers, calendar: call.generation.calendar };
-  const scopes = scopesNow(quotas, requests, call.world.wall());
+  const scopes = scopesNow(quotas, requests, budgetWall(call));
   return admitToQuotas(call, scopes, (decision) => {
-    if (decision.kind === "unavailable") return storeUnavailable();
+    if (decision.kind === "unavailable") {
+      return decision.isClock === true && clockReplies < MAX_CLOCK_REPLIES
+        ? admitClient(call, key, requests, clockReplies + 1)
+        : storeUnavailable();
+    }
     setHeaders(call, scopes, decision);
     if (decision.kind === "refused") return refuseByLimit(call, scopes, decision);
     call.client.quotas = quotas;
@@ -35,6 +46,9 @@ export function admitClient(
     return null;
   });
 }
+
+/** Maximum number of times that a store corrects the clock of one admission. */
+const MAX_CLOCK_REPLIES = 2;
 
 /** Begins to meter an admitted call of a client key. */
 export function meterCall({ client }: Call): void {

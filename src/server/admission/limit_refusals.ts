@@ -1,7 +1,7 @@
 import { type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import { usdOf } from "../../call/client_key.ts";
-import type { CallScope } from "../../call/quotas.ts";
+import { budgetWall, type CallScope } from "../../call/quotas.ts";
 import type { QuotaDecision } from "../../state/quota_store.ts";
 
 type Refused = Extract<QuotaDecision, { readonly kind: "refused" }>;
@@ -47,7 +47,7 @@ function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refu
   call.responseHeaders["x-should-retry"] = "false";
   if (budget === undefined) return refuse("budget_exceeded", `A budget of ${owner} is used up.`);
   const { endMs, limit, per, unit } = budget;
-  setWait(call, endMs - call.world.wall());
+  setWait(call, endMs - budgetWall(call));
   const amount = unit === "usd" ? `${usdOf(limit)} USD` : `${limit} tokens`;
   const end = new Date(endMs).toISOString().replace(".000Z", "Z");
   return refuse(

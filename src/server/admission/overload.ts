@@ -4,13 +4,18 @@ import type { Call } from "../../call/call.ts";
 /** `Retry-After` of an overloaded gateway, in seconds. */
 const RETRY_AFTER_SECONDS = "1";
 
+/** True for calls that need a key and count in limits: all below `/v1/`, known or not, and those of a client API elsewhere. */
+export function isClientCall({ path, report }: Pick<Call, "path" | "report">): boolean {
+  return path.startsWith("/v1/") || report.endpoint.api !== null;
+}
+
 /**
- * Counts a call on `/v1/*` as in flight until its response has ended. Returns null, or refuses as
+ * Counts a call of a client as in flight until its response has ended. Returns null, or refuses as
  * `overloaded` if `server.max_concurrent_requests` are in flight, or responses that clients have not
  * taken hold `server.max_response_memory`. Health, readiness and metrics are always served.
  */
 export function takePlace(call: Call): Failed | null {
-  if (!call.path.startsWith("/v1/")) return null;
+  if (!isClientCall(call)) return null;
   const refusal = refuseResponse(call);
   if (refusal !== null || call.state.admission.admit(call.id)) return refusal;
   call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;

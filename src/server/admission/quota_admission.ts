@@ -5,7 +5,7 @@ import type { QuotaDecision, QuotaScope } from "../../state/quota_store.ts";
 import { internalError } from "../internal_error.ts";
 
 /** Returns the refusal of a call by the decision of the quota store; null if it is admitted. */
-type Decide = (decision: QuotaDecision) => Failed | null;
+type Decide = (decision: QuotaDecision) => Awaitable<Failed | null>;
 
 /**
  * Admits a call to the limits of its callers and returns the result of `decide`, immediately if the

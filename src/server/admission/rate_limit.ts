@@ -3,6 +3,7 @@ import type { Failed } from "../../core/result.ts";
 import { refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientKey } from "../../call/client_key.ts";
+import { ADDRESS_PREFIX } from "../../state/buckets.ts";
 import type { WindowBudget } from "../../state/quota_store.ts";
 import { storeUnavailable } from "../../state/store_failure.ts";
 import { admitClient } from "./client_limits.ts";
@@ -39,7 +40,7 @@ export function takeToken(
  */
 export function takeAddressToken(call: Call, network: () => string): Awaitable<Failed | null> {
   const { enabled, requests_per_minute } = call.generation.config.rate_limiting;
-  return enabled ? takeFrom(call, `address ${network()}`, requests_per_minute) : null;
+  return enabled ? takeFrom(call, ADDRESS_PREFIX + network(), requests_per_minute) : null;
 }
 
 /** Takes a token like `takeToken` for calls from the dashboard, which share one bucket. */

@@ -14,6 +14,8 @@ export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
   sweep: number;
   /** True if a sweep has noticed that its descriptor is closed. */
   isGone: boolean;
+  /** Number of requests that have arrived. */
+  requests: number;
   /** Number of requests in flight; an open WebSocket counts as a request. */
   inFlight: number;
   /** True if the connection ends once no request is in flight. */

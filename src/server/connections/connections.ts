@@ -32,6 +32,9 @@ const MAX_DESCRIPTORS_PER_MS = 50;
 /** Descriptors below and above the lowest free one that are looked at for a connection of which no sweep knows. */
 const MAX_NEAR_DESCRIPTORS = 32;
 
+/** The same for a WebSocket, because many may be opened at once. */
+const MAX_NEAR_SOCKET_DESCRIPTORS = 512;
+
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
  * are idle for longer than the limits, and those whose client takes its responses too slowly, are closed, which the runtime itself never does. Sweeps over
@@ -65,6 +68,7 @@ export function newConnections(
       descriptor: null,
       sweep: sweeps,
       isGone: false,
+      requests: 0,
       inFlight: 0,
       isEnding: false,
       write: NOTHING_WAITS,
@@ -81,12 +85,14 @@ export function newConnections(
         if (connection.inFlight === 0) endings.afterDelivery(connection);
       },
       abort: () => endings.soon(connection),
-      watchMessages(onTooLarge) {
+      watchMessages(headBytes, onCheck) {
         connection.inFlight++;
-        const { arrived, end } = watches.add(connection, () => {
-          onTooLarge();
-          endings.soon(connection);
-        });
+        // A client may have come back from the port of a connection that was closed.
+        if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
+          connection.descriptor = null;
+        }
+        if (connection.descriptor === null) locate(connection, MAX_NEAR_SOCKET_DESCRIPTORS);
+        const { arrived, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
           arrived,
@@ -104,9 +110,9 @@ export function newConnections(
   }
 
   /** Looks for a connection where the kernel puts new ones, else with the next sweep. */
-  function locate(connection: Connection) {
+  function locate(connection: Connection, near = MAX_NEAR_DESCRIPTORS) {
     const free = sockets.lowestFree();
-    for (let away = 1; free !== null && away <= MAX_NEAR_DESCRIPTORS; away++) {
+    for (let away = 1; free !== null && away <= near; away++) {
       for (const descriptor of [free - away, free + away]) {
         if (sockets.remote(descriptor) !== connection.key || found(descriptor) !== connection) {
           continue;
@@ -228,6 +234,7 @@ export function newConnections(
       }
       // Its client may have read the whole response to its last request before the next look.
       deliveries.look(connection);
+      connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;
       completed.then(connection.ended, connection.ended);

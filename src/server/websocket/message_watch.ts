@@ -1,15 +1,22 @@
 import type { Sockets } from "../../sockets/sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "../connections/connection.ts";
-import type { MessageWatch } from "../peer.ts";
+import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
 /**
- * Detects WebSocket messages that exceed their size limit before the runtime has joined their
- * fragments.
+ * Measures the unfinished messages of WebSockets, whose fragments the runtime joins before anything of them
+ * is seen here: by what their connections have received.
  */
 export interface MessageWatches {
-  /** Watches a connection and calls `onTooLarge` once, when its unfinished message is too large. */
-  add(connection: Connection, onTooLarge: () => void): MessageWatch;
+  /**
+   * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished message at each
+   * check. `headBytes` is the least size of the handshake.
+   */
+  add(
+    connection: Connection,
+    headBytes: number,
+    onCheck: (unfinished: UnfinishedMessage) => void,
+  ): MessageWatch;
   close(): void;
 }
 
@@ -23,18 +30,32 @@ const CHECK_INTERVAL_MS = 50;
 const MAX_CHECKS_PER_TURN = 256;
 
 /**
- * Maximum bytes of an unfinished message: 10 MiB, with the frame headers of its fragments and
- * control frames between them.
+ * Bytes of pings and pongs that a client may send between two messages: at once, in a second, and in all. They
+ * look like a message that has begun.
  */
-const MAX_UNFINISHED_BYTES = 12 * 1024 * 1024;
+const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES = 64 * 1024;
+
+/** Heads of frames are at most this part of a message that comes in fragments, unless they are tiny. */
+const MAX_HEADS_PART = 1 / 64;
+
+/**
+ * Received bytes of a socket that may wait in the kernel. Measured: with the megabytes that it permits else, 320
+ * sockets that send at once block the event loop for seconds.
+ */
+const RECEIVE_BUFFER_BYTES = 64 * 1024;
+
+/** Size of the head of a frame with its mask, for a payload of more than 65,535 bytes. */
+const MAX_FRAME_HEAD_BYTES = 14;
 
 interface Watched {
   readonly connection: Connection;
-  readonly onTooLarge: () => void;
-  /**
-   * Received bytes of the connection when the last message arrived; null if no check has run since.
-   */
-  baseBytes: number | null;
+  readonly onCheck: (unfinished: UnfinishedMessage) => void;
+  /** Received bytes of the connection at the end of the last message, or of the handshake. */
+  baseBytes: number;
+  /** Time of the end of the last message. */
+  sinceMs: number;
+  /** True once the bytes that wait in the kernel are bounded. */
+  isBounded: boolean;
 }
 
 /**
@@ -42,8 +63,8 @@ interface Watched {
  * known yet.
  */
 export function newMessageWatches(
-  sockets: Sockets,
-  clock: Pick<World, "after">,
+  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer">,
+  clock: Pick<World, "now" | "after">,
   locate: () => void,
 ): MessageWatches {
   /** Sockets in the order of their next check. */
@@ -56,39 +77,83 @@ export function newMessageWatches(
     for (const watched of watches) {
       if (looks-- === 0) break;
       watches.delete(watched);
-      if (isTooLarge(watched)) watched.onTooLarge();
-      else if (!watched.connection.isGone) watches.add(watched);
+      if (watched.connection.isGone) continue;
+      watches.add(watched);
+      check(watched);
     }
     if (watches.size > 0) cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
-  function isTooLarge(watched: Watched): boolean {
-    const { connection: { descriptor }, baseBytes } = watched;
-    if (descriptor === null) {
-      locate();
-      return false;
-    }
-    const receivedBytes = sockets.traffic(descriptor)?.receivedBytes ?? 0;
-    if (baseBytes === null || receivedBytes < baseBytes) {
-      watched.baseBytes = receivedBytes;
-      return false;
-    }
-    const grown = receivedBytes - baseBytes;
-    // Bytes that the runtime has not read yet may belong to the next message.
-    return grown > MAX_UNFINISHED_BYTES &&
-      grown - sockets.unreadBytes(descriptor) > MAX_UNFINISHED_BYTES;
+  function check(watched: Watched) {
+    if (!bound(watched)) return locate();
+    const readBytes = readBytesOf(watched.connection);
+    if (readBytes === null) return;
+    // A client may have come back from the port of a connection that was closed: then all of it counts.
+    if (readBytes < watched.baseBytes) watched.baseBytes = 0;
+    const bytes = readBytes - watched.baseBytes;
+    watched.onCheck({ bytes, isMessage: bytes > controlBytes(watched) });
+  }
+
+  /** Bounds the bytes that wait in the kernel, once. Returns false while the descriptor is not known. */
+  function bound(watched: Watched): boolean {
+    const { isBounded, connection: { descriptor } } = watched;
+    if (descriptor === null) return false;
+    if (!isBounded) sockets.setReceiveBuffer(descriptor, RECEIVE_BUFFER_BYTES);
+    watched.isBounded = true;
+    return true;
+  }
+
+  /**
+   * Returns the bytes that the runtime has read from a connection: others wait in the kernel, and may belong to
+   * the next message. Null while the descriptor is not known.
+   */
+  function readBytesOf({ descriptor }: Connection): number | null {
+    const traffic = descriptor === null ? null : sockets.traffic(descriptor);
+    if (descriptor === null || traffic === null) return null;
+    return traffic.receivedBytes - sockets.unreadBytes(descriptor);
+  }
+
+  /** Returns how many bytes since the last message may be pings and pongs. */
+  function controlBytes({ sinceMs }: Watched): number {
+    const seconds = (clock.now() - sinceMs) / 1_000;
+    return Math.min(
+      MAX_CONTROL_BYTES,
+      MIN_CONTROL_BYTES + Math.floor(seconds * MAX_CONTROL_BYTES_PER_S),
+    );
+  }
+
+  /** Returns the received bytes at the end of a message: the runtime may have read more than that. */
+  function endOf(watched: Watched, messageBytes: number): number {
+    const endBytes = watched.baseBytes + messageBytes;
+    const heads = MAX_FRAME_HEAD_BYTES + Math.ceil(messageBytes * MAX_HEADS_PART);
+    const readBytes = readBytesOf(watched.connection) ?? endBytes;
+    return Math.min(readBytes, endBytes + heads + controlBytes(watched));
+  }
+
+  /** Returns the received bytes of a connection when its handshake was read, at least. */
+  function startOf(connection: Connection, headBytes: number): number {
+    const { requests, descriptor, key } = connection;
+    const isFirst = requests === 1 || descriptor === null || sockets.remote(descriptor) !== key;
+    return isFirst ? headBytes : readBytesOf(connection) ?? headBytes;
   }
 
   return {
-    add(connection, onTooLarge) {
-      const watched: Watched = { connection, onTooLarge, baseBytes: null };
-      // Checked immediately, so that bytes received before the first interval count.
-      isTooLarge(watched);
+    add(connection, headBytes, onCheck) {
+      const baseBytes = startOf(connection, headBytes);
+      const watched: Watched = {
+        connection,
+        onCheck,
+        baseBytes,
+        sinceMs: clock.now(),
+        isBounded: false,
+      };
       watches.add(watched);
+      if (!bound(watched)) locate();
       cancel ??= clock.after(CHECK_INTERVAL_MS, look);
       return {
-        arrived() {
-          watched.baseBytes = null;
+        arrived(messageBytes) {
+          watched.baseBytes = endOf(watched, messageBytes);
+          watched.sinceMs = clock.now();
         },
         end: () => void watches.delete(watched),
       };

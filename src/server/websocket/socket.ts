@@ -1,18 +1,26 @@
-import type { Message, Session, Turn } from "../../api/client_api.ts";
-import { type Failed, refuse, type Result } from "../../core/result.ts";
-import { isLongerThan, utf8Text } from "../../formats/utf8.ts";
+import type { Message, Session } from "../../api/client_api.ts";
+import { type Failed, refuse } from "../../core/result.ts";
+import { utf8Length, utf8Text } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../peer.ts";
 import { holdBody, takePlace } from "../admission/overload.ts";
 import { finishCall, type Responder } from "../respond.ts";
+import type { OpenSockets } from "./open_sockets.ts";
 import { newSocketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
 import { newTurnCalls, type TurnCalls } from "./turn_call.ts";
+import { type GiveUpReason, newUnfinishedRules } from "./unfinished_rules.ts";
 
 /** Maximum size of a client's message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** Maximum size of a refused message of which the `stream_id` is read. */
+const MAX_NAMED_BYTES = 32 * 1024;
+
+/** Number of messages with a refused key in succession that close a socket. */
+const MAX_KEY_REFUSALS = 2;
 
 /** A connection without any byte from the client for this time is closed; the runtime pings at half of it. */
 const IDLE_TIMEOUT_MS = 60_000;
@@ -25,10 +33,22 @@ const FINAL_EVENT_TIMEOUT_MS = 3_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY_CODE = 1001, POLICY_VIOLATION_CODE = 1008, TOO_LARGE_CODE = 1009;
+const TRY_AGAIN_LATER_CODE = 1013;
 
 const ENDING = "the gateway is shutting down";
 
 const TOO_LARGE_REASON = "a message may have at most 10 MiB";
+
+const TOO_MANY_REASON = "the client has as many sockets as server.max_sockets_per_client allows";
+
+/** Close codes and reasons of sockets whose unfinished message is given up. */
+const GIVE_UPS: Readonly<Record<GiveUpReason, readonly [code: number, reason: string]>> = {
+  too_large: [TOO_LARGE_CODE, TOO_LARGE_REASON],
+  too_slow: [POLICY_VIOLATION_CODE, "the message was not complete within server.body_timeout"],
+  no_memory: [TRY_AGAIN_LATER_CODE, "server.max_body_memory is full; try again later"],
+};
+
+type Data = string | ArrayBuffer;
 
 /** Dependencies of one WebSocket connection. */
 interface SocketOptions {
@@ -37,6 +57,9 @@ interface SocketOptions {
   readonly peer: Peer;
   readonly session: Session;
   readonly responder: Responder;
+  /** The client of the handshake, as its sockets are counted. */
+  readonly client: string;
+  readonly openSockets: OpenSockets;
 }
 
 /**
@@ -79,8 +102,25 @@ export function openSocket(
  * Counts a message against the concurrency and body memory limits like an HTTP request, with its
  * characters as bytes. Returns the refusal; null if there is room.
  */
-function takeMessage(call: Call, { length }: string): Failed | null {
-  return takePlace(call) ?? holdBody(call, length);
+function takeMessage(call: Call, data: Data): Failed | null {
+  return takePlace(call) ?? holdBody(call, sizeOf(data));
+}
+
+/** Returns the size of a message: bytes, or characters of a text. */
+function sizeOf(data: Data): number {
+  return typeof data === "string" ? data.length : data.byteLength;
+}
+
+/** Returns the text of a message; empty if its bytes are not valid UTF-8. */
+function textOf(data: Data): string {
+  return typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "";
+}
+
+/** Returns the least size of the handshake on its connection. */
+function headBytesOf({ method, path, headers }: Call): number {
+  let bytes = `${method} ${path} HTTP/1.1\r\n\r\n`.length;
+  for (const [name, value] of headers) bytes += `${name}:${value}\r\n`.length;
+  return bytes;
 }
 
 /** Returns a copy of the peer, because the runtime has its address only during the request. */
@@ -101,9 +141,12 @@ function upgrade(request: Request): Deno.WebSocketUpgrade | null {
 function serveSocket(
   gateway: Gateway,
   socket: WebSocket,
-  { call: { id }, calls, peer, session, responder }: SocketOptions & { readonly calls: TurnCalls },
+  { call: handshake, calls, peer, session, responder, client, openSockets }: SocketOptions & {
+    readonly calls: TurnCalls;
+  },
 ): void {
-  const { world, metrics, state: { inFlight } } = gateway;
+  const { world, metrics, state: { inFlight, admission } } = gateway;
+  const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
   const writer = newSocketWriter(
     socket,
@@ -114,9 +157,15 @@ function serveSocket(
   const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
   });
+  const unfinished = newUnfinishedRules(id, admission, world, server.body_timeout, (reason) => {
+    end(...GIVE_UPS[reason]);
+    // The runtime would take more fragments until the client closes its side.
+    peer.abort?.();
+  });
   let isEnding = false;
+  let keyRefusals = 0;
   let onClosed = () => {};
-  let messageArrived = () => {};
+  let messageArrived = (_bytes: number) => {};
   socket.binaryType = "arraybuffer";
 
   // The connection counts from here: there are no events for a client that disconnects before.
@@ -124,9 +173,17 @@ function serveSocket(
     const cancellation = inFlight.startConnection(connection);
     metrics.sockets(1);
     const unsubscribe = inFlight.onDrain(leaveWhenIdle);
+    const leave = openSockets.add(client);
     // The runtime joins the fragments of a message without a size limit.
-    const watch = peer.watchMessages?.(() => end(TOO_LARGE_CODE, TOO_LARGE_REASON));
-    if (watch !== undefined) messageArrived = () => watch.arrived();
+    const watch = peer.watchMessages?.(headBytesOf(handshake), (message) => {
+      if (!isEnding) unfinished.check(message);
+    });
+    if (watch !== undefined) {
+      messageArrived = (bytes) => {
+        watch.arrived(bytes);
+        unfinished.end();
+      };
+    }
     cancellation.onCancel(() => {
       leaveWhenIdle();
       // A client that does not read would otherwise keep its turn and its connection open forever.
@@ -137,38 +194,58 @@ function serveSocket(
       isEnding = true;
       unsubscribe();
       watch?.end();
+      unfinished.end();
+      session.end();
+      leave?.();
       turns.leave();
       metrics.sockets(-1);
       inFlight.finish(connection);
     };
+    if (leave === null) end(TRY_AGAIN_LATER_CODE, TOO_MANY_REASON);
     if (inFlight.isDraining) leaveWhenIdle();
   };
-  socket.onmessage = ({ data }) => {
-    messageArrived();
+  socket.onmessage = ({ data }: MessageEvent<Data>) => {
+    const bytes = typeof data === "string" ? utf8Length(data) : data.byteLength;
+    messageArrived(bytes);
     if (isEnding) return;
-    const isTooLarge = typeof data === "string"
-      ? isLongerThan(data, MAX_MESSAGE_BYTES)
-      : data.byteLength > MAX_MESSAGE_BYTES;
-    if (isTooLarge) return end(TOO_LARGE_CODE, TOO_LARGE_REASON);
-    onMessage(typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "");
+    if (bytes > MAX_MESSAGE_BYTES) end(TOO_LARGE_CODE, TOO_LARGE_REASON);
+    else onMessage(data);
   };
   socket.onerror = () => onClosed();
   socket.onclose = () => onClosed();
 
-  function onMessage(text: string): void {
+  function onMessage(data: Data): void {
     const call = calls.next();
-    const { streamId, turn } = parseMessage(call, text);
     const entered = calls.admit(call);
+    const refusedKey = call.client.key === null ? calls.refuseKey(call) : null;
+    keyRefusals = refusedKey === null ? 0 : keyRefusals + 1;
+    if (refusedKey !== null && keyRefusals >= MAX_KEY_REFUSALS) {
+      turns.refuse(call, findStreamId(data), refusedKey);
+      return end(POLICY_VIOLATION_CODE, "the client key of this socket is refused");
+    }
     if (!(entered instanceof Promise)) {
-      return turns.add(call, streamId, entered ?? placed(call, turn, text));
+      return turns.add(call, admitted(call, data, entered ?? takeMessage(call, data)));
     }
     // Its memory counts from its arrival.
-    const next = placed(call, turn, text);
-    turns.add(call, streamId, next, entered.then((refusal) => refusal ?? next));
+    const placed = takeMessage(call, data);
+    turns.add(call, {
+      chars: sizeOf(data),
+      streamId: () => findStreamId(data),
+      message: entered.then((refusal) => admitted(call, data, refusal ?? placed)),
+    });
   }
 
-  function placed(call: Call, turn: Result<Turn>, text: string): Result<Turn> {
-    return (turn.ok ? takeMessage(call, text) : null) ?? turn;
+  /** Returns a message that is refused, or parsed. One that is no request gives its place back. */
+  function admitted(call: Call, data: Data, refusal: Failed | null): Message {
+    if (refusal !== null) return { streamId: findStreamId(data), turn: refusal };
+    const message = parseMessage(call, textOf(data));
+    if (!message.turn.ok) admission.release(call.id);
+    return message;
+  }
+
+  /** Returns the `stream_id` of a refused message; null if it has none, or is too long to look for it. */
+  function findStreamId(data: Data): string | null {
+    return sizeOf(data) > MAX_NAMED_BYTES ? null : session.findStreamId(textOf(data));
   }
 
   function parseMessage(call: Call, text: string): Message {
@@ -177,6 +254,12 @@ function serveSocket(
     } catch (error) {
       return { streamId: null, turn: internalError(call, error) };
     }
+  }
+
+  /** Ends the connection; on shutdown the client may still read what it has been sent. */
+  function endConnection(code: number): void {
+    if (code === GOING_AWAY_CODE) peer.disconnect?.();
+    else peer.abort?.();
   }
 
   function leaveWhenIdle(): void {
@@ -189,6 +272,10 @@ function serveSocket(
     isEnding = true;
     turns.leave();
     socket.close(code, reason);
-    world.after(CLOSE_TIMEOUT_MS, () => onClosed());
+    world.after(CLOSE_TIMEOUT_MS, () => {
+      // A client that does not close its side could send fragments that count nowhere.
+      if (socket.readyState !== WebSocket.CLOSED) endConnection(code);
+      onClosed();
+    });
   }
 }

@@ -5,6 +5,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../state/call_state.ts";
 import { admitTurn } from "../admission/admission.ts";
+import { authenticate } from "../admission/auth.ts";
 import type { Peer } from "../peer.ts";
 
 /** Creates the calls of one socket, one for each message. */
@@ -17,6 +18,8 @@ export interface TurnCalls {
    * if it may run. It is a promise if the rates are in a shared store.
    */
   admit(call: Call): Awaitable<Failed | null>;
+  /** Returns the refusal of a call's key by the current configuration; null if the key is valid. */
+  refuseKey(call: Call): Failed | null;
 }
 
 /** Header of the handshake that is not copied to turns, because the key identifies one request. */
@@ -66,5 +69,9 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
       };
     },
     admit: (call) => admitTurn(call, gateway.generation, peer),
+    refuseKey(call) {
+      const key = authenticate({ ...call, generation: gateway.generation });
+      return key.ok ? null : key;
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Turn } from "../../api/client_api.ts";
+import type { Message, Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/reply.ts";
 import { clientGone, type Failed, refuse, type Result } from "../../core/result.ts";
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
@@ -20,15 +20,11 @@ export interface Turns {
   /**
    * Queues a message, including a refused message: a client that pipelines messages matches
    * responses by their order. Only a message that exceeds the queue limits is refused out of
-   * order. `entering` is the turn once it is admitted, or its refusal, while a shared store is asked;
-   * null if the turn is admitted. The turn waits for it in its place, and `turn` counts meanwhile.
+   * order. A message that a shared store has not admitted yet waits for it in its place.
    */
-  add(
-    call: Call,
-    streamId: string | null,
-    turn: Result<Turn>,
-    entering?: Promise<Result<Turn>> | null,
-  ): void;
+  add(call: Call, message: Message | EnteringMessage): void;
+  /** Rejects a message immediately, out of order. What a shared store grants it afterwards is given back. */
+  refuse(call: Call, streamId: string | null, refused: Failed): void;
   /** Refuses queued and further turns, because the gateway shuts down. */
   close(): void;
   /** Cancels the running turn and drops queued turns, because the client disconnected. */
@@ -36,15 +32,21 @@ export interface Turns {
   readonly isIdle: boolean;
 }
 
+/** A message about which a shared store is asked. */
+export interface EnteringMessage {
+  readonly chars: number;
+  streamId(): string | null;
+  /** Resolves with the message once it is admitted or refused. */
+  readonly message: Promise<Message>;
+}
+
 /** Maximum number of queued turns, and of their characters together. */
 const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
 
 interface Waiting {
   readonly call: Call;
-  readonly streamId: string | null;
-  /** A refusal replaces the turn as soon as it is known, because a turn holds its message. */
-  turn: Result<Turn>;
-  readonly entering: Promise<Result<Turn>> | null;
+  /** The admitted or refused message replaces the other one: a refusal does not hold its text. */
+  message: Message | EnteringMessage;
 }
 
 /** Returns an empty queue of turns. `onIdle` is called when no turn runs or is queued any more. */
@@ -63,9 +65,8 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   async function serveTurn(waiting: Waiting): Promise<void> {
-    const { call, streamId, entering } = waiting;
-    if (entering !== null) await entering;
-    const { turn } = waiting;
+    const { call, message } = waiting;
+    const { streamId, turn } = isEntering(message) ? await message.message : message;
     const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     recordFirstByte(call, reply);
     const isWhole = reply.ok
@@ -122,30 +123,36 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
     return isSent;
   }
 
-  /** Rejects a message immediately, out of order, because the queue is full. */
-  function refuseAtOnce({ call, streamId, turn, entering }: Waiting): void {
-    const refused = turn.ok ? tooManyPending() : turn;
-    // What the store grants afterwards is given back.
-    if (entering !== null) call.cancellation.cancel(refused.failure);
+  function refuse(call: Call, streamId: string | null, refused: Failed): void {
+    call.cancellation.cancel(refused.failure);
     recordFirstByte(call, refused);
     writer.sendNow(withStreamId(failureText(call, refused), streamId));
     finishCall(call, responder, { isWhole: true });
   }
 
+  /** Rejects a message because the queue is full. */
+  function refuseFull(call: Call, message: Message | EnteringMessage): void {
+    if (isEntering(message)) return refuse(call, message.streamId(), tooManyPending());
+    refuse(call, message.streamId, message.turn.ok ? tooManyPending() : message.turn);
+  }
+
   return {
-    add(call, streamId, turn, entering = null) {
-      const added: Waiting = { call, streamId, turn, entering };
-      if (entering === null) captureRequest(added);
-      void entering?.then((entered) => {
-        added.turn = entered;
-        captureRequest(added);
-      });
+    add(call, message) {
+      const added: Waiting = { call, message };
+      if (!isEntering(message)) captureRequest(call, message);
+      else {
+        void message.message.then((entered) => {
+          added.message = entered;
+          captureRequest(call, entered);
+        });
+      }
       const size = waiting.reduce((sum, one) => sum + queuedChars(one), queuedChars(added));
       const isFull = waiting.length >= MAX_QUEUED_TURNS || size > MAX_QUEUED_CHARS;
-      if (isFull && running !== null) return refuseAtOnce(added);
+      if (isFull && running !== null) return refuseFull(call, message);
       waiting.push(added);
       if (running === null) void work();
     },
+    refuse,
     close() {
       isClosing = true;
     },
@@ -163,8 +170,12 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   };
 }
 
+function isEntering(message: Message | EnteringMessage): message is EnteringMessage {
+  return "message" in message;
+}
+
 /** Captures the text of a turn, unless it was refused without a look at it. */
-function captureRequest({ call, turn }: Waiting): void {
+function captureRequest(call: Call, { turn }: Message): void {
   if (turn.ok) call.capture?.request(turn.value.text);
 }
 
@@ -180,7 +191,9 @@ async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
  * Returns the size of a queue entry in characters. A rejected message keeps only its stream ID,
  * which can be as long as the message.
  */
-function queuedChars({ streamId, turn }: Waiting): number {
+function queuedChars({ message }: Waiting): number {
+  if (isEntering(message)) return message.chars;
+  const { streamId, turn } = message;
   return (streamId?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
 }
 

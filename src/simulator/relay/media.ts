@@ -23,8 +23,19 @@ export function generateImages(call: SimCall): Promise<Response> {
   });
 }
 
-/** `POST /images/edits`: images of one pixel for an image in a multipart body. */
+/** `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON one. */
 export function editImages(call: SimCall): Promise<Response> {
+  if (call.httpRequest.headers.get("content-type")?.startsWith("application/json")) {
+    const options = { usual: "sim-echo", needs: ["images", "prompt"] };
+    return onJson(
+      call,
+      options,
+      ({ n = 1, stream, partial_images: partial = 1 }, style) =>
+        stream === true
+          ? imageStream("image_edit", Number(n), Number(partial), style, call)
+          : images(Number(n), style, call),
+    );
+  }
   return onForm(call, { usual: "sim-echo", file: "image" }, (form, _, style) => {
     const n = Number(form.get("n") ?? 1);
     return form.get("stream") === "true"

@@ -47,14 +47,14 @@ export async function readForm({ httpRequest }: SimCall): Promise<FormData | nul
   }
 }
 
-/** Returns an event stream of these records; a broken model breaks it off before the last one. */
+/** Returns an event stream of these records; a broken model ends it before the last two, of which the first may have a finish reason. */
 export function eventStream(
   records: readonly string[],
   style: Style,
   { deps }: SimCall,
 ): Response {
   const isBroken = style.kind === "broken";
-  const sent = isBroken ? records.slice(0, -1) : records;
+  const sent = isBroken ? records.slice(0, Math.max(1, records.length - 2)) : records;
   const steps: readonly BodyStep[] = sent.map((text) => ({ kind: "send", text }));
   return new Response(newBodyStream(steps[Symbol.iterator](), deps), {
     headers: { "content-type": "text/event-stream", "cache-control": "no-cache" },

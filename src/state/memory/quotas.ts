@@ -1,5 +1,5 @@
 import { success } from "../../core/result.ts";
-import { type Buckets, type BucketSettings, newBuckets } from "../buckets.ts";
+import { type Buckets, type BucketSettings, newBuckets, newBucketsByKind } from "../buckets.ts";
 import {
   isUse,
   type QuotaDecision,
@@ -39,7 +39,7 @@ export const MAX_TOKEN_DEBT_MS = 1e12;
 /** Returns quotas of which nothing is used. `now` returns milliseconds that never go back. */
 export function newMemoryQuotas(now: () => number): MemoryQuotas {
   const ledger: QuotaLedger = {
-    requests: newBuckets(now),
+    requests: newBucketsByKind(now),
     tokens: newBuckets(now, MAX_TOKEN_DEBT_MS),
     leases: newLeases(now),
     sums: newSums(now),

@@ -1,5 +1,5 @@
 import type { Stored } from "../object_store.ts";
-import type { QuotaDecision, QuotaScope, QuotaUse } from "../quota_store.ts";
+import type { QuotaDecision, QuotaScope, QuotaStore, QuotaUse } from "../quota_store.ts";
 
 /** A concurrent call of a caller. */
 export type LeasedCall = readonly [caller: string, call: string];
@@ -8,7 +8,7 @@ export type LeasedCall = readonly [caller: string, call: string];
  * Quotas in a store beyond the process. Every operation fails with `state_unavailable` while the
  * store cannot be asked; it may have taken effect nevertheless.
  */
-export interface RemoteQuotas {
+export interface RemoteQuotas extends Pick<QuotaStore, "clockAheadMs"> {
   /** Takes a request and a concurrent call from every scope, or nothing from any. */
   admit(scopes: readonly QuotaScope[], call: string): Stored<QuotaDecision>;
   /**

@@ -79,6 +79,7 @@ export function newSharedQuotas(remote: RemoteQuotas, options: SharedQuotasOptio
     const decision = await remote.admit(scopes, call);
     if (!decision.ok) return decideHere(scopes, call);
     isAway = !pending.isEmpty;
+    if (decision.value.kind === "unavailable") return decision.value;
     learn(scopes, call, decision.value);
     refusals.add(scopes, decision.value, askedAt);
     return decision.value;
@@ -146,6 +147,7 @@ export function newSharedQuotas(remote: RemoteQuotas, options: SharedQuotasOptio
   }
 
   return {
+    clockAheadMs: () => remote.clockAheadMs?.() ?? 0,
     admit(scopes, call) {
       if (!scopes.some(hasLimit)) return { kind: "admitted", rests: scopes.map(() => NO_REST) };
       const known = refusals.find(scopes);

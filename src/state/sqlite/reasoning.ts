@@ -68,5 +68,8 @@ function parseReasoning(value: JsonValue): OwnedReasoning | null {
 function parseBlock(block: JsonValue): ReasoningBlock[] {
   if (!isObject(block) || !isObject(block.value)) return [];
   const callsBefore = numberOf(block.callsBefore);
-  return callsBefore === null ? [] : [{ value: block.value, callsBefore }];
+  const textBefore = numberOf(block.textBefore);
+  return callsBefore === null
+    ? []
+    : [{ value: block.value, callsBefore, ...textBefore !== null && { textBefore } }];
 }

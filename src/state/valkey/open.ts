@@ -148,7 +148,7 @@ function newStore(
 ): StateStore {
   const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
   const records = newValkeyRecords(keyStart(valkey.prefix), values, codec, retention);
-  const sharedQuotas = newSharedQuotas(newValkeyQuotas(quotas, valkey.prefix), {
+  const sharedQuotas = newSharedQuotas(newValkeyQuotas(quotas, valkey.prefix, world), {
     world,
     onOutage: on_outage,
     onFallback: (operation) => onQuotaFallback?.(operation),

@@ -3,6 +3,12 @@ import { integerOf, listOf, textOf } from "./reply.ts";
 
 const REASONS: readonly QuotaReason[] = ["requests", "tokens", "concurrency", "budget"];
 
+/** Returns the time of the server in a reply that only says it; null for any other reply. */
+export function parseClock(reply: unknown): number | null {
+  const [kind, time] = listOf(reply);
+  return textOf(kind) === "clock" ? integerOf(time) : null;
+}
+
 /** Returns the decision of a reply to the script of admissions; null if it is none. */
 export function parseDecision(
   reply: unknown,

@@ -12,6 +12,12 @@ export const SERVER_TIME = `local t = redis.call('TIME')
 local now = (t[1] - 1700000000) * 1000000 + t[2]
 local ms = math.floor(now / 1000)`;
 
+/** Begin of the time of the server in the scripts, in Unix milliseconds. */
+export const SERVER_EPOCH_MS = 1_700_000_000_000;
+
+/** Maximum milliseconds between the assumed time of the server and its own one. */
+const MAX_CLOCK_ERROR_MS = 5_000;
+
 /** Tolerance for rounding errors in microseconds: times have this many digits. */
 const MAX_ROUNDING_US = 0.1;
 
@@ -35,7 +41,9 @@ end`;
 
 /**
  * Admits a call to several scopes, or takes nothing. Keys of each scope: requests, tokens, leases,
- * sums. Arguments: call, milliseconds of a lease, number of scopes; then of each scope microseconds
+ * sums. Arguments: call, milliseconds of a lease, number of scopes, the time by which the windows of the
+ * budgets were chosen (negative without budgets): if the server has another time, nothing is taken, and the
+ * result is `clock` with that time. Then of each scope microseconds
  * of a request (0 without a rate) and burst, the same of tokens, their maximum debt, maximum of concurrent
  * calls (-1 without one), number of budgets; then window and limit of each budget. Returns the
  * result, the index of the scope that refuses and of its budget, the milliseconds to wait, and of
@@ -45,7 +53,9 @@ export const ADMIT_TEXT = `${SERVER_TIME}
 ${BUCKETS}
 local kind, by, budget, wait = 'admitted', 0, 0, 0
 local rests, takes = {}, {}
-local at = 4
+local assumed = tonumber(ARGV[4])
+if assumed >= 0 and math.abs(ms - assumed) > ${MAX_CLOCK_ERROR_MS} then return { 'clock', ms } end
+local at = 5
 local function refuse(reason, scope, index, milliseconds)
   if kind == 'admitted' then kind, by, budget, wait = reason, scope, index, milliseconds end
 end

@@ -1,4 +1,5 @@
 import { type Result, success } from "../../core/result.ts";
+import type { World } from "../../core/world.ts";
 import type { BucketSettings } from "../buckets.ts";
 import { MAX_TOKEN_DEBT_MS, tokenSettings } from "../memory/quotas.ts";
 import type { Stored } from "../object_store.ts";
@@ -7,8 +8,8 @@ import type { LeasedCall, RemoteQuotas } from "../quotas/remote_quotas.ts";
 import { storeUnavailable } from "../store_failure.ts";
 import type { ValkeyConnection } from "./connection.ts";
 import { keyStart } from "./keys.ts";
-import { parseDecision, parseSums } from "./quota_replies.ts";
-import { ADMIT, RELEASE, RENEW, SETTLE, SPENT } from "./quota_scripts.ts";
+import { parseClock, parseDecision, parseSums } from "./quota_replies.ts";
+import { ADMIT, RELEASE, RENEW, SERVER_EPOCH_MS, SETTLE, SPENT } from "./quota_scripts.ts";
 import { runScript, type Script } from "./script.ts";
 
 /** Maximum number of concurrent calls, or of callers, of one script. */
@@ -16,8 +17,16 @@ const MAX_BATCH_ENTRIES = 500;
 
 const MAX_TOKEN_DEBT_US = MAX_TOKEN_DEBT_MS * 1000;
 
-/** Returns the quotas in a Valkey server. Every operation is one script, and so one round trip. */
-export function newValkeyQuotas(connection: ValkeyConnection, prefix: string): RemoteQuotas {
+/**
+ * Returns the quotas in a Valkey server. Every operation is one script, and so one round trip. `clock` is
+ * that by which the windows of budgets are chosen, and compared with the server's; null for no comparison.
+ */
+export function newValkeyQuotas(
+  connection: ValkeyConnection,
+  prefix: string,
+  clock: Pick<World, "wall"> | null = null,
+): RemoteQuotas {
+  let clockAheadMs = 0;
   const start = `${keyStart(prefix)}q:`;
   const requestsKey = (caller: string) => `${start}r:${caller}`;
   const tokensKey = (caller: string) => `${start}t:${caller}`;
@@ -59,6 +68,7 @@ export function newValkeyQuotas(connection: ValkeyConnection, prefix: string): R
   }
 
   return {
+    clockAheadMs: () => clockAheadMs,
     async admit(scopes, call) {
       const keys = scopes.flatMap(({ caller }) => [
         requestsKey(caller),
@@ -66,9 +76,19 @@ export function newValkeyQuotas(connection: ValkeyConnection, prefix: string): R
         leasesKey(caller),
         sumsKey(caller),
       ]);
-      const args = [call, LEASE_MS, scopes.length, ...scopes.flatMap(scopeArguments)];
+      const hasBudgets = scopes.some(({ limits }) => limits.budgets.length > 0);
+      const assumedMs = clock === null || !hasBudgets
+        ? -1
+        : Math.floor(clock.wall() + clockAheadMs) - SERVER_EPOCH_MS;
+      const numbers = [LEASE_MS, scopes.length, assumedMs];
+      const args = [call, ...numbers, ...scopes.flatMap(scopeArguments)];
       const reply = await runScript(connection, ADMIT, keys, args);
       if (!reply.ok) return reply;
+      const serverMs = parseClock(reply.value);
+      if (serverMs !== null && clock !== null) {
+        clockAheadMs = serverMs + SERVER_EPOCH_MS - clock.wall();
+        return success({ kind: "unavailable", isClock: true });
+      }
       const decision = parseDecision(reply.value, scopes);
       return decision === null ? storeUnavailable() : success(decision);
     },

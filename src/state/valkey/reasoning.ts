@@ -80,7 +80,8 @@ function parseReasoning({ account, blocks }: JsonObject): Result<OwnedReasoning>
     if (!isObject(block) || !isObject(block.value)) return recordUnreadable();
     const callsBefore = numberOf(block.callsBefore);
     if (callsBefore === null) return recordUnreadable();
-    parsed.push({ value: block.value, callsBefore });
+    const textBefore = numberOf(block.textBefore);
+    parsed.push({ value: block.value, callsBefore, ...textBefore !== null && { textBefore } });
   }
   return success({ account, blocks: parsed });
 }

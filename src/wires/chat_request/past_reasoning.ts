@@ -5,8 +5,11 @@ import type { ChatRequest } from "./chat_request.ts";
 
 /** Stored reasoning of the assistant messages of a request, for one account. */
 export interface PastReasoning {
-  /** Returns the blocks of the message at an index; null if none of this account are stored. */
-  find(index: number): readonly ReasoningBlock[] | null;
+  /**
+   * Returns the blocks of the message at an index; null if none of this account are stored. Those of another
+   * account are recorded as lost, unless the message has a text for them.
+   */
+  find(message: JsonObject, index: number): readonly ReasoningBlock[] | null;
   /** Records that the reasoning text of the message at an index is not sent. */
   drop(index: number): void;
 }
@@ -21,9 +24,11 @@ export function newPastReasoning(
   losses: Losses,
 ): PastReasoning {
   return {
-    find(index) {
+    find(message, index) {
       const found = reasoning?.get(index);
-      return found?.account === account ? found.blocks : null;
+      if (found?.account === account) return found.blocks;
+      if (found !== undefined && !hasReasoningText(message)) losses.add(`messages[${index}]`);
+      return null;
     },
     drop(index) {
       losses.add(`messages[${index}].reasoning_content`);

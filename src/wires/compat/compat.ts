@@ -2,7 +2,7 @@ import { compatAccount } from "../openai/account.ts";
 import { EMBEDDINGS, FIELDS } from "./fields.ts";
 import type { Wire } from "../wire.ts";
 import { decode, newDecoder } from "./decode.ts";
-import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
+import { checkVectors, decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
 
 /** The Chat Completions protocol, which the gateway's clients use too. */
@@ -15,5 +15,10 @@ export const compat: Wire = {
   decode,
   newDecoder,
   fields: FIELDS,
-  embeddings: { fields: EMBEDDINGS, encode: encodeEmbeddings, decode: decodeEmbeddings },
+  embeddings: {
+    fields: EMBEDDINGS,
+    encode: encodeEmbeddings,
+    decode: decodeEmbeddings,
+    checkVectors,
+  },
 };

@@ -54,10 +54,17 @@ export function encodeEmbeddings(
 /** Returns the response as received. Fails unless `data` has one element for each input. */
 export function decodeEmbeddings(text: string, _model: string, inputs: number): Result<string> {
   const body = parseJson(text);
-  return isObject(body) && Array.isArray(body.data) && body.data.length === inputs
-    ? success(text)
-    : fault(
-      "invalid_upstream_response",
-      "The upstream's answer is no list of embeddings that fits the input.",
-    );
+  const fits = checkVectors(
+    isObject(body) && Array.isArray(body.data) ? body.data.length : -1,
+    inputs,
+  );
+  return fits.ok ? success(text) : fits;
+}
+
+/** Fails unless a response has one vector for each input. */
+export function checkVectors(vectors: number, inputs: number): Result<void> {
+  return vectors === inputs ? success(undefined) : fault(
+    "invalid_upstream_response",
+    "The upstream's answer is no list of embeddings that fits the input.",
+  );
 }

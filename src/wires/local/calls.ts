@@ -1,10 +1,5 @@
-import {
-  isObject,
-  isTooDeep,
-  type JsonValue,
-  parseExact,
-  parseJson,
-} from "../../core/json/json.ts";
+import { isObject, isTooDeep, type JsonValue, parseExact } from "../../core/json/json.ts";
+import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
@@ -56,6 +51,6 @@ function exactCalls(recordText: string): readonly JsonValue[] | null {
 }
 
 function argumentsText(value: JsonValue): string | null {
-  if (typeof value === "string") return isObject(parseJson(value)) ? value : null;
+  if (typeof value === "string") return isJsonObject(value) ? value : null;
   return isObject(value) ? JSON.stringify(value) : null;
 }

@@ -30,7 +30,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const losses = newLosses();
   const messages = encodeTurns(document.value.messages, losses);
   if (!messages.ok) return messages;
-  const tools = encodeTools(document, settings, { omitTools: target.omitTools ?? [], losses });
+  const tools = encodeTools(chat, settings, { omitTools: target.omitTools ?? [], losses });
   if (!tools.ok) return tools;
   const format = encodeFormat(document, target.provider, losses);
   if (!format.ok) return format;
@@ -41,7 +41,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (isCallRequired && format.value !== undefined) {
     return unsupported("response_format", "Send it without a required tool call.");
   }
-  const promises = [...tools.value.promises, ...schemaPromises(document.value, settings)];
+  const promises = [...tools.value.promises, ...schemaPromises(chat, settings)];
   const think = encodeThink(chat, target.provider);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);

@@ -33,19 +33,20 @@ export function malformed(what: string): Failed<Fault> {
   return fault("invalid_upstream_response", `The local runtime sent ${what}.`);
 }
 
+/** Status of an error that names none, as for every protocol. */
+const UNNAMED_STATUS = 502;
+
 /**
  * Returns the fault of a record with an `error` field. Before commit, the record's own `status`, if
  * present, counts like an HTTP status.
  */
 export function recordFault(record: JsonObject, isCommitted: boolean): Failed<Fault> {
-  const status = numberOf(record.status);
-  const kind = isCommitted ? null : kindOf(status);
   const fields = errorFields(record);
-  if (kind === null || status === null || fields?.message === undefined) {
-    return malformed("an error in place of an answer");
-  }
+  if (isCommitted || fields === null) return malformed("an error in place of an answer");
+  const named = numberOf(record.status);
+  const status = named === null || kindOf(named) === null ? UNNAMED_STATUS : named;
   const error = { type: typeOfStatus(status), ...fields };
-  return fault(kind, `The local runtime gave an error with status ${status}.`, {
+  return fault(kindOf(status) ?? "upstream_unavailable", "The local runtime gave an error.", {
     upstream: { status, headers: {}, error, raw: null },
   });
 }

@@ -1,11 +1,7 @@
-import {
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-} from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
 import { type Result, success } from "../../core/result.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import {
   findFunction,
   mapObjects,
@@ -55,10 +51,11 @@ const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
  * schema nor a single call: the gateway checks these, unless the provider's `verify` is false.
  */
 export function encodeTools(
-  document: JsonDocument,
+  chat: ChatRequest,
   settings: ProviderConfig,
   omitted: OmittedTools,
 ): Result<EncodedTools> {
+  const { document } = chat;
   const refused = refuseBothTools(document.value);
   if (refused !== null) return refused;
   const choice = parseChoice(document.value, settings.verify);
@@ -71,7 +68,7 @@ export function encodeTools(
     ? mapTools(given, omitted, encodeTool)
     : mapObjects(given, source, encodeFunction);
   if (!made.ok) return made;
-  const strict = strictPromises(document, source, settings.verify);
+  const strict = strictPromises(chat, source, settings.verify);
   if (!strict.ok) return strict;
   const permitted = choice.value.permitted(made.value.map(({ name }) => name));
   if (!permitted.ok) return permitted;

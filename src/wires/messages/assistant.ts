@@ -14,6 +14,7 @@ import {
 import type { Members } from "../field_table.ts";
 import { FIELDS } from "./fields.ts";
 import { toolId } from "./ids.ts";
+import { placeThinking, type RestoredMessage } from "./past_thinking.ts";
 
 type Blocks = Result<readonly JsonObject[]>;
 
@@ -26,10 +27,11 @@ const THINKING_MEMBERS: ReadonlyMap<Optional, Members> = new Map([
 
 /**
  * Returns the blocks of an assistant message in the order that the Messages API requires: thinking,
- * text, tool calls. `legacyId` is the ID for the message's `function_call`, which has none.
+ * text, tool calls; stored thinking in the order of the response. `legacyId` is the ID for the message's
+ * `function_call`, which has none.
  */
 export function assistantBlocks(
-  message: JsonObject,
+  { message, stored }: RestoredMessage,
   path: string,
   legacyId: string,
   losses: Losses,
@@ -53,7 +55,12 @@ export function assistantBlocks(
   if (!content.ok) return content;
   const calls = callBlocks(message, path, legacyId);
   if (!calls.ok) return calls;
-  return success([...thinking.value, ...content.value, ...textBlocks(refusal), ...calls.value]);
+  const said = [...content.value, ...textBlocks(refusal)];
+  return success(
+    stored.length > 0
+      ? placeThinking(stored, said, calls.value)
+      : [...thinking.value, ...said, ...calls.value],
+  );
 }
 
 function thinkingBlocks(message: JsonObject, path: string): Blocks {

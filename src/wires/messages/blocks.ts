@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../core/events.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/result.ts";
 import { decodeAnnotations, thinkingEvents } from "./response.ts";
 import { malformed } from "./errors.ts";
@@ -115,7 +116,7 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
   }
 
   const block: OpenBlock = {
-    isSound: () => isObject(parseJson(pieces.join(""))),
+    isSound: () => isJsonObject(pieces.join("")),
     add: (delta) =>
       success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
     close() {

@@ -49,7 +49,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   const streamed = chat.stream ? { stream: true } : {};
   for (const path of citationPaths(body.value.messages)) losses.add(path);
   for (const path of authorNamePaths(body.value.messages)) losses.add(path);
-  const promises = promisesOf(chat.document, provider.settings);
+  const promises = promisesOf(chat, provider.settings);
   return success({
     ...newPostRequest("/v1/messages", { ...request.value, ...streamed }, promises),
     ...losses.member(),

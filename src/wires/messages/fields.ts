@@ -70,6 +70,9 @@ export const FIELDS = newFieldTable<ChatField>({
   // They are only labels.
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),
+  "response_format[json_schema].json_schema.schema": exactBut(
+    "without `strict: true`, objects without `additionalProperties: false` are closed, which is lossy",
+  ),
   "response_format[json_schema].json_schema.strict": lossy(
     "the schema, which is always enforced",
     "`true` is verified",

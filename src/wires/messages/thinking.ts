@@ -9,6 +9,7 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
+import { closeSchema } from "./closed_schema.ts";
 import { FIELDS } from "./fields.ts";
 import type { Losses } from "../chat_request/losses.ts";
 import { addSchemaLosses, parseSchema } from "../chat_request/json_schema.ts";
@@ -81,10 +82,14 @@ function encodeFormat(
 
 /**
  * Returns the schema format. Name and description are only labels and are dropped; the upstream
- * always enforces a schema.
+ * always enforces a schema. The objects of a schema that is not strict are closed.
  */
 function schemaFormat(given: Optional, losses: Losses): Result<JsonObject> {
-  const schema = parseSchema(given, "response_format.json_schema");
-  if (schema.ok) addSchemaLosses(given, [false], losses);
-  return schema.ok ? success({ format: { type: "json_schema", schema: schema.value } }) : schema;
+  const path = "response_format.json_schema";
+  const parsed = parseSchema(given, path);
+  if (!parsed.ok) return parsed;
+  addSchemaLosses(given, [false], losses);
+  const isStrict = isObject(given) && given.strict === true;
+  const schema = isStrict ? parsed.value : closeSchema(parsed.value, `${path}.schema`, losses);
+  return success({ format: { type: "json_schema", schema } });
 }

@@ -16,7 +16,7 @@ import type { Losses } from "../chat_request/losses.ts";
 import { newOpenCalls } from "../open_calls.ts";
 import { FIELDS } from "./fields.ts";
 import { toolId } from "./ids.ts";
-import { newThinkingRestorer } from "./past_thinking.ts";
+import { newThinkingRestorer, type RestoredMessage } from "./past_thinking.ts";
 
 /** One message of the upstream request, before its form is chosen. */
 interface Turn {
@@ -82,10 +82,11 @@ export function encodeTurns(
  * Returns a parser for one message after another. A result of a legacy function needs the calls
  * before it.
  */
-function newMessageEncoder(losses: Losses): (message: JsonObject, path: string) => Piece {
+function newMessageEncoder(losses: Losses): (restored: RestoredMessage, path: string) => Piece {
   const open = newOpenCalls();
 
-  function read(message: JsonObject, path: string): Piece {
+  function read(restored: RestoredMessage, path: string): Piece {
+    const { message } = restored;
     switch (message.role) {
       case "system":
       case "developer":
@@ -93,7 +94,7 @@ function newMessageEncoder(losses: Losses): (message: JsonObject, path: string) 
       case "user":
         return userPiece(message, path, losses);
       case "assistant":
-        return assistantPiece(message, path);
+        return assistantPiece(restored, path);
       case "tool":
         return toolPiece(message, path, losses);
       case "function":
@@ -103,9 +104,10 @@ function newMessageEncoder(losses: Losses): (message: JsonObject, path: string) 
     }
   }
 
-  function assistantPiece(message: JsonObject, path: string): Piece {
+  function assistantPiece(restored: RestoredMessage, path: string): Piece {
+    const { message } = restored;
     const id = `function_call_${path.replace(/\D/g, "")}`;
-    const made = assistantBlocks(message, path, id, losses);
+    const made = assistantBlocks(restored, path, id, losses);
     if (!made.ok) return made;
     if (isObject(message.function_call)) open.add(message.function_call.name, id);
     const blocks = withCacheControl(made.value, message, path);

@@ -20,9 +20,37 @@ export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
   };
 }
 
+/** HTTP status of each error code or type (OpenAI API, errors of streams). */
+const STATUS: ReadonlyMap<unknown, number> = new Map([
+  ["rate_limit_exceeded", 429],
+  ["insufficient_quota", 429],
+  ["server_error", 500],
+  ["vector_store_timeout", 504],
+  ["invalid_prompt", 400],
+  ["data_residency_mismatch", 400],
+  ["bio_policy", 400],
+  ["misalignment_policy_violation", 400],
+  ["context_length_exceeded", 400],
+  ["invalid_image", 400],
+  ["invalid_image_format", 400],
+  ["invalid_base64_image", 400],
+  ["invalid_image_url", 400],
+  ["image_too_large", 400],
+  ["image_too_small", 400],
+  ["image_parse_error", 400],
+  ["image_content_policy_violation", 400],
+  ["invalid_image_mode", 400],
+  ["image_file_too_large", 400],
+  ["unsupported_image_media_type", 400],
+  ["empty_image_file", 400],
+  ["failed_to_download_image", 400],
+  ["image_file_not_found", 400],
+  ["invalid_request_error", 400],
+]);
+
 /**
  * Returns the fault of a provider error under status 200, in a body or a stream record. The error's
- * own status applies if it has one; otherwise 502.
+ * own status applies if it has one, then the one of its code or type; otherwise 502.
  */
 export function providerError(body: JsonObject): Failed<Fault> {
   const status = statusIn(body);
@@ -45,7 +73,8 @@ function statusIn(body: JsonObject): number {
     typeof value === "number" && Number.isInteger(value) && value >= 400 && value <= 599 &&
     value !== 499
   );
-  return typeof named === "number" ? named : 502;
+  if (typeof named === "number") return named;
+  return STATUS.get(error.code) ?? STATUS.get(error.type) ?? 502;
 }
 
 function kindOf(status: number): FaultKind {

@@ -66,7 +66,7 @@ function newMessageEncoder(
       case "assistant": {
         const id = `function_call_${index}`;
         if (isObject(message.function_call)) open.add(message.function_call.name, id);
-        const stored = past.find(index);
+        const stored = past.find(message, index);
         if (stored === null && hasReasoningText(message)) past.drop(index);
         const items = assistantItems(message, index, id, stored ?? []);
         if (items.ok) items.value.forEach(noteKind);

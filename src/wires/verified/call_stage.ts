@@ -16,7 +16,7 @@ interface OpenCall {
  * only one call is permitted, it is held back until the finish.
  */
 export function newCallStage(promises: readonly ResponsePromise[], options: StageOptions): Stage {
-  const { breaks } = options;
+  const { breaks, budget } = options;
   const strict = new Map<string, PromiseOf<"strict">>();
   let choice: PromiseOf<"tool_choice"> | null = null;
   let single: ResponsePromise | null = null;
@@ -87,7 +87,7 @@ export function newCallStage(promises: readonly ResponsePromise[], options: Stag
   }
 
   function checkArguments(promise: PromiseOf<"strict">, text: string): Failed<Fault> | null {
-    const problem = promise.schema.problem(text);
+    const problem = promise.schema.problem(text, budget);
     return problem === null ? null : breaks(promise, `holds a call whose arguments are ${problem}`);
   }
 

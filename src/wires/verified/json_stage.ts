@@ -1,65 +1,72 @@
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import { type Result, success } from "../../core/result.ts";
+import { STEP_CHARS } from "./check_budget.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "./response_promise.ts";
-import {
-  endedEarly,
-  isCutBy,
-  newHeldEvents,
-  type Stage,
-  type StageOptions,
-  tooMuchHeld,
-} from "./stage.ts";
+import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
-/** Maximum length of the text of a stream that is stored for its check, and of its pieces. */
-const MAX_CHECKED_CHARS = 16 * 1024 * 1024, MAX_CHECKED_PIECES = 1024 * 1024;
+/** What a response does whose text is none of an object. */
+const NO_OBJECT = "holds text that is no JSON object";
 
 /**
  * Returns the stage that checks that the text of a response is one JSON object, and of a schema if the
  * promise has one. White space is held back until the object begins; then the text flows while it is the
- * text of an object. A response with calls or a refusal needs no text.
+ * text of an object. A response with calls may have any text, and one with a refusal needs none: if the
+ * request permits calls, text that is no object is held back until a call begins.
  */
 export function newJsonStage(
   promise: PromiseOf<"json_object"> | PromiseOf<"json_schema">,
   options: StageOptions,
 ): Stage {
+  const { budget } = options;
   const schema = promise.kind === "json_schema" ? promise.schema : null;
   const text = newJsonObjectText();
   const held = newHeldEvents(options);
   const pieces: string[] = [];
-  let length = 0;
   let isFree = false;
+  let isSound = true;
   let hasText = false;
-  let needsNoText = false;
+  let hasCalls = false;
+  let hasRefusal = false;
 
   function push(event: StreamEvent): Result<readonly StreamEvent[]> {
     if (event.type === "finish") return finish(event.reason, event);
-    if (event.type === "tool_call" || event.type === "refusal") needsNoText = true;
+    if (event.type === "tool_call") hasCalls = true;
+    if (event.type === "refusal") hasRefusal = true;
+    if (hasCalls) return success([...held.takeAll(), event]);
     if (event.type === "text" && event.delta !== "") {
       hasText = true;
-      if (schema !== null && !store(event.delta)) return tooMuchHeld();
-      if (!text.add(event.delta)) return broken("holds text that is no JSON object");
-      if (text.isBegun()) isFree = true;
+      read(event.delta);
+      if (budget.steps < 0 || (!isSound && !promise.permitsCalls)) return broken(NO_OBJECT);
+      isFree = isSound && text.isBegun();
     }
-    const isBlank = event.type === "text" && !isFree;
-    if (!isBlank && (isFree || held.isEmpty())) return success([...held.takeAll(), event]);
-    return held.add(event) ?? success([]);
+    const isWaiting = event.type === "text" && !isFree;
+    if (!isWaiting && (isFree || held.isEmpty())) return success([...held.takeAll(), event]);
+    const tooMuch = held.add(event);
+    if (tooMuch !== null) return tooMuch;
+    return !isSound && held.isOverdue() ? broken(NO_OBJECT) : success([]);
+  }
+
+  function read(piece: string): void {
+    if (!isSound) return;
+    budget.steps -= Math.ceil(piece.length / STEP_CHARS);
+    isSound = budget.steps >= 0 && text.add(piece);
+    if (schema !== null) pieces.push(piece);
   }
 
   function finish(reason: FinishReason, event: StreamEvent): Result<readonly StreamEvent[]> {
-    const isIncomplete = !text.isWhole() && !isCutBy(reason) && !(needsNoText && !hasText);
-    if (isIncomplete) return broken("ends before its JSON object does");
-    const problem = text.isWhole() ? schema?.problem(pieces.join("")) ?? null : null;
-    if (problem !== null) return broken(`is ${problem}`);
-    return success([...held.takeAll(), event]);
+    const problem = hasCalls ? null : findProblem(reason);
+    return problem === null ? success([...held.takeAll(), event]) : broken(problem);
   }
 
-  /** Stores a piece of the text. Returns false if a stream has more than can be stored. */
-  function store(piece: string): boolean {
-    pieces.push(piece);
-    length += piece.length;
-    return !options.isStream ||
-      (length <= MAX_CHECKED_CHARS && pieces.length <= MAX_CHECKED_PIECES);
+  function findProblem(reason: FinishReason): string | null {
+    if (!isSound) return NO_OBJECT;
+    if (text.isWhole()) {
+      const problem = schema?.problem(pieces.join(""), budget) ?? null;
+      return problem === null ? null : `is ${problem}`;
+    }
+    const isIncomplete = !isCutBy(reason) && (hasText || !hasRefusal);
+    return isIncomplete ? "ends before its JSON object does" : null;
   }
 
   function broken(what: string) {

@@ -24,8 +24,13 @@ export type ResponsePromise =
       readonly isText: boolean;
     }
     | { readonly kind: "parallel_tool_calls" }
-    | { readonly kind: "json_object" }
-    | { readonly kind: "json_schema"; readonly schema: SchemaCheck }
+    | { readonly kind: "json_object"; readonly permitsCalls: boolean }
+    | {
+      readonly kind: "json_schema";
+      readonly schema: SchemaCheck;
+      /** True if the response may consist of calls, beside which any text is permitted. */
+      readonly permitsCalls: boolean;
+    }
     | {
       readonly kind: "stop";
       /** Texts before which the text of the response ends; none of them is empty. */

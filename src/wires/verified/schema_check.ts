@@ -1,26 +1,28 @@
-import { isObject, isTooDeep, type JsonObject, parseJson } from "../../core/json/json.ts";
-import { hasMoreItems } from "../../core/json/scan.ts";
+import {
+  isObject,
+  isTooDeep,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../core/json/json.ts";
+import { countItems } from "../../core/json/scan.ts";
+import { type CheckBudget, STEP_CHARS } from "./check_budget.ts";
+import type { Patterns } from "./patterns.ts";
 import { newValueCheck, type ValueCheck } from "./value_check.ts";
 
 /** The check of a strict schema, which is built when it is first used. */
 export interface SchemaCheck {
   /** Number of schemas and `enum` values, to which the time to build it is proportional. */
   readonly nodes: number;
-  /** Returns what a JSON text is instead of an object of the schema, as words; null if it is one. */
-  problem(text: string): string | null;
+  /**
+   * Returns what a JSON text is instead of an object of the schema, as words; null if it is one. Without
+   * meaning once the steps of the budget are used up.
+   */
+  problem(text: string, budget: CheckBudget): string | null;
 }
 
-/** Maximum number of members and elements of a JSON text that is checked. */
-const MAX_CHECKED_ITEMS = 100_000;
-
-/** Maximum number of steps of the check of one text, which take a few tenths of a second. */
-const MAX_CHECK_STEPS = 2_000_000;
-
-/** Maximum number of checks within each other, which a recursive schema could make any number. */
-const MAX_CHECK_LEVELS = 1_000;
-
-/** What a text is that takes too long to check. */
-const TOO_LARGE = "too large to be checked";
+/** Steps to parse a member or element of a JSON text, and to build the check of a schema. */
+const ITEM_STEP_COUNT = 3, NODE_STEP_COUNT = 5;
 
 /**
  * Returns the check of the first of some schemas that hold known keywords only. References are
@@ -30,20 +32,26 @@ const TOO_LARGE = "too large to be checked";
 export function newSchemaCheck(
   schemas: readonly JsonObject[],
   nodes: number,
+  patterns: Patterns,
 ): SchemaCheck {
   let check: ValueCheck | null = null;
 
   return {
     nodes,
-    problem(text) {
-      if (hasMoreItems(text, MAX_CHECKED_ITEMS)) return TOO_LARGE;
-      const value = parseJson(text);
+    problem(text, budget) {
+      const value = parseChecked(text, budget);
       if (!isObject(value) || isTooDeep(value)) return "no JSON object";
-      check ??= newValueCheck(schemas);
-      const budget = { steps: MAX_CHECK_STEPS, levels: MAX_CHECK_LEVELS };
-      const isValid = check(value, budget);
-      if (budget.steps < 0) return TOO_LARGE;
-      return isValid ? null : "no object of the schema";
+      if (check === null) budget.steps -= NODE_STEP_COUNT * nodes;
+      check ??= newValueCheck(schemas, patterns);
+      return check(value, budget) ? null : "no object of the schema";
     },
   };
+}
+
+/** Parses a text of a response; undefined if it is no JSON, or if the steps of the budget do not suffice. */
+export function parseChecked(text: string, budget: CheckBudget): JsonValue | undefined {
+  budget.steps -= Math.ceil(text.length / STEP_CHARS);
+  if (budget.steps < 0) return undefined;
+  budget.steps -= ITEM_STEP_COUNT * countItems(text, budget.steps / ITEM_STEP_COUNT);
+  return budget.steps < 0 ? undefined : parseJson(text);
 }

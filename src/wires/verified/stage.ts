@@ -3,6 +3,7 @@ import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, fault, type Result } from "../../core/result.ts";
 import type { Codec } from "../../core/stream.ts";
+import type { CheckBudget } from "./check_budget.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
 /**
@@ -22,6 +23,8 @@ export interface StageOptions {
   /** False for a whole response, in which nothing waits, so that nothing is limited. */
   readonly isStream: boolean;
   readonly breaks: Breaks;
+  /** Budget of all checks of the response. */
+  readonly budget: CheckBudget;
 }
 
 /** Maximum number of events that wait for a call: the limit of records before the commit. */

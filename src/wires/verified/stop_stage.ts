@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { type Result, success } from "../../core/result.ts";
+import { STEP_CHARS } from "./check_budget.ts";
 import type { PromiseOf } from "./response_promise.ts";
 import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 import { newStopSearch, type StopFound } from "./stop_search.ts";
@@ -9,7 +10,8 @@ import { newStopSearch, type StopFound } from "./stop_search.ts";
  * so that the upstream's stream is cancelled; of a whole response only the token counts follow. Text that
  * may be the start of a stop text is held back, with all events after it.
  */
-export function newStopStage({ texts }: PromiseOf<"stop">, options: StageOptions): Stage {
+export function newStopStage(promise: PromiseOf<"stop">, options: StageOptions): Stage {
+  const { texts } = promise;
   const search = newStopSearch(texts);
   const held = newHeldEvents(options);
   /** Number of characters that were returned, and that were received. */
@@ -34,6 +36,8 @@ export function newStopStage({ texts }: PromiseOf<"stop">, options: StageOptions
 
   function pushText(event: StreamEvent & { type: "text" }): Result<readonly StreamEvent[]> {
     received += event.delta.length;
+    options.budget.steps -= Math.ceil(event.delta.length * texts.length / STEP_CHARS);
+    if (options.budget.steps < 0) return options.breaks(promise, "ends at no stop text");
     const found = search.add(event.delta);
     const tooMuch = held.add(event);
     if (found !== null) return success(cut(found));

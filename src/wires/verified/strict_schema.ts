@@ -3,7 +3,7 @@ import type { Refusal } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
 import { wrongType } from "../chat_request/refusals.ts";
 import { FORMATS } from "./formats.ts";
-import { parsePattern } from "./patterns.ts";
+import type { Patterns } from "./patterns.ts";
 import { newSchemaCheck, type SchemaCheck } from "./schema_check.ts";
 import {
   arrayProblem,
@@ -51,11 +51,15 @@ const BOUNDS: ReadonlySet<string> = new Set([
  * properties as required and permits no others. A Refusal names the keyword that is outside of this
  * subset, or that could make a check slow: a `pattern` with lookarounds, too many alternatives.
  */
-export function parseStrictSchema(given: JsonObject, path: string): Result<SchemaCheck> {
+export function parseStrictSchema(
+  given: JsonObject,
+  path: string,
+  patterns: Patterns,
+): Result<SchemaCheck> {
   const definitions = definitionsOf(given, path);
   if (!definitions.ok) return definitions;
   const places = definitions.value.map(({ ref }, at) => [ref, at + 1] as const);
-  const cleaner = newCleaner(new Map([["#", 0], ...places]));
+  const cleaner = newCleaner(new Map([["#", 0], ...places]), patterns);
   const root = cleaner.clean(given, path, 0);
   if (!root.ok) return root;
   if (given.type !== "object" && given.$ref === undefined) {
@@ -69,7 +73,7 @@ export function parseStrictSchema(given: JsonObject, path: string): Result<Schem
   }
   const problem = weighSchema(cleaned);
   if (problem !== null) return refused(path, problem);
-  return success(newSchemaCheck(cleaned, cleaner.nodes()));
+  return success(newSchemaCheck(cleaned, cleaner.nodes(), patterns));
 }
 
 interface Definition {
@@ -95,7 +99,7 @@ function definitionsOf(root: JsonObject, path: string): Result<readonly Definiti
 }
 
 /** Returns the functions that copy the known keywords of the schemas of one root. */
-function newCleaner(places: ReadonlyMap<string, number>) {
+function newCleaner(places: ReadonlyMap<string, number>, patterns: Patterns) {
   let nodes = 0;
 
   function count(more: number, path: string): Failed<Refusal> | null {
@@ -184,11 +188,8 @@ function newCleaner(places: ReadonlyMap<string, number>) {
 
   function cleanPattern(value: JsonValue, path: string): Result<JsonValue> {
     if (typeof value !== "string") return wrongType(path, "a string");
-    const pattern = parsePattern(value);
-    if (pattern === null) {
-      return refused(path, "It must be a short pattern without lookarounds and back references.");
-    }
-    return count(pattern.size, path) ?? success(value);
+    const pattern = patterns.parse(value);
+    return typeof pattern === "string" ? refused(path, pattern) : success(value);
   }
 
   function cleanReference(value: JsonValue, path: string): Result<JsonValue> {

@@ -1,6 +1,8 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Optional, unsupported, wrongType } from "../chat_request/refusals.ts";
+import { newPatterns, type Patterns } from "./patterns.ts";
 import type { PromiseOf } from "./response_promise.ts";
 import type { SchemaCheck } from "./schema_check.ts";
 import { parseStrictSchema } from "./strict_schema.ts";
@@ -18,14 +20,14 @@ const known = new WeakMap<JsonDocument, StrictTools>();
  * Refusal names a schema that cannot be checked.
  */
 export function strictPromises(
-  document: JsonDocument,
+  { document, patterns = newPatterns() }: ChatRequest,
   source: "tools" | "functions",
   verify: boolean,
 ): StrictTools {
   if (!verify) return refuseStrict(document, source);
   const before = known.get(document);
   if (before !== undefined) return before;
-  const promises = parsePromises(document, source);
+  const promises = parsePromises(document, source, patterns);
   if (!promises.ok || promises.value.length > 0) known.set(document, promises);
   return promises;
 }
@@ -42,14 +44,18 @@ function refuseStrict(document: JsonDocument, source: "tools" | "functions"): St
   return success([]);
 }
 
-function parsePromises(document: JsonDocument, source: "tools" | "functions"): StrictTools {
+function parsePromises(
+  document: JsonDocument,
+  source: "tools" | "functions",
+  patterns: Patterns,
+): StrictTools {
   const promises: PromiseOf<"strict">[] = [];
   let nodes = 0;
   for (const { called, path } of functionsIn(document, source)) {
     const strict = called.strict ?? false;
     if (typeof strict !== "boolean") return wrongType(`${path}.strict`, "true or false");
     if (!strict || typeof called.name !== "string") continue;
-    const schema = parseParameters(called.parameters, `${path}.parameters`);
+    const schema = parseParameters(called.parameters, `${path}.parameters`, patterns);
     if (!schema.ok) return schema;
     nodes += schema.value.nodes;
     if (nodes > MAX_REQUEST_NODES) {
@@ -71,9 +77,15 @@ function parsePromises(document: JsonDocument, source: "tools" | "functions"): S
 /** Parameters of a function that has none (OpenAI API, function calling). */
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
-function parseParameters(given: Optional, path: string): Result<SchemaCheck> {
+function parseParameters(
+  given: Optional,
+  path: string,
+  patterns: Patterns,
+): Result<SchemaCheck> {
   const parameters = given ?? NO_PARAMETERS;
-  return isObject(parameters) ? parseStrictSchema(parameters, path) : wrongType(path, "an object");
+  return isObject(parameters)
+    ? parseStrictSchema(parameters, path, patterns)
+    : wrongType(path, "an object");
 }
 
 /** Returns the functions of a request with their paths. */

@@ -1,7 +1,8 @@
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
-import { isObject, parseJson } from "../../core/json/json.ts";
+import { isObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import type { PromiseOf } from "./response_promise.ts";
+import { parseChecked } from "./schema_check.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /**
@@ -33,7 +34,7 @@ export function newTextCallStage(
   function finish(reason: FinishReason, event: StreamEvent): Result<readonly StreamEvent[]> {
     const text = textOf(held.takeAll()).trim();
     const call = { type: "tool_call", index: 0, id: newCallId(), name } as const;
-    if (isObject(parseJson(text))) {
+    if (isObject(parseChecked(text, options.budget))) {
       const ended = isCutBy(reason) ? event : { ...event, reason: "tool_calls" } as const;
       return success([{ ...call, arguments: text }, ended]);
     }

@@ -1,23 +1,16 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { type CheckBudget, STEP_CHARS } from "./check_budget.ts";
 import { FORMATS } from "./formats.ts";
-import { parsePattern } from "./patterns.ts";
-
-/** Work that the check of one text may still cause. */
-export interface CheckBudget {
-  /** Remaining steps: one for each check of a value, more for a check that reads a text. */
-  steps: number;
-  /** Remaining levels of checks within each other. */
-  levels: number;
-}
+import type { Patterns } from "./patterns.ts";
 
 /** Returns true if a value is valid. False, too, once the steps of the budget are used up. */
 export type ValueCheck = (value: JsonValue, budget: CheckBudget) => boolean;
 
-/** Number of characters that are counted in one step. */
-const STEP_CHARS = 8;
-
 /** Steps of the check of a format, which reads at most 320 characters. */
 const FORMAT_STEP_COUNT = 32;
+
+/** Number of characters of a text that are compared with a listed value in one step. */
+const MEMBER_STEP_CHARS = 64;
 
 /** Distance of a quotient to a whole number: 0.3 is a multiple of 0.1 for JSON, not for binary floating point. */
 const MAX_MULTIPLE_ERROR = 1e-9;
@@ -38,7 +31,7 @@ const TYPE_CHECKS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
  * Returns the check of the first of some schemas that hold known keywords only. References are
  * `#/definitions/d<index>`, the index of a schema in the list.
  */
-export function newValueCheck(schemas: readonly JsonObject[]): ValueCheck {
+export function newValueCheck(schemas: readonly JsonObject[], patterns: Patterns): ValueCheck {
   const defined = schemas.map(checkOf);
 
   function checkOf(schema: JsonObject): ValueCheck {
@@ -71,7 +64,7 @@ export function newValueCheck(schemas: readonly JsonObject[]): ValueCheck {
       case "format":
         return typeof given === "string" ? [formatCheck(given)] : [];
       case "pattern":
-        return typeof given === "string" ? [patternCheck(given)] : [];
+        return typeof given === "string" ? [patternCheck(given, patterns)] : [];
       case "$ref":
         return [referenceCheck(given)];
       case "anyOf":
@@ -125,7 +118,11 @@ function typeCheck(given: JsonValue): ValueCheck {
 
 function memberCheck(values: readonly JsonValue[]): ValueCheck {
   const members = new Set(values);
-  return (value) => members.has(value);
+  return (value, budget) => {
+    // Equal texts are compared to their ends.
+    if (typeof value === "string") budget.steps -= Math.floor(value.length / MEMBER_STEP_CHARS);
+    return budget.steps >= 0 && members.has(value);
+  };
 }
 
 function formatCheck(format: string): ValueCheck {
@@ -137,12 +134,11 @@ function formatCheck(format: string): ValueCheck {
   };
 }
 
-function patternCheck(source: string): ValueCheck {
-  const pattern = parsePattern(source);
+function patternCheck(source: string, patterns: Patterns): ValueCheck {
+  const pattern = patterns.parse(source);
   return (value, budget) => {
-    if (typeof value !== "string" || pattern === null) return typeof value !== "string";
-    budget.steps -= Math.ceil(value.length / STEP_CHARS) * pattern.size;
-    return budget.steps >= 0 && pattern.matches(value);
+    if (typeof value !== "string" || typeof pattern === "string") return typeof value !== "string";
+    return pattern.matches(value, budget);
   };
 }
 

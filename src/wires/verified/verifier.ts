@@ -6,6 +6,7 @@ import type { Decoder } from "../../core/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { newCallStage } from "./call_stage.ts";
+import { MAX_CHECK_STEPS, newCheckBudget } from "./check_budget.ts";
 import { newJsonStage } from "./json_stage.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 import type { Stage, StageOptions } from "./stage.ts";
@@ -21,6 +22,9 @@ export interface VerifierOptions {
   onResult(kind: PromiseKind, result: PromiseResult): void;
 }
 
+/** What a response is whose checks take more steps than the budget has. */
+const TOO_LARGE = `takes more than ${MAX_CHECK_STEPS} steps to be checked for`;
+
 /**
  * Returns the check of one response: it returns the events of the response, some of them later, or the
  * fault `promise_broken`.
@@ -29,11 +33,14 @@ export function newVerifier(
   promises: readonly ResponsePromise[],
   options: VerifierOptions,
 ): Stage {
+  const budget = newCheckBudget();
   const stages = newStages(promises, options.idSource, {
     isStream: options.isStream,
+    budget,
     breaks(promise, what) {
       options.onResult(promise.kind, "broken");
-      return fault("promise_broken", `The response ${what}, so it breaks '${promise.path}'.`);
+      const problem = budget.steps < 0 ? TOO_LARGE : `${what}, so it breaks`;
+      return fault("promise_broken", `The response ${problem} '${promise.path}'.`);
     },
   });
   let isFinished = false;

@@ -195,6 +195,17 @@ Deno.test("an upload above server.max_upload is 413, and one above server.max_bo
   assertEquals(refusalOf(await full.post("/files", FILE, FORM)), [503, "overloaded", null]);
 });
 
+Deno.test("an upload may be a part of 64 MiB of the Python SDK with its form, by default", async () => {
+  const calls = nativeGateway(nativeConfig({ first: { can: CAN } }), stored);
+  const codeFor = async (bytes: number) => {
+    const headers = { ...FORM, "content-length": String(bytes) };
+    return (await calls.post("/files", FILE, headers)).error?.code;
+  };
+  const mib = 1024 * 1024;
+  assertEquals(await codeFor(64 * mib + 4_096), undefined);
+  assertEquals(await codeFor(68 * mib + 1), "request_too_large");
+});
+
 Deno.test("a batch is refused for a key with some models only, with budgets or with a rate of tokens", async () => {
   const cases = [
     ["models: [m]", [403, "model_not_allowed", null]],

@@ -244,3 +244,96 @@ Deno.test("a JSON response is named as JSON, with the provider's content type on
     assertEquals(await response.json(), { results: [] });
   }
 });
+
+Deno.test("an edit of images in JSON is relayed with the model of the target, whole and as a stream", async () => {
+  const event = 'data: {"type":"image_edit.completed"}\n\n';
+  const calls = relayedGateway(({ text }) =>
+    text.includes('"stream"')
+      ? new Response(event, { headers: { "content-type": "text/event-stream" } })
+      : { data: [{}] }
+  );
+  const body = '{"images":[{"file_id":"f"}], "model":"able/image", "n":1';
+  for (
+    const [type, more] of [["application/json", "}"], [
+      "Application/JSON; charset=utf-8",
+      ',"stream":true}',
+    ]]
+  ) {
+    const request = new Request("http://gateway/v1/images/edits", {
+      method: "POST",
+      headers: { "content-type": type ?? "" },
+      body: `${body}${more}`,
+    });
+    const response = await calls.app(request);
+    assertEquals(response.status, 200);
+    assertStringIncludes(await response.text(), more === "}" ? '"data"' : event);
+    const sent = calls.sent.at(-1);
+    assertEquals([sent?.url, sent?.text], [
+      "http://able/images/edits",
+      `${body}${more}`.replace("able/image", "image"),
+    ]);
+    assertEquals(sent?.headers.get("content-type"), "application/json");
+  }
+  assertEquals((await calls.reported(2)).cost, 0.04);
+});
+
+Deno.test("a body for edits of images that is not called JSON must be multipart, and one for audio always", async () => {
+  const calls = nativeGateway(CONFIG, () => ({ body: {} }));
+  for (
+    const [path, type] of [["/images/edits", "text/plain"], [
+      "/audio/transcriptions",
+      "application/json",
+    ]] as const
+  ) {
+    const refused = await calls.post(path, '{"model":"able/m"}', { "content-type": type });
+    assertEquals(refusalOf(refused), [400, "invalid_multipart", null]);
+  }
+  assertEquals(calls.requests.length, 0);
+});
+
+Deno.test("a boundary that is in the model of the target is refused, because parsers could end the model there", async () => {
+  const calls = nativeGateway(
+    CONFIG.replace(
+      /targets: \[\{provider: none.*?\]/,
+      'targets: [{provider: able, model: "m--b0"}]',
+    ),
+    () => ({ body: { data: [] } }),
+  );
+  const send = (boundary: string) =>
+    calls.post(
+      "/images/variations",
+      `--${boundary}\r\nContent-Disposition: form-data; name="n"\r\n\r\n1\r\n--${boundary}--`,
+      {
+        "content-type": `multipart/form-data; boundary=${boundary}`,
+      },
+    );
+  assertEquals(refusalOf(await send("b0")), [400, "invalid_multipart", null]);
+  assertEquals((await send("b1")).status, 200);
+});
+
+Deno.test("a transcript that was requested as text is delivered although the provider calls it JSON", async () => {
+  const config = CONFIG.replace("{initial_delay: 1s, jitter_factor: 0}", "{enabled: false}");
+  const plain = "text/plain; charset=utf-8", json = "application/json";
+  const cases = [
+    ["text", "Hello there.\n", 200, plain],
+    ["srt", "1\n00:00:00,000 --> 00:00:01,000\nHi\n", 200, plain],
+    ["text", "", 200, plain],
+    ["text", '"Hello."', 200, json],
+    ["text", '{"text":"Hello."}', 200, json],
+    ["text", '{"error":{"message":"no"}}', 502, json],
+    ["json", "Hello there.", 502, json],
+  ] as const;
+  for (const [format, body, status, type] of cases) {
+    const calls = relayedGateway(
+      () => new Response(body, { headers: { "content-type": json } }),
+      config,
+    );
+    const form = new FormData();
+    form.set("model", "able/m");
+    form.set("response_format", format);
+    const response = await calls.app(post("/v1/audio/transcriptions", form));
+    const text = await response.text();
+    assertEquals([response.status, response.headers.get("content-type")], [status, type], body);
+    if (status === 200) assertEquals(text, body);
+  }
+});

@@ -80,7 +80,8 @@ Deno.test("an accepted page may read every response, also errors, and the gatewa
     }
     const read = ["x-request-id", "request-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
     const carried = ["x-gateway-lossy", "x-gateway-verified", "x-gateway-state"];
-    for (const name of [...read, ...carried, "retry-after", "x-should-retry"]) {
+    const ofFiles = ["content-disposition", "content-range"];
+    for (const name of [...read, ...carried, ...ofFiles, "retry-after", "x-should-retry"]) {
       assert(exposed.includes(name), name);
     }
     assert(!exposed.includes("*"));

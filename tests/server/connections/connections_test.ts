@@ -132,7 +132,10 @@ Deno.test("a WebSocket is never closed while it is open, however its watch ends"
   const listener = scriptedListener({ headMs: 1_000, idleMs: 1_000, writeMs: 60_000 });
   listener.receive(listener.connect(5, 40_001), 100);
   const handshake = listener.request(40_001);
-  const watch = handshake.peer.watchMessages?.(() => assert(false, "nothing has grown"));
+  const watch = handshake.peer.watchMessages?.(
+    0,
+    ({ isMessage }) => assert(!isMessage, "nothing has grown"),
+  );
   await handshake.end();
   await listener.world.advance(5_000);
   assertEquals(listener.shutDown(), []);

@@ -180,7 +180,7 @@ Deno.test("a native stream that breaks gets one failure, and the next turn does 
 Deno.test("a thrown error is sent as a failure of the gateway, and logged with its place", async () => {
   await using served = socketGateway(TRANSLATED);
   const { breakers } = served.gateway.state;
-  breakers.isOpen = () => {
+  breakers.openFor = () => {
     throw new RangeError("secret words");
   };
   await using client = await served.open();

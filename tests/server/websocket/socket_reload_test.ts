@@ -1,7 +1,7 @@
 import { assertEquals } from "../../support/assert.ts";
 import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
-import { saying, wordStreams } from "../../support/word_stream.ts";
+import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";
 
 function config(host: string, ...keys: readonly string[]): string {
   const list = keys.map((key) => `{name: ${key}, value: key-of-${key}}`).join(", ");
@@ -59,4 +59,85 @@ Deno.test("the key of a socket is checked again by the keys of the moment", asyn
     "bob",
     "ada",
   ]);
+});
+
+const LAPSES = {
+  removed: "{name: bob, value: key-of-bob}",
+  disabled: "{name: ada, value: key-of-ada, disabled: true}",
+  expired: "{name: ada, value: key-of-ada, expires: 2001-01-01}",
+};
+
+for (const [lapse, key] of Object.entries(LAPSES)) {
+  Deno.test(`a socket whose key was ${lapse} since the handshake is refused, and closed with 1008 at its second message`, async () => {
+    const upstream = wordStreams(() => saying("yes"));
+    await using served = socketGateway(config("up", "ada"), upstream);
+    await using ada = await served.open({ authorization: "Bearer key-of-ada" });
+    assertEquals((await ada.turn(create())).output, "yes");
+    served.reload(config("up") + `security: {enabled: true, api_key: {keys: [${key}]}}`);
+    for (const stream_id of ["one", "two"]) {
+      const { end, error } = await ada.turn(create({ stream_id }));
+      assertEquals<unknown>([end.status, error.code, end.stream_id], [
+        401,
+        "invalid_api_key",
+        stream_id,
+      ]);
+    }
+    assertEquals([await ada.closed, upstream.sent.length], [1008, 1]);
+    await served.gateway.state.inFlight.idle();
+    assertEquals(served.reports.map(({ status }) => status), [101, 200, 401, 401]);
+  });
+}
+
+Deno.test("a socket whose key is refused closes also when its address has no token left, and runs nothing", async () => {
+  const upstream = wordStreams(() => saying("yes"));
+  const rate = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 1}\n";
+  await using served = socketGateway(config("up", "ada"), upstream);
+  await using ada = await served.open({ authorization: "Bearer key-of-ada" });
+  served.reload(rate + config("up", "bob"));
+  assertEquals((await ada.turn(create())).error.code, "invalid_api_key");
+  ada.send(create());
+  assertEquals([await ada.closed, upstream.sent.length], [1008, 0]);
+});
+
+for (const data of ["text", "bytes"] as const) {
+  Deno.test(`a message that is not admitted is not parsed: above 32 KiB its error has no stream_id (${data})`, async () => {
+    const upstream = wordStreams(() => saying("yes"));
+    const rate = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 1}\n";
+    await using served = socketGateway(rate + config("up"), upstream);
+    await using client = await served.open();
+    for (const chars of [0, 33 * 1024]) {
+      const text = JSON.stringify(create({ stream_id: "s", input: "x".repeat(chars) }));
+      const message = data === "text" ? text : new TextEncoder().encode(text);
+      const { end, error } = await client.turn(message);
+      assertEquals<unknown>([error.code, end.stream_id ?? null], [
+        "rate_limit_exceeded",
+        chars === 0 ? "s" : null,
+      ]);
+    }
+    assertEquals(served.gateway.state.admission.count(), 0);
+  });
+}
+
+Deno.test("a message without a place is not parsed either, and one that is no request gives its place back", async () => {
+  const held = heldStream();
+  const upstream = wordStreams(held.answer);
+  const full = "server: {max_concurrent_requests: 2}\n";
+  await using served = socketGateway(full + config("up"), upstream);
+  await using client = await served.open();
+  await using other = await served.open();
+  client.send(create());
+  held.say("one");
+  assertEquals<unknown>((await client.next()).type, "response.created");
+  client.send("no JSON");
+  assertEquals<unknown>((await other.turn("no JSON")).error.code, "invalid_json");
+  assertEquals(served.gateway.state.admission.count(), 1);
+  client.send(create());
+  while (served.gateway.state.admission.count() < 2) {
+    await fetch(`${served.url}/health`).then((r) => r.text());
+  }
+  const padding = "x".repeat(33 * 1024);
+  const { end, error } = await other.turn(create({ stream_id: "s", input: padding }));
+  assertEquals<unknown>([error.code, end.stream_id ?? null], ["overloaded", null]);
+  held.finish();
+  await client.close();
 });

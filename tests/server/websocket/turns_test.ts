@@ -47,7 +47,8 @@ function turnsOver(room: number) {
         records: records(),
         ...keepAlive !== undefined && { keepAlive },
       });
-      turns.add(call, null, success({ text: "{}", run: () => Promise.resolve(reply) }));
+      const turn = success({ text: "{}", run: () => Promise.resolve(reply) });
+      turns.add(call, { streamId: null, turn });
     },
   };
 }

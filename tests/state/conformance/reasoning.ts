@@ -21,7 +21,10 @@ function key(calls: string, text: string | null = "t", creator: string | null = 
 
 function reasoning(thinking: string): OwnedReasoning {
   const value = { type: "thinking", thinking, signature: "s" };
-  return { account: "a", blocks: [{ value, callsBefore: 0 }, { value, callsBefore: 1 }] };
+  return {
+    account: "a",
+    blocks: [{ value, callsBefore: 0 }, { value, callsBefore: 1, textBefore: 7 }],
+  };
 }
 
 function found({ objects }: Objects, ...keys: ReasoningKey[]): Promise<readonly unknown[]> {

@@ -56,3 +56,12 @@ Deno.test("other limits from one call to the next count for what was used before
   assertEquals(ask({ ...NO_LIMIT, maxConcurrent: 2 }).kind, "admitted");
   assertEquals(ask({ ...NO_LIMIT, maxConcurrent: 1 }).kind, "refused");
 });
+
+Deno.test("requests from 10,000 networks without a key leave the rate of a key as it is", () => {
+  const quotas = newMemoryQuotas(() => 0);
+  const limits = { ...NO_LIMIT, requests: { requests_per_minute: 1, burst_size: 1 } };
+  const admit = (caller: string) => quotas.admit([{ caller, limits }], "call").kind;
+  assertEquals(admit("key ada"), "admitted");
+  for (let count = 0; count < 10_000; count++) admit(`address 10.0.${count}`);
+  assertEquals(admit("key ada"), "refused");
+});

@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { newMemoryQuotas } from "../../../src/state/memory/quotas.ts";
+import { newSharedQuotas } from "../../../src/state/quotas/shared_quotas.ts";
 import type { QuotaDecision, QuotaLimits } from "../../../src/state/quota_store.ts";
 import type { ValkeyConnection } from "../../../src/state/valkey/connection.ts";
 import { newValkeyQuotas } from "../../../src/state/valkey/quotas.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { answers, chatRequest, COMPLETION } from "../../support/chat_call.ts";
+import { keyOf } from "../../support/client_keys.ts";
+import { clockWorld, keys, limitedGateway, USAGE } from "../../support/limited_gateway.ts";
 import { sharedValkeyServer, valkeyTest } from "../../support/valkey_server.ts";
 import { use } from "../conformance/quotas.ts";
 import { newTestConnection, PATIENT_TIMEOUT_MS, valkeySettings } from "./connections.ts";
@@ -268,3 +272,32 @@ valkeyTest("without a connection every operation is unavailable, and none waits"
   for (const result of results) assert(!result.ok && result.failure.kind === "state_unavailable");
   await connection.close();
 });
+
+valkeyTest(
+  "the clock of the server decides the window of a budget, over replicas hours apart",
+  async () => {
+    await withConnection(async (connection) => {
+      const config = keys({ ada: { budgets: [{ per: "hour", tokens: 14 }] } });
+      const replicas = [0, 2 * 60 * 60 * 1000, -2 * 60 * 60 * 1000].map((aheadMs) => {
+        const world = clockWorld(() => answers(200, { ...COMPLETION, usage: USAGE }));
+        world.setWall(Date.now() + aheadMs);
+        const quotas = newSharedQuotas(newValkeyQuotas(connection, PREFIX, world), {
+          world,
+          onOutage: "refuse",
+          onFallback: () => {},
+        });
+        const gateway = limitedGateway(config, { world });
+        return { ...gateway, state: Object.assign(gateway.gateway.state, { quotas }) };
+      });
+      const ask = async ({ app }: (typeof replicas)[number]) => {
+        const response = await app(chatRequest({ headers: keyOf("ada"), body: { model: "m" } }));
+        await response.text();
+        return [response.status, Number(response.headers.get("retry-after")) <= 3_600];
+      };
+      const [first, ...others] = replicas;
+      assert(first !== undefined);
+      assertEquals(await ask(first), [200, true]);
+      for (const other of [...others, first]) assertEquals(await ask(other), [429, true]);
+    });
+  },
+);

@@ -149,9 +149,10 @@ Deno.test("a missing or unknown stop reason is a failure", () => {
 });
 
 Deno.test("an error in a response with a success status is a failure", () => {
-  for (const error of ["broken", { message: "broken" }, true, {}]) {
-    assertFailed(decode({ error }), "invalid_upstream_response");
+  for (const error of ["broken", { message: "broken" }, {}]) {
+    assertFailed(decode({ error }), "upstream_unavailable");
   }
+  assertFailed(decode({ error: true }), "invalid_upstream_response");
   assertEquals<unknown>(eventsOf({ error: "" }).at(-1), { type: "finish", reason: "stop" });
 });
 

@@ -18,12 +18,12 @@ function faultOf(line: Record<string, unknown>, isCommitted = false): Fault {
 }
 
 const KINDS: readonly (readonly [status: unknown, kind: FaultKind])[] = [
-  [undefined, "invalid_upstream_response"],
-  ["429", "invalid_upstream_response"],
-  [200, "invalid_upstream_response"],
-  [499, "invalid_upstream_response"],
-  [600, "invalid_upstream_response"],
-  [500.5, "invalid_upstream_response"],
+  [undefined, "upstream_unavailable"],
+  ["429", "upstream_unavailable"],
+  [200, "upstream_unavailable"],
+  [499, "upstream_unavailable"],
+  [600, "upstream_unavailable"],
+  [500.5, "upstream_unavailable"],
   [429, "upstream_throttled"],
   [400, "upstream_rejected"],
   [404, "upstream_rejected"],
@@ -40,8 +40,16 @@ Deno.test("an error record before the first delivery is the fault of its status"
   for (const [status, kind] of KINDS) {
     const fault = faultOf({ error: "text", status });
     assertEquals(fault.kind, kind);
-    assertEquals(fault.upstream?.status, kind === "invalid_upstream_response" ? undefined : status);
+    const isNamed = typeof status === "number" && Number.isInteger(status) && status >= 400 &&
+      status < 600 && status !== 499;
+    assertEquals(fault.upstream?.status, isNamed ? status : 502);
   }
+});
+
+Deno.test("an error record without a status keeps its text", () => {
+  const { kind, upstream } = faultOf({ error: "model runner has unexpectedly stopped" });
+  assertEquals(kind, "upstream_unavailable");
+  assertEquals(upstream?.error.message, "model runner has unexpectedly stopped");
 });
 
 Deno.test("an error record with a status is returned in the error envelope, without its other fields", () => {

@@ -1,5 +1,10 @@
 import type { OwnedReasoning } from "../../../src/core/reasoning.ts";
-import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../../src/core/json/json.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { messages as wire } from "../../../src/wires/messages/messages.ts";
@@ -95,4 +100,69 @@ Deno.test("a reasoning text in the running tool loop without stored thinking is 
   assertFailed(encode(wrong), "unsupported_feature", "messages[1].reasoning_content");
   const blocks = [USER, { ...CALLED, thinking_blocks: {} }, RESULT];
   assertFailed(encode(blocks, [[1, stored()]]), "invalid_type", "messages[1].thinking_blocks");
+});
+
+/** Returns the blocks of the first assistant turn: texts as they are, others by thinking or name. */
+function orderIn(request: UpstreamRequest): readonly unknown[] {
+  const body = parseJson(request.payload?.text() ?? "");
+  assert(isObject(body) && Array.isArray(body.messages));
+  const turn = body.messages.filter(isObject).find(({ role }) => role === "assistant");
+  assert(Array.isArray(turn?.content));
+  return turn.content.filter(isObject).map(({ text, thinking, name }) => text ?? thinking ?? name);
+}
+
+const SECOND = { ...CALL, id: "d", function: { name: "g", arguments: "{}" } };
+
+/** Stored thinking with these names, each with the text and the calls before it. */
+function interleaved(...places: readonly (readonly [string, number, number])[]): OwnedReasoning {
+  const blocks = places.map(([thinking, textBefore, callsBefore]) => {
+    return { value: { ...BLOCK, thinking }, textBefore, callsBefore };
+  });
+  return { account: "account", blocks };
+}
+
+const PLACES: readonly (readonly [
+  content: JsonValue,
+  stored: OwnedReasoning,
+  order: readonly string[],
+])[] = [
+  ["Let me look.", interleaved(["A", 0, 0], ["B", 12, 0]), ["A", "Let me look.", "B", "f", "g"]],
+  ["onetwo", interleaved(["A", 0, 0], ["B", 3, 0]), ["A", "one", "B", "two", "f", "g"]],
+  ["one", interleaved(["A", 0, 0], ["B", 3, 1]), ["A", "one", "f", "B", "g"]],
+  ["one", interleaved(["A", 0, 0], ["B", 3, 2]), ["A", "one", "f", "g", "B"]],
+  ["\n\none", interleaved(["A", 2, 0]), ["A", "\n\none", "f", "g"]],
+  ["one\n\n", interleaved(["A", 0, 0], ["B", 4, 0]), ["A", "one\n\n", "B", "f", "g"]],
+  ["a  b", interleaved(["A", 1, 0], ["B", 2, 0], ["C", 3, 0]), [
+    "a",
+    "A",
+    "B",
+    "C",
+    "  b",
+    "f",
+    "g",
+  ]],
+  // The client has sent less text than it received.
+  ["o", interleaved(["A", 0, 0], ["B", 30, 0]), ["A", "o", "B", "f", "g"]],
+  [null, interleaved(["A", 0, 0], ["B", 3, 0]), ["A", "B", "f", "g"]],
+  [
+    [{ type: "text", text: "one" }, { type: "text", text: "two" }],
+    interleaved(["A", 0, 0], ["B", 3, 0], ["C", 5, 0]),
+    ["A", "one", "B", "tw", "C", "o", "f", "g"],
+  ],
+];
+
+Deno.test("stored thinking goes back in the order of the response, between its texts and calls", () => {
+  for (const [content, reasoning, order] of PLACES) {
+    const message = { role: "assistant", content, tool_calls: [CALL, SECOND] };
+    const results = [RESULT, { ...RESULT, tool_call_id: "d" }];
+    const sent = valueOf(encode([USER, message, ...results], [[1, reasoning]]));
+    assertEquals(orderIn(sent), order, JSON.stringify(content));
+  }
+});
+
+Deno.test("stored thinking of another account is named as lost, also without a reasoning text", () => {
+  const sent = valueOf(encode([USER, CALLED, RESULT], [[1, stored("other")]]));
+  assertEquals(typesIn(sent), ["text", "tool_use"]);
+  assertEquals(sent.lossy, ["messages[1]"]);
+  assertEquals(valueOf(encode([USER, CALLED, RESULT])).lossy, undefined);
 });

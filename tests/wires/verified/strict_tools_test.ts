@@ -14,7 +14,8 @@ function promisesOf(...parts: readonly number[]) {
     );
     return { type: "function", function: { name: `f${at}`, strict: true, parameters } };
   });
-  return strictPromises(newDocument({ tools }), "tools", true);
+  const chat = { document: newDocument({ tools }), stream: false, includeUsage: false };
+  return strictPromises(chat, "tools", true);
 }
 
 Deno.test("the strict functions of a request have at most 5,000 parts in all", () => {

@@ -2,6 +2,8 @@ import type { StreamEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
+import { newCheckBudget } from "../../../src/wires/verified/check_budget.ts";
+import { newPatterns } from "../../../src/wires/verified/patterns.ts";
 import type { SchemaCheck } from "../../../src/wires/verified/schema_check.ts";
 import { parseStrictSchema } from "../../../src/wires/verified/strict_schema.ts";
 import { newVerifier } from "../../../src/wires/verified/verifier.ts";
@@ -19,7 +21,17 @@ export function strictObject(properties: JsonObject): JsonObject {
 
 /** Returns the check of a strict schema. */
 export function checkOf(schema: JsonObject): SchemaCheck {
-  return valueOf(parseStrictSchema(schema, "p"));
+  return valueOf(parseStrictSchema(schema, "p", newPatterns()));
+}
+
+/** What `problemOf` returns if the steps of the budget do not suffice. */
+export const TOO_LARGE = "too many steps";
+
+/** Returns the problem of a text in a response without others; null if it has none. */
+export function problemOf(check: SchemaCheck, text: string): string | null {
+  const budget = newCheckBudget();
+  const problem = check.problem(text, budget);
+  return budget.steps < 0 ? TOO_LARGE : problem;
 }
 
 /** The check of an object with one number `n`. */
@@ -38,8 +50,10 @@ export const PROMISES = {
   limited: { kind: "tool_choice", path: "c", permitted: ["f"], isRequired: false, isText: false },
   textCall: { kind: "tool_choice", path: "c", permitted: ["f"], isRequired: true, isText: true },
   single: { kind: "parallel_tool_calls", path: "p" },
-  json: { kind: "json_object", path: "j" },
-  schema: { kind: "json_schema", path: "j", schema: NUMBER },
+  json: { kind: "json_object", path: "j", permitsCalls: false },
+  jsonOrCalls: { kind: "json_object", path: "j", permitsCalls: true },
+  schema: { kind: "json_schema", path: "j", schema: NUMBER, permitsCalls: false },
+  schemaOrCalls: { kind: "json_schema", path: "j", schema: NUMBER, permitsCalls: true },
   stop: { kind: "stop", path: "stop", texts: ["END", "\n\n"] },
 } as const satisfies Readonly<Record<string, ResponsePromise>>;
 

@@ -43,8 +43,16 @@ const finish = fc.constantFrom("stop", "length", "tool_calls", "content_filter")
 const response = fc.tuple(fc.array(event, { maxLength: 12 }), finish)
   .map(([events, last]) => [...events, last]);
 
-const { strict, required, limited, single, json, schema } = PROMISES;
-const unchanging = fc.subarray<ResponsePromise>([strict, required, limited, single, json, schema], {
+const { strict, required, limited, single, json, schema, jsonOrCalls } = PROMISES;
+const unchanging = fc.subarray<ResponsePromise>([
+  strict,
+  required,
+  limited,
+  single,
+  json,
+  schema,
+  jsonOrCalls,
+], {
   minLength: 1,
 });
 

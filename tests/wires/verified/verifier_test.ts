@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
 import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
+import type { Result } from "../../../src/core/result.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import {
@@ -25,6 +26,12 @@ function assertBroken(promise: ResponsePromise, events: readonly StreamEvent[]):
     assertStringIncludes(result.failure.message, `'${promise.path}'`);
     assertEquals(counted, [`${promise.kind} broken`]);
   }
+}
+
+function assertTooLarge(result: Result<unknown>): void {
+  assertFailed(result, "promise_broken");
+  assert(!result.ok);
+  assertStringIncludes(result.failure.message, "takes more than 200000 steps to be checked");
 }
 
 function assertKept(promise: ResponsePromise, events: readonly StreamEvent[]): void {
@@ -111,10 +118,30 @@ Deno.test("the events that a stream holds back are limited in number and by thei
   assertFailed(verify([PROMISES.stop], stop).result, "upstream_response_too_large");
 });
 
-Deno.test("the text of a strict format that is stored for its check is limited in a stream", () => {
-  const long = texts('{"n":"', ...Array<string>(17).fill("a".repeat(1024 * 1024)));
-  assertFailed(verify([PROMISES.schema], long).result, "upstream_response_too_large");
-  assertEquals(verify([PROMISES.schema], long, false).groups.length, long.length);
+Deno.test("a text of more than 1,600,000 characters is not checked but breaks the promise", () => {
+  const long = (
+    length: number,
+  ): StreamEvent[] => [...texts('{"a":"', "a".repeat(length), '"}'), STOP];
+  for (const isStream of [true, false]) {
+    assert(verify([PROMISES.json], long(1_590_000), isStream).result.ok);
+    assertTooLarge(verify([PROMISES.json], long(1_600_000), isStream).result);
+    const stop = verify([{ kind: "stop", path: "stop", texts: ["\n"] }], long(1_600_000), isStream);
+    assertTooLarge(stop.result);
+    assertTooLarge(verify([PROMISES.textCall], long(1_600_000), false).result);
+  }
+});
+
+Deno.test("all calls of a response share one budget for their checks", () => {
+  const list = checkOf(strictObject({ a: { type: "array", items: { type: "integer" } } }));
+  const promise = { kind: "strict", path: "s", name: "f", schema: list } as const;
+  const part = `{"a":[${"1,".repeat(4_000)}1]}`;
+  const calls = Array.from({ length: 12 }, (_, index) => call("f", part, index));
+  for (const isStream of [true, false]) {
+    assert(verify([promise], [...calls.slice(0, 9), CALLS], isStream).result.ok);
+    const { result, counted } = verify([promise], [...calls, CALLS], isStream);
+    assertTooLarge(result);
+    assertEquals(counted, ["strict broken"]);
+  }
 });
 
 Deno.test("a choice that requires no call limits which functions are called", () => {
@@ -193,7 +220,36 @@ Deno.test("a JSON response that was cut, refused or made of calls keeps its prom
   assertKept(json, [...texts('{"a":'), { type: "finish", reason: "content_filter" }]);
   assertKept(json, [{ type: "refusal", delta: "no" }, STOP]);
   assertKept(json, [call("f", "{}"), CALLS]);
-  assertBroken(json, [...texts("{"), call("f", "{}"), CALLS]);
+});
+
+Deno.test("the text of a response with calls is free, whether it promises JSON or a strict format", () => {
+  for (const promise of [PROMISES.jsonOrCalls, PROMISES.schemaOrCalls]) {
+    const events = [...texts("Let me", " look."), THOUGHT, call("f", "{}"), ...texts("so"), CALLS];
+    assertKept(promise, events);
+    assertKept(promise, [...texts('{"n":"a"}', " and"), call("f", "{}"), CALLS]);
+    assertBroken(promise, [...texts("Let me", " look."), STOP]);
+    assertBroken(promise, [...texts("Let me", " look."), LENGTH]);
+    assertBroken(promise, [...texts(GOOD, "!"), STOP]);
+    // The text waits for the call, and is returned as soon as it begins.
+    const { groups } = verify([promise], events);
+    assertEquals(groups.map(({ length }) => length), [0, 0, 0, 4, 1, 1]);
+    // The text of an object flows although a call may come.
+    const begun = verify([promise], [...texts('{"n"', ":1}", "!"), call("f", "{}"), CALLS]);
+    assertEquals(begun.groups.map(({ length }) => length), [1, 1, 0, 2, 1]);
+  }
+});
+
+Deno.test("text that is no JSON object waits for a call up to 1,024 pieces in a stream", () => {
+  const many = texts(...Array.from({ length: 1_025 }, () => "a"));
+  assertFailed(verify([PROMISES.jsonOrCalls], many).result, "promise_broken");
+  const events = [...many.slice(1), call("f", "{}"), CALLS];
+  assertEquals<unknown>(valueOf(verify([PROMISES.jsonOrCalls], events).result), events);
+});
+
+Deno.test("text that is no JSON object fails at once if the request permits no calls", () => {
+  const { groups, result } = verify([PROMISES.json], texts("a", "b"));
+  assertFailed(result, "promise_broken");
+  assertEquals(groups.length, 0);
 });
 
 Deno.test("the text of a strict format must be an object of its schema", () => {

@@ -1,7 +1,8 @@
 import type { StreamEvent } from "../../../core/events.ts";
-import { isObject, type JsonObject, parseJson } from "../../../core/json/json.ts";
+import type { JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
+import { isJsonObject } from "../../../formats/parse_limits.ts";
 import { type JsonEnd, newJsonEnd } from "../../json_object_end.ts";
 import { sealThinking } from "../../sealed_thinking.ts";
 import { callId } from "./call_id.ts";
@@ -185,7 +186,7 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
     block.isClosed = true;
     const { kind, stored } = block;
     block.stored = "";
-    if (kind === "call" && stored !== "") isSound &&= isObject(parseJson(stored));
+    if (kind === "call" && stored !== "") isSound &&= isJsonObject(stored);
     const stop = { type: "content_block_stop", index: current };
     if (kind !== "thinking") return [stop];
     const signature = block.signature ?? sealThinking([{ type: "thinking", thinking: stored }]);

@@ -6,6 +6,7 @@ import {
   parseExact,
 } from "../../../core/json/json.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
+import { areTooLarge } from "../../../formats/parse_limits.ts";
 import type { MessageEvent } from "./blocks.ts";
 
 /** Order of content blocks in a whole message, by type; any other type is thinking. */
@@ -22,7 +23,7 @@ interface Folded {
 
 /**
  * Returns the message that is the sum of the events of a complete stream. A call whose arguments the
- * token limit has cut is left out. Fails on arguments that are nested too deeply to be encoded.
+ * token limit has cut is left out. Fails on arguments that are too large to be parsed, or nested too deeply to be encoded.
  */
 export function foldMessage(events: readonly MessageEvent[]): Result<JsonObject> {
   const folded: Folded[] = [];
@@ -36,6 +37,7 @@ export function foldMessage(events: readonly MessageEvent[]): Result<JsonObject>
       message = { ...message, ...delta, usage: event.usage };
     }
   }
+  if (areTooLarge(folded.map(({ input }) => input))) return tooLarge();
   const content: JsonValue[] = [];
   for (const one of folded.toSorted(byRank)) {
     const block = completed(one);
@@ -69,6 +71,13 @@ function byRank(a: Folded, b: Folded): number {
 
 function rankOf({ block: { type } }: Folded): number {
   return typeof type === "string" ? RANKS[type] ?? 0 : 0;
+}
+
+function tooLarge(): Result<never> {
+  return fault(
+    "upstream_response_too_large",
+    "The upstream called tools with arguments that are too large to be parsed.",
+  );
 }
 
 function tooDeep(): Result<never> {

@@ -2,9 +2,10 @@ import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
+import { parseSteering } from "../../../call/steering.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
 import type { Creator } from "../../../state/bindings.ts";
-import type { Message, Session } from "../../client_api.ts";
+import type { HoldState, Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";
 import { findStreamId, parseCreateMessage, parseMessage } from "./socket_message.ts";
 import type { Continuation } from "../state/continuation.ts";
@@ -16,10 +17,20 @@ import { warmUp } from "./warm_up.ts";
  * Creates the session of one WebSocket. It holds only the last response, so that the next request can
  * continue it even with `store: false`. A failed continuation also drops the response it continued.
  */
-export function newResponsesSession(maxItems: number): Session {
+export function newResponsesSession(maxItems: number, hold: HoldState): Session {
   let last: SocketContinuation | null = null;
   /** Caller of the last response: a key may be renamed while the socket is open. */
   let lastCaller: Creator = null;
+  let isEnded = false;
+
+  function setLast(next: SocketContinuation | null) {
+    last = isEnded ? null : next;
+    hold(last?.bytes ?? 0, drop);
+  }
+
+  function drop() {
+    if (last !== null) last = { ...last, continuation: null, bytes: 0 };
+  }
 
   async function resolvePrevious(
     call: Call,
@@ -35,7 +46,8 @@ export function newResponsesSession(maxItems: number): Session {
     if (continuation === null) {
       return refuse(
         "state_too_large",
-        "This dialogue has grown beyond 16 MiB; begin another without previous_response_id.",
+        "This dialogue has grown beyond 16 MiB, or the largest one was dropped because server.max_body_memory " +
+          "was full; begin another without previous_response_id.",
         "previous_response_id",
       );
     }
@@ -62,7 +74,7 @@ export function newResponsesSession(maxItems: number): Session {
       },
     });
     if (!reply.ok) {
-      if (continues && !isRepeatable(reply)) last = null;
+      if (continues && !isRepeatable(reply)) setLast(null);
       return reply;
     }
     if (reply.value.kind !== "stream") {
@@ -75,7 +87,7 @@ export function newResponsesSession(maxItems: number): Session {
         yield* records;
       } finally {
         if (isLast || continues) {
-          last = latest;
+          setLast(latest);
           lastCaller = call.caller.name;
         }
       }
@@ -85,15 +97,20 @@ export function newResponsesSession(maxItems: number): Session {
   async function warm(call: Call, document: JsonDocument): Promise<Result<StreamReply>> {
     const warmed = await warmUp(call, document, resolvePrevious);
     if (!warmed.ok) {
-      if (isContinuation(document) && !isRepeatable(warmed)) last = null;
+      if (isContinuation(document) && !isRepeatable(warmed)) setLast(null);
       return warmed;
     }
-    last = warmed.value.continuation;
+    setLast(warmed.value.continuation);
     lastCaller = call.caller.name;
     return success(warmed.value.reply);
   }
 
   return {
+    end() {
+      isEnded = true;
+      setLast(null);
+    },
+    findStreamId: (text) => findStreamId(parseJson(text)),
     parseMessage(text): Message {
       const message = parseMessage(text, maxItems);
       // The error of a message with a duplicate key must carry the `stream_id` that waits for it.
@@ -109,7 +126,11 @@ export function newResponsesSession(maxItems: number): Session {
         streamId: streamId,
         turn: success({
           text: document.text,
-          run: (call) => isWarmUp ? warm(call, document) : run(call, document),
+          run(call) {
+            const { client } = call;
+            client.steering = parseSteering(client.key, () => Object.entries(document.value));
+            return isWarmUp ? warm(call, document) : run(call, document);
+          },
         }),
       };
     },

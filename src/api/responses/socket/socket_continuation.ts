@@ -18,8 +18,10 @@ export interface SocketContinuation {
   readonly id: string;
   /** True if the state store may have the response or its owner. */
   readonly isStored: boolean;
-  /** Null if the items exceed the memory limit of a socket: the response cannot be continued. */
+  /** Null if the items exceed the memory limit of a socket, or were dropped: the response cannot be continued. */
   readonly continuation: Continuation | null;
+  /** Bytes of the items. */
+  readonly bytes: number;
 }
 
 /** Memory limit of the items that one socket holds, in bytes. */
@@ -65,7 +67,7 @@ export function continuationAfter(
   const isThere = !isHistoryComplete(context.continuation) ||
     hasCapability(provider, "responses_lifecycle");
   return isThere || local === null || local.continuation === null
-    ? { id, isStored: true, continuation: upstreamResponse(id, [], owner) }
+    ? { id, isStored: true, continuation: upstreamResponse(id, [], owner), bytes: 0 }
     : local;
 }
 
@@ -89,17 +91,19 @@ export function continuationFromItems(
 ): SocketContinuation | null {
   const { continuation } = context;
   const items = [...storedHistory(continuation), ...storedInput(context, call.world), ...output];
-  const isTooLarge = items.reduce((sum, item) => sum + heldBytes(item), 0) > MAX_STATE_BYTES;
+  const size = items.reduce((sum, item) => sum + heldBytes(item), 0);
+  const isTooLarge = size > MAX_STATE_BYTES;
+  const bytes = isTooLarge ? 0 : size;
   switch (continuation.kind) {
     case "none":
     case "local": {
       const next = { kind: "local", history: items, conversation: null, owner } as const;
-      return { ...response, continuation: isTooLarge ? null : next };
+      return { ...response, continuation: isTooLarge ? null : next, bytes };
     }
     case "upstream_response": {
       const { previousResponseId } = continuation;
       const next = upstreamResponse(previousResponseId, items, owner ?? continuation.owner);
-      return { ...response, continuation: isTooLarge ? null : next };
+      return { ...response, continuation: isTooLarge ? null : next, bytes };
     }
     case "upstream_conversation":
       // The earlier items are in the provider's conversation, and a response ID does not restore them.

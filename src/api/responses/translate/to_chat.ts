@@ -4,6 +4,7 @@ import { type Failed, refuse, type Result, success } from "../../../core/result.
 import { newDocument } from "../../../formats/document.ts";
 import { missing } from "../../../wires/chat_request/refusals.ts";
 import { newLosses } from "../../../wires/chat_request/losses.ts";
+import type { Patterns } from "../../../wires/verified/patterns.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
 import type { CalledFunction } from "../generate/items.ts";
@@ -45,6 +46,7 @@ export function toChat(
   items: readonly HistoryItem[],
   wire: WireName,
   omitted: readonly string[] = [],
+  patterns?: Patterns,
 ): Result<TranslatedRequest> {
   const deep = tooDeep(request.document.value);
   if (deep !== null) return deep;
@@ -81,6 +83,7 @@ export function toChat(
     document,
     stream: request.stream,
     includeUsage: request.stream,
+    ...patterns !== undefined && { patterns },
     toClientPaths: (refused) => toClientPaths(refused, origins),
     toClientPath: (path) => toClientPath(path, origins),
     lossy: losses.member().lossy ?? [],

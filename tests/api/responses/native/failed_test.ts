@@ -75,7 +75,7 @@ Deno.test("fields of the stream cannot override the failure", async () => {
 });
 
 Deno.test("a response that is nested too deeply is not repeated in the failure", async () => {
-  const levels = 100_000;
+  const levels = 10_000;
   const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const created = CREATED.replace('"output"', `"x":${deep},"output"`);
   assertEquals<unknown>((await failureAfter(created + DELTA, 2)).x, undefined);

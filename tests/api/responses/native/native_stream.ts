@@ -96,7 +96,6 @@ export async function relayed(
             : success(value ?? null),
         );
       },
-      cancel: () => Promise.resolve(),
     }, newSseFraming()),
     translation: newNativeRelay({
       conversation: conversation ?? null,

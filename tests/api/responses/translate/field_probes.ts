@@ -177,7 +177,7 @@ function inFormat(member: string, value: JsonValue, more: More = {}): Probe {
     format: {
       type: "json_schema",
       name: "answer",
-      schema: { type: "object" },
+      schema: { type: "object", additionalProperties: false },
       ...(member === "name" || given !== undefined) && { [member]: given },
     },
   });

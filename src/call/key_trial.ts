@@ -1,0 +1,56 @@
+import type { KeyRefusal } from "../core/failure.ts";
+import type { Provider, ProviderAccount } from "../wires/wire.ts";
+import type { Call } from "./call.ts";
+
+/** A refusal of a key, with its `Retry-After` in milliseconds; null without one. */
+export interface RefusedKey {
+  readonly refusal: KeyRefusal;
+  readonly retryAfterMs: number | null;
+}
+
+/** Request that is sent with one key of a pool after the other. */
+export interface KeyTrial {
+  /** Records that a key was refused. Returns false if the request is the likely reason, so that no other key is used. */
+  refused(account: ProviderAccount, refused: RefusedKey): boolean;
+  /** Records that a key has served the request: the refused keys rest. */
+  served(account: ProviderAccount): void;
+}
+
+/**
+ * Returns the trial of a request with a model; empty without one. A refused key rests once another key has
+ * served the same request: what no key serves says nothing of the keys, and one client could let all of
+ * them rest otherwise. A key that is wrong for certain rests at once.
+ */
+export function newKeyTrial(
+  { state: { keyRests } }: Pick<Call, "state">,
+  { id: provider, settings: { key_rest: restMs } }: Provider,
+  model: string,
+): KeyTrial {
+  const refusals: (RefusedKey & { readonly account: ProviderAccount })[] = [];
+
+  function begin({ name, digest }: ProviderAccount, { refusal, retryAfterMs }: RefusedKey) {
+    const key = { provider, name, account: digest };
+    keyRests.begin(key, refusal, { restMs, retryAfterMs });
+  }
+
+  return {
+    refused(account, refused) {
+      if (refused.refusal.isCertain === true) {
+        begin(account, refused);
+        return true;
+      }
+      const isSame = refusals.some((earlier) => isSameRefusal(earlier.refusal, refused.refusal));
+      refusals.push({ ...refused, account });
+      return !isSame;
+    },
+    served(account) {
+      keyRests.served(account.digest, model);
+      for (const refused of refusals) begin(refused.account, refused);
+    },
+  };
+}
+
+/** True if two keys were refused for the same reason. */
+export function isSameRefusal(one: KeyRefusal, other: KeyRefusal): boolean {
+  return one.status === other.status && one.code === other.code;
+}

@@ -1,0 +1,33 @@
+import { isObject, parseJson } from "../core/json/json.ts";
+import { newJsonScan } from "./json_scan.ts";
+import { utf8Bytes } from "./utf8.ts";
+
+/**
+ * Maximum number of steps for parsing one JSON text of a provider: 0.1 s and 50 MB. A response of 4,000 tokens
+ * with the 20 most likely ones for each takes 1.7 million.
+ */
+export const MAX_PARSE_STEPS = 2_000_000;
+
+/** Length of a JSON text up to which it is parsed without a scan. */
+export const MAX_UNSCANNED_CHARS = 64 * 1024;
+
+/**
+ * True if JSON texts that are parsed together, such as the arguments of all calls of a response, are too
+ * large for it. Texts that are no JSON are not.
+ */
+export function areTooLarge(texts: readonly string[]): boolean {
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= MAX_UNSCANNED_CHARS) return false;
+  let maxSteps = MAX_PARSE_STEPS;
+  for (const text of texts) {
+    const scan = newJsonScan(utf8Bytes(text), { maxSteps });
+    while (!scan.next());
+    if (scan.problem() === "too_large") return true;
+    maxSteps -= scan.steps();
+  }
+  return false;
+}
+
+/** True if a text is a JSON object, and not too large to be parsed. */
+export function isJsonObject(text: string): boolean {
+  return !areTooLarge([text]) && isObject(parseJson(text));
+}

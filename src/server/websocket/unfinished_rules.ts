@@ -1,0 +1,63 @@
+import type { World } from "../../core/world.ts";
+import type { Admission } from "../../state/admission.ts";
+import type { UnfinishedMessage } from "../peer.ts";
+
+/** Bounds the unfinished message of one socket in size, time and memory. */
+export interface UnfinishedRules {
+  /** Applies the rules to what the socket has received since its last whole message. */
+  check(unfinished: UnfinishedMessage): void;
+  /** Counts no unfinished message any more, because it has arrived or the socket is closed. */
+  end(): void;
+}
+
+/** Why an unfinished message is given up. */
+export type GiveUpReason = "too_large" | "too_slow" | "no_memory";
+
+/**
+ * Maximum bytes of an unfinished message: 10 MiB, with the frame headers of its fragments and
+ * control frames between them.
+ */
+const MAX_UNFINISHED_BYTES = 12 * 1024 * 1024;
+
+/** Bytes of a message that arrive within the timeout, unless it is complete or given up. */
+const MIN_PROGRESS_BYTES = 32 * 1024;
+
+/**
+ * Returns the rules of the socket `id`. They call `giveUp` for a message that is too large, that brings too
+ * little within `timeoutMs`, or that is the largest when the memory of bodies is full.
+ */
+export function newUnfinishedRules(
+  id: string,
+  admission: Pick<Admission, "holdDroppable">,
+  world: Pick<World, "now">,
+  timeoutMs: number,
+  giveUp: (reason: GiveUpReason) => void,
+): UnfinishedRules {
+  /** Bytes and time of the last progress; null without a message. */
+  let progress: { readonly bytes: number; readonly atMs: number } | null = null;
+  const drop = () => giveUp("no_memory");
+
+  function isTooSlow({ bytes, isMessage }: UnfinishedMessage): boolean {
+    if (!isMessage) {
+      progress = null;
+      return false;
+    }
+    const atMs = world.now();
+    if (progress === null || bytes - progress.bytes >= MIN_PROGRESS_BYTES) {
+      progress = { bytes, atMs };
+    }
+    return atMs - progress.atMs >= timeoutMs;
+  }
+
+  return {
+    check(unfinished) {
+      if (unfinished.bytes > MAX_UNFINISHED_BYTES) return giveUp("too_large");
+      if (isTooSlow(unfinished)) return giveUp("too_slow");
+      admission.holdDroppable(id, unfinished.bytes, drop);
+    },
+    end() {
+      progress = null;
+      admission.holdDroppable(id, 0, drop);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { JsonOutline } from "../core/reply.ts";
+import { fault, type Result, success } from "../core/result.ts";
+import { scanJson } from "../formats/json_scan.ts";
+import { MAX_PARSE_STEPS, MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
+
+/** Largest JSON text that is parsed: the longest text in it takes 0.1 s. */
+const MAX_PARSED_BYTES = 16 * 1024 * 1024;
+
+/** Largest JSON text that is parsed if only some of its members are needed. */
+const MAX_PARSED_FOR_MEMBERS_BYTES = 1024 * 1024;
+
+/**
+ * Checks a JSON text of a provider before it is parsed: a text of some MB can have millions of members, of which
+ * each takes up to a hundred times its length and 2 µs. Returns the outline of a text of which only the
+ * members `needed` are read, if it is large; null if the text may be parsed. A short text is not scanned.
+ */
+export async function checkJson(
+  bytes: Uint8Array,
+  needed?: readonly string[],
+): Promise<Result<JsonOutline | null>> {
+  if (bytes.length <= MAX_UNSCANNED_CHARS) return success(null);
+  if (needed !== undefined && bytes.length > MAX_PARSED_FOR_MEMBERS_BYTES) {
+    const scan = await scanJson(bytes, { maxSteps: Infinity, needed });
+    if (scan.problem() === "too_large") return tooLarge();
+    const outline = scan.outline();
+    return outline !== null ? success(outline) : fault(
+      "invalid_upstream_response",
+      "The provider's answer is not a JSON object.",
+    );
+  }
+  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS })).problem();
+  // A text that is no JSON is for its reader to refuse, or is none.
+  const isTooLarge = problem === "too_large" ||
+    (problem === null && bytes.length > MAX_PARSED_BYTES);
+  return isTooLarge ? tooLarge() : success(null);
+}
+
+function tooLarge(): Result<never> {
+  return fault("upstream_response_too_large", "The provider's JSON is too large to be parsed.");
+}

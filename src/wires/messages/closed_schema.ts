@@ -1,0 +1,48 @@
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import type { Losses } from "../chat_request/losses.ts";
+
+/** Keywords with one schema, with a list of schemas, and with schemas by name. */
+const SCHEMA_KEYS: ReadonlySet<string> = new Set(["items", "not"]);
+const LIST_KEYS: ReadonlySet<string> = new Set(["anyOf", "allOf", "oneOf", "prefixItems"]);
+const NAMED_KEYS: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
+
+/**
+ * Returns a JSON schema whose objects permit no properties beside those that are listed: the API refuses
+ * every other object schema of a response format (Messages API, structured outputs). The path of each
+ * object that changes is recorded as lossy. The schema is not nested too deeply.
+ */
+export function closeSchema(schema: JsonObject, path: string, losses: Losses): JsonObject {
+  const closed = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      closeKeyword(key, value ?? null, `${path}.${key}`, losses),
+    ]),
+  );
+  if (!isObjectSchema(schema) || schema.additionalProperties === false) return closed;
+  losses.add(`${path}.additionalProperties`);
+  return { ...closed, additionalProperties: false };
+}
+
+function closeKeyword(key: string, value: JsonValue, path: string, losses: Losses): JsonValue {
+  if (SCHEMA_KEYS.has(key)) return closeValue(value, path, losses);
+  if (LIST_KEYS.has(key) && Array.isArray(value)) {
+    return value.map((one, index) => closeValue(one, `${path}[${index}]`, losses));
+  }
+  if (!NAMED_KEYS.has(key) || !isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      closeValue(one ?? null, `${path}.${name}`, losses),
+    ]),
+  );
+}
+
+function closeValue(value: JsonValue, path: string, losses: Losses): JsonValue {
+  return isObject(value) ? closeSchema(value, path, losses) : value;
+}
+
+/** True for a schema that permits objects: by its type, or by its properties if it has none. */
+function isObjectSchema({ type, properties }: JsonObject): boolean {
+  if ((type ?? null) === null) return isObject(properties);
+  return type === "object" || (Array.isArray(type) && type.includes("object"));
+}

@@ -1,0 +1,63 @@
+import type { Usage } from "../core/events.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { tokenCount, usageFrom } from "./token_counts.ts";
+
+/**
+ * Returns the token counts in a response, in an event of a stream, or in an error, by the names that the
+ * protocols have for them; null if it reports none. Counts that are no whole numbers are not counted.
+ */
+export function reportedUsage(value: JsonValue | undefined): Usage | null {
+  if (!isObject(value)) return null;
+  const { usage, response, message } = value;
+  if (isObject(usage)) return usageIn(usage);
+  if (isObject(response)) return reportedUsage({ usage: response.usage ?? null });
+  if (isObject(message) && isObject(message.usage)) return usageIn(message.usage);
+  return usageFrom({
+    input: wholeCount(value, "prompt_eval_count"),
+    output: wholeCount(value, "eval_count"),
+  });
+}
+
+function usageIn(usage: JsonObject): Usage | null {
+  const ownInput = wholeCount(usage, "prompt_tokens", "input_tokens");
+  const output = wholeCount(usage, "completion_tokens", "output_tokens");
+  const total = wholeCount(usage, "total_tokens");
+  if (ownInput === null && output === null) {
+    // Rerank and some moderation services report only a total, all of which is input.
+    return total === null ? null : usageFrom({ input: total, output: 0 });
+  }
+  const details = usage.prompt_tokens_details ?? usage.input_tokens_details;
+  // The Messages API counts cached tokens beside the input.
+  const read = wholeCount(usage, "cache_read_input_tokens") ?? 0;
+  const cacheWrite = wholeCount(usage, "cache_creation_input_tokens") ?? 0;
+  const cached = isObject(details) ? wholeCount(details, "cached_tokens") : null;
+  return usageFrom({
+    input: ownInput === null ? null : ownInput + read + cacheWrite,
+    output,
+    total,
+    cached: cached ?? read,
+    cacheWrite,
+  });
+}
+
+/** Returns the first whole number among members with these names; null if there is none. */
+function wholeCount(value: JsonObject, ...names: readonly string[]): number | null {
+  return names.map((name) => tokenCount(value[name])).find(Number.isSafeInteger) ?? null;
+}
+
+/** Returns earlier counts of a response with later ones, which may lack the input or the output. */
+export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
+  if (later === null || earlier === null) return later ?? earlier;
+  if (later.unknown === undefined) return later;
+  const input = later.unknown === "input" ? earlier.input : later.input;
+  const output = later.unknown === "output" ? earlier.output : later.output;
+  const { unknown } = earlier;
+  const isKnown = unknown === undefined || unknown !== later.unknown;
+  return {
+    ...earlier,
+    input,
+    output,
+    total: isKnown ? input + output : null,
+    ...!isKnown && { unknown },
+  };
+}

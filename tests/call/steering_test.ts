@@ -1,0 +1,157 @@
+import { parseSteering } from "../../src/call/steering.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { COMPLETION, MESSAGES } from "../support/chat_call.ts";
+import { keyOf } from "../support/client_keys.ts";
+import { testGateway } from "../support/gateway.ts";
+import { type NativeGateway, nativeGateway } from "../support/native_gateway.ts";
+import { refusalOf } from "../support/state_call.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+/** A gateway in front of a router, with a key `ada` that has these settings, and a key `bob` without any. */
+function routerGateway(settings: string): NativeGateway {
+  return nativeGateway(routerConfig(settings), () => ({ body: COMPLETION }));
+}
+
+function routerConfig(settings: string): string {
+  return `security: {enabled: true, api_key: {keys: [{name: ada, value: key-of-ada, ${settings}}, {name: bob, value: key-of-bob}]}}
+providers:
+  up: {type: compat, base_url: "http://up", api_key: k, capabilities: {response_input_tokens: true, relay: [completions, moderations, rerank, images, audio]}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+retry: {enabled: false}
+pricing: {"up/cheap*": {input: 1, output: 1, per_image: 1, per_minute: 1, per_million_characters: 1}}
+`;
+}
+
+const REQUESTS: Readonly<Record<string, JsonObject>> = {
+  "/v1/chat/completions": MESSAGES,
+  "/v1/responses": { input: "x" },
+  "/v1/responses/input_tokens": { input: "x" },
+  "/v1/embeddings": { input: "x" },
+  "/v1/messages": { max_tokens: 5, ...MESSAGES },
+  "/v1/messages/count_tokens": MESSAGES,
+  "/v1/completions": { prompt: "x" },
+  "/v1/moderations": { input: "x" },
+  "/v1/rerank": { query: "x", documents: ["y"] },
+  "/v1/images/generations": { prompt: "x" },
+  "/v1/audio/speech": { input: "x", voice: "v" },
+};
+
+/** Members by which a router chooses another model, and the refused one. */
+const STEERING: readonly (readonly [JsonObject, param: string])[] = [
+  [{ models: ["cheap-2", "dear"] }, "models[1]"],
+  [{ models: [{ model: "dear" }] }, "models[0]"],
+  [{ models: "dear" }, "models"],
+  [{ fallbacks: ["dear"] }, "fallbacks[0]"],
+  [{ route: "fallback" }, "route"],
+  [{ provider: { order: ["x"] } }, "provider"],
+  [{ Models: ["cheap"] }, "Models"],
+  [{ MODEL: "dear" }, "MODEL"],
+  [{ "fallbac\u212as": ["dear"] }, "fallbac\u212as"],
+];
+
+for (const [path, body] of Object.entries(REQUESTS)) {
+  Deno.test(`a key with models or budgets cannot choose another model by a member of a POST to ${path}`, async () => {
+    for (const settings of ["models: [cheap*]", "budgets: [{per: day, usd: 1}]"]) {
+      const calls = routerGateway(settings);
+      for (const [member, param] of STEERING) {
+        const refused = await calls.post(path.slice("/v1".length), {
+          model: "cheap",
+          ...body,
+          ...member,
+        }, keyOf("ada"));
+        assert(refused.status === 400 || refused.status === 403, `${refused.status} ${param}`);
+        assertEquals(calls.requests.length, 0, param);
+      }
+    }
+  });
+}
+
+Deno.test("the refusal names the member, and members that name permitted models alone are sent", async () => {
+  const calls = routerGateway("models: [cheap*]");
+  const chat = { model: "cheap", ...MESSAGES };
+  for (const [member, param] of STEERING) {
+    const refused = await calls.post("/chat/completions", { ...chat, ...member }, keyOf("ada"));
+    const isNamed = param.includes("[");
+    assertEquals(refusalOf(refused), [
+      isNamed ? 403 : 400,
+      isNamed ? "model_not_allowed" : "unsupported_feature",
+      param,
+    ]);
+  }
+  const served: readonly (readonly [Readonly<Record<string, string>>, JsonObject])[] = [
+    [keyOf("ada"), { models: ["cheap-2", "cheap-3"], provider: null }],
+    [keyOf("bob"), { models: ["dear"], provider: { order: ["x"] }, route: "fallback" }],
+  ];
+  for (const [headers, members] of served) {
+    const response = await calls.post(
+      "/completions",
+      { model: "cheap", prompt: "x", ...members },
+      headers,
+    );
+    assertEquals(response.status, 200, response.text);
+  }
+  assertEquals(calls.requests.length, 2);
+});
+
+Deno.test("a service tier at another price is refused for a key with a budget in USD", async () => {
+  const calls = routerGateway("budgets: [{per: day, usd: 1}]");
+  for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
+    const body = { model: "cheap", ...REQUESTS[path] };
+    for (const tier of ["priority", "flex", "scale", 1]) {
+      const refused = await calls.post(
+        path.slice("/v1".length),
+        { ...body, service_tier: tier },
+        keyOf("ada"),
+      );
+      assertEquals(refused.status, 400, `${path} ${tier}`);
+    }
+  }
+  assertEquals(calls.requests.length, 0);
+  const chat = { model: "cheap", ...MESSAGES };
+  for (const tier of ["auto", "default"]) {
+    const served = await calls.post(
+      "/chat/completions",
+      { ...chat, service_tier: tier },
+      keyOf("ada"),
+    );
+    assertEquals(served.status, 200, served.text);
+  }
+  const bob = await calls.post(
+    "/chat/completions",
+    { ...chat, service_tier: "priority" },
+    keyOf("bob"),
+  );
+  assertEquals(bob.status, 200);
+});
+
+Deno.test("parts of a form that choose another model are refused too", async () => {
+  let sent = 0;
+  const world = scriptedWorld({
+    fetch() {
+      sent += 1;
+      return Promise.resolve(Response.json({ text: "x" }));
+    },
+  });
+  const { app } = testGateway(routerConfig("models: [cheap]"), world);
+  for (const name of ["provider", "models[]", "Model", "route"]) {
+    const form = new FormData();
+    form.set("file", new File(["x"], "x.wav"));
+    form.set("model", "cheap");
+    form.set(name, "dear");
+    const refused = await app(
+      new Request("http://localhost/v1/audio/transcriptions", {
+        method: "POST",
+        headers: { host: "localhost", ...keyOf("ada") },
+        body: form,
+      }),
+    );
+    assertEquals(refused.status, 400, name);
+    await refused.body?.cancel();
+  }
+  assertEquals(sent, 0);
+});
+
+Deno.test("without a key the members of a request are not read", () => {
+  assertEquals(parseSteering(null, () => [["models", ["x"]]]), null);
+});

@@ -1,0 +1,62 @@
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { newLosses } from "../../../src/wires/chat_request/losses.ts";
+import { closeSchema } from "../../../src/wires/messages/closed_schema.ts";
+import { assertEquals } from "../../support/assert.ts";
+
+const PLAIN = { type: "string" };
+const CLOSED = { additionalProperties: false };
+
+const CASES:
+  readonly (readonly [open: JsonObject, closed: JsonObject, paths: readonly string[]])[] = [
+    [{ type: "object" }, { type: "object", ...CLOSED }, ["s.additionalProperties"]],
+    [{ properties: { a: PLAIN } }, { properties: { a: PLAIN }, ...CLOSED }, [
+      "s.additionalProperties",
+    ]],
+    [
+      { type: ["object", "null"], additionalProperties: PLAIN },
+      { type: ["object", "null"], ...CLOSED },
+      ["s.additionalProperties"],
+    ],
+    [{ type: "object", ...CLOSED }, { type: "object", ...CLOSED }, []],
+    [{ type: "array", items: PLAIN }, { type: "array", items: PLAIN }, []],
+    [{ enum: [{ properties: {} }] }, { enum: [{ properties: {} }] }, []],
+    [
+      {
+        type: "object",
+        ...CLOSED,
+        properties: { properties: { type: "array", items: { type: "object" } }, type: PLAIN },
+        $defs: { "a.b": { anyOf: [PLAIN, { type: "object" }] } },
+      },
+      {
+        type: "object",
+        ...CLOSED,
+        properties: {
+          properties: { type: "array", items: { type: "object", ...CLOSED } },
+          type: PLAIN,
+        },
+        $defs: { "a.b": { anyOf: [PLAIN, { type: "object", ...CLOSED }] } },
+      },
+      [
+        "s.properties.properties.items.additionalProperties",
+        "s.$defs.a.b.anyOf[1].additionalProperties",
+      ],
+    ],
+  ];
+
+Deno.test("each object of a schema is closed and named by its path, and nothing else changes", () => {
+  for (const [open, closed, paths] of CASES) {
+    const losses = newLosses();
+    assertEquals<unknown>(closeSchema(open, "s", losses), closed);
+    assertEquals<unknown>(losses.member().lossy ?? [], paths);
+  }
+});
+
+Deno.test("a property with the name of a prototype is kept", () => {
+  const schema: JsonObject = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"object"}}}',
+  );
+  assertEquals(
+    JSON.stringify(closeSchema(schema, "s", newLosses())),
+    '{"type":"object","properties":{"__proto__":{"type":"object","additionalProperties":false}},"additionalProperties":false}',
+  );
+});
