@@ -3,6 +3,7 @@ const IDLE_GAUGES: readonly string[] = [
   "gateway_active_requests",
   "gateway_websocket_connections",
   "gateway_request_body_bytes",
+  "gateway_response_body_bytes",
   "gateway_provider_running",
   "gateway_provider_queued",
 ];

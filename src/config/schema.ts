@@ -55,7 +55,7 @@ const server = section({
     ),
   write_timeout: duration(1_000).prefault("60s")
     .describe(
-      "Time after which a client that takes less than 1 kB a second of what waits for it is disconnected, at least 1s. On Linux.",
+      "Time after which a client that takes less than 1 kB a second of what waits for it is disconnected, at least 1s; over HTTP/2 one that takes no further piece of a response.",
     ),
   max_json_members: integer(1).prefault(200_000)
     .describe(

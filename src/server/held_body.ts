@@ -4,6 +4,7 @@ import { utf8Bytes } from "../formats/utf8.ts";
 import type { Cancellation } from "../core/cancellation.ts";
 import type { Pace } from "./pace.ts";
 import type { BodyEnding } from "./stream_body.ts";
+import type { Taking } from "./taking.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -39,6 +40,7 @@ export interface HeldBodyOptions {
   readonly cancellation: Cancellation;
   /** The pace at which pieces are made, if that is work; absent if they are there. */
   readonly pace?: Pace;
+  readonly taking?: Taking | null;
   /** Called with the size of each piece when it is made. */
   onPiece?(bytes: number): void;
   /** Called once, when the runtime has all pieces or the response has ended early. */
@@ -51,7 +53,7 @@ export interface HeldBodyOptions {
  */
 export function heldBody(
   pieces: Iterator<Bytes, void>,
-  { cancellation, pace = runNow, onPiece, onEnd }: HeldBodyOptions,
+  { cancellation, pace = runNow, taking, onPiece, onEnd }: HeldBodyOptions,
 ): ReadableStream<Bytes> {
   let isOver = false;
   let bytes = 0;
@@ -74,6 +76,7 @@ export function heldBody(
       });
     },
     pull(controller) {
+      taking?.requested();
       if (write(controller)) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       pace(() => {
@@ -94,6 +97,7 @@ export function heldBody(
     if (view.done === true) return false;
     bytes += view.value.byteLength;
     controller.enqueue(view.value);
+    taking?.passed(false);
     return true;
   }
 

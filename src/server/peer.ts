@@ -11,6 +11,12 @@ export interface Peer {
    * Absent if `disconnect` is.
    */
   readonly whenTaken?: (task: () => void) => void;
+  /** Settles when the runtime has sent the response of the request, or could not. */
+  readonly completed?: Promise<void>;
+  /** True if the connection is of HTTP/2 or has another request in flight. Absent if `disconnect` is. */
+  readonly isShared?: () => boolean;
+  /** True if bytes of the connection wait in the system, as far as is known. Absent if `disconnect` is. */
+  readonly waitsInSystem?: () => boolean;
   /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
   readonly abort?: () => void;
   /**

@@ -17,6 +17,7 @@ import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
 import { type HeaderPair, newResponse, setField } from "./new_response.ts";
 import { type BodyEnding, type ResponseEnding, streamBody } from "./stream_body.ts";
+import { type Taking, watchTaking } from "./taking.ts";
 
 const STREAM_HEADERS = {
   "content-type": "text/event-stream",
@@ -33,6 +34,12 @@ export interface Responder {
   readonly pace: Pace;
 }
 
+/** The client of a response, by what is known of the bytes that it takes. */
+interface Client {
+  readonly whenTaken: Peer["whenTaken"];
+  readonly taking: Taking | null;
+}
+
 /**
  * Returns the response to a call, with the gateway's headers. The call ends when the client has taken
  * its last byte, or the response is small and was passed to the runtime.
@@ -46,15 +53,20 @@ export function respond(
   const result = refuseRead(call, made) ?? made;
   const now = recordFirstByte(call, result);
   const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
-  if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder, peer);
-  if (reply.kind === "stored") return storedResponse(call, reply, now, responder, peer);
-  if (reply.kind === "bytes") return bytesResponse(call, reply, now, responder, peer);
+  const isSmall = reply.kind === "whole" && reply.response.body.length <= MAX_SMALL_RESPONSE_BYTES;
+  // One small response of a connection costs as much as the connection.
+  const taking = isSmall && peer.isShared?.() !== true ? null : watchTaking(call, peer);
+  const client = { whenTaken: peer.whenTaken, taking };
+  if (reply.kind === "whole") return wholeResponse(call, reply.response, now, responder, client);
+  if (reply.kind === "stored") return storedResponse(call, reply, now, responder, client);
+  if (reply.kind === "bytes") return bytesResponse(call, reply, now, responder, client);
   const body = streamBody(reply, {
     world: call.world,
     cancellation: call.cancellation,
     flusher: responder.flusher,
     trace: call.report.trace,
-    onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
+    taking,
+    onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
   });
   const fields = ownFields(call);
   addFields(fields, reply.headers);
@@ -103,11 +115,12 @@ function bytesResponse(
   { status, headers, pieces }: BytesReply,
   now: number,
   responder: Responder,
-  peer: Peer,
+  client: Client,
 ): Response {
   const body = bytesBody(pieces, {
     cancellation: call.cancellation,
-    onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
+    taking: client.taking,
+    onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
   });
   const fields = ownFields(call);
   addFields(fields, noTransform(headers));
@@ -120,7 +133,7 @@ function wholeResponse(
   whole: HttpResponse,
   now: number,
   responder: Responder,
-  peer: Peer,
+  client: Client,
 ): Response {
   const { unstored } = call.report;
   call.report.status = whole.status;
@@ -134,12 +147,14 @@ function wholeResponse(
     call.state.admission.holdResponse(call.id, length);
     const body = heldBody([whole.body].values(), {
       cancellation: call.cancellation,
-      onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
+      taking: client.taking,
+      onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
     });
     setField(fields, "content-length", String(length));
     return newResponse(body, whole.status, fields);
   }
   const response = newResponse(whole.status === 204 ? null : whole.body, whole.status, fields);
+  client.taking?.passed(true);
   finishCall(call, responder, { isWhole: true });
   return response;
 }
@@ -153,7 +168,7 @@ function storedResponse(
   { value }: StoredReply,
   now: number,
   responder: Responder,
-  peer: Peer,
+  client: Client,
 ): Response {
   const { admission, availability } = call.state;
   const headers = { "content-type": "application/json" };
@@ -162,14 +177,15 @@ function storedResponse(
   const beginning = first.done === true ? new Uint8Array() : first.value;
   if (beginning.length <= MAX_SMALL_RESPONSE_BYTES || call.method === "HEAD") {
     const whole = { status: 200, headers, body: beginning };
-    return wholeResponse(call, whole, now, responder, peer);
+    return wholeResponse(call, whole, now, responder, client);
   }
   const copiedChars = availability === null ? 0 : stringChars(value);
   const body = heldBody(prepended(beginning, pieces), {
     cancellation: call.cancellation,
+    taking: client.taking,
     pace: responder.pace,
     onPiece: (bytes) => admission.holdResponse(call.id, copiedChars + bytes),
-    onEnd: (ending) => finishWhenTaken(call, responder, peer, ending),
+    onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
   });
   const fields = ownFields(call);
   addFields(fields, noTransform(headers));
@@ -282,9 +298,10 @@ function headerText(text: string): string {
 function finishWhenTaken(
   call: Call,
   responder: Responder,
-  { whenTaken }: Peer,
+  { whenTaken, taking }: Client,
   ending: BodyEnding,
 ): void {
+  taking?.passed(true);
   if (!ending.isWhole || ending.bytes <= MAX_SMALL_RESPONSE_BYTES || whenTaken === undefined) {
     return finishCall(call, responder, ending);
   }

@@ -6,6 +6,7 @@ import { utf8Bytes } from "../formats/utf8.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
 import { watchSilence } from "./silence.ts";
+import type { Taking } from "./taking.ts";
 
 /** Records that arrive within this time after the last write are buffered and written together. */
 const GATHER_MS = 1;
@@ -31,6 +32,7 @@ export interface StreamBodyOptions {
   readonly flusher: Flusher;
   /** Counts the records; null while the admin page is off. */
   readonly trace?: Trace | null;
+  readonly taking?: Taking | null;
   /** Called once, when nothing more is written. */
   onEnd(ending: BodyEnding): void;
 }
@@ -43,7 +45,7 @@ export interface StreamBodyOptions {
  */
 export function streamBody(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
-  { world, cancellation, flusher, trace = null, onEnd }: StreamBodyOptions,
+  { world, cancellation, flusher, trace = null, taking, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   let bytes = 0;
@@ -58,16 +60,17 @@ export function streamBody(
       void pump(controller);
     },
     pull() {
+      taking?.requested();
       resume();
     },
     cancel() {
       cancellation.clientDisconnected();
-      resume();
     },
   }, { highWaterMark: 2 });
 
   async function pump(controller: ReadableStreamDefaultController<Uint8Array>) {
     let isWhole = false;
+    const unsubscribe = cancellation.onCancel(() => resume());
 
     function flush() {
       isWaiting = false;
@@ -96,7 +99,7 @@ export function streamBody(
           isWaiting = true;
           flusher.soon(flush);
         }
-        if (cancellation.isClientGone) return;
+        if (cancellation.isClientGone) return controller.error(new Error("the client has gone"));
       }
       write(controller);
       // A client that disconnects after the last record has had the whole response, though the
@@ -107,6 +110,7 @@ export function streamBody(
       // A bug: the client must not take a partial response for a complete one.
       if (!cancellation.isClientGone) controller.error(error);
     } finally {
+      unsubscribe();
       flusher.cancel(flush);
       cancelKeepAlive();
       onEnd({ isWhole, bytes });
@@ -119,6 +123,7 @@ export function streamBody(
     const written = utf8Bytes(gathered);
     bytes += written.byteLength;
     controller.enqueue(written);
+    taking?.passed(false);
     gathered = "";
   }
 
@@ -136,7 +141,7 @@ export function streamBody(
   /** Waits until the client has read enough, which applies backpressure to the upstream. */
   async function waitForRoom(controller: ReadableStreamDefaultController<Uint8Array>) {
     write(controller);
-    while (!cancellation.isClientGone && (controller.desiredSize ?? 1) <= 0) {
+    while (!cancellation.isCancelled && (controller.desiredSize ?? 1) <= 0) {
       await new Promise<void>((resolve) => resume = resolve);
     }
   }

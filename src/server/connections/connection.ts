@@ -5,7 +5,7 @@ import type { WriteState } from "./write_rules.ts";
 /**
  * A client connection, with what is the same in the `Peer` of all its requests. Times are on the listener's clock.
  */
-export interface Connection extends Omit<Peer, "whenTaken"> {
+export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
   /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */

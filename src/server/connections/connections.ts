@@ -78,6 +78,8 @@ export function newConnections(
         connection.sinceMs = clock.now();
         if (connection.isEnding && connection.inFlight === 0) endings.afterDelivery(connection);
       },
+      isShared: () => connection.isMultiplexed || connection.inFlight > 1,
+      waitsInSystem: () => connection.write.behindSinceMs !== null,
       disconnect() {
         connection.isEnding = true;
         if (connection.inFlight === 0) endings.afterDelivery(connection);
@@ -238,6 +240,7 @@ export function newConnections(
       completed.then(connection.ended, connection.ended);
       return {
         ...connection,
+        completed,
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);

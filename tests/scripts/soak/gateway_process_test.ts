@@ -36,6 +36,7 @@ Deno.test("the soak sees the socket, the tasks and the call of a client that wai
   assertEquals(during.descriptors - before.descriptors, during.sockets - before.sockets);
   const { inFlight } = await readGauges(gateway.url);
   assertEquals(inFlight.get("gateway_active_requests"), 1);
+  assertEquals(inFlight.get("gateway_response_body_bytes"), 0);
   connection.close();
   await until(({ sockets, descriptors, tasks }) =>
     sockets === before.sockets && descriptors === before.descriptors && tasks === before.tasks
