@@ -121,17 +121,18 @@ Deno.test("bytes that are no UTF-8 are malformed before delivery and after", asy
 });
 
 const SECRET = "internal detail";
-const ERRORS = [
-  sse({ error: { message: SECRET, type: "server_error", code: "oops" } }),
-  sse({ error: SECRET }),
-  `event: error\n${sse({ error: { message: SECRET } })}`,
-  `event: error\n${sse({ message: SECRET })}`,
+/** Records with an error, and the status of an answer that begins with it: 502 unless its type has one. */
+const ERRORS: readonly (readonly [record: string, status: number])[] = [
+  [sse({ error: { message: SECRET, type: "server_error", code: "oops" } }), 500],
+  [sse({ error: SECRET }), 502],
+  [`event: error\n${sse({ error: { message: SECRET } })}`, 502],
+  [`event: error\n${sse({ message: SECRET })}`, 502],
 ];
 
-for (const record of ERRORS) {
+for (const [record, status] of ERRORS) {
   Deno.test(`a stream may begin with an error: ${JSON.stringify(record)}`, async () => {
     const call = await streamed(sse(ROLE) + record);
-    assertEquals(call.status, 502);
+    assertEquals(call.status, status);
     assert(call.text.includes(SECRET) && call.text.startsWith('{"error":{'), call.text);
     assertEquals(endOf(call.report), "upstream_status");
   });
