@@ -4,6 +4,7 @@ import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/cha
 import { oneProvider, type ServedGateway, serveGateway, testGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { until } from "../support/valkey_server.ts";
 import { connectRaw } from "./raw_connection.ts";
 
 const OVERLOADED = [503, "server_error", "overloaded"];
@@ -34,13 +35,13 @@ function chats({ reports }: ServedGateway) {
 }
 
 /** Resolves when no call below `/v1/` is in flight. */
-async function idle({ url, gateway }: ServedGateway): Promise<void> {
-  while (gateway.state.admission.count() > 0) await got(await fetch(`${url}/health`));
+function idle({ gateway }: ServedGateway): Promise<void> {
+  return until(() => Promise.resolve(gateway.state.admission.count() === 0));
 }
 
 /** Resolves when the gateway holds this many bytes of responses. */
-async function holding({ url, gateway }: ServedGateway, bytes: number): Promise<void> {
-  while (gateway.state.admission.responseBytes() < bytes) await got(await fetch(`${url}/health`));
+function holding({ gateway }: ServedGateway, bytes: number): Promise<void> {
+  return until(() => Promise.resolve(gateway.state.admission.responseBytes() >= bytes));
 }
 
 Deno.test("a call holds its place until its client has taken the whole response", async () => {
