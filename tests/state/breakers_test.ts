@@ -30,6 +30,22 @@ function fail(all: Breakers, times: number): void {
   for (let count = 0; count < times; count++) permitOf(all).end("failure");
 }
 
+Deno.test("failures of a model between connection failures of other models neither count for the account nor reset its sum", () => {
+  const { all } = scripted();
+  const end = (model: string, verdict: "failure" | "unreachable") => {
+    const permit = all.admit("a", SETTINGS, model);
+    assert("end" in permit, "refused");
+    permit.end(verdict);
+  };
+  for (const model of ["one", "two"]) {
+    end(model, "unreachable");
+    end("broken", "failure");
+  }
+  assertEquals(all.openFor("a", SETTINGS, "untried"), 0);
+  end("three", "unreachable");
+  assertEquals(all.openFor("a", SETTINGS, "untried"), 500);
+});
+
 Deno.test("a breaker opens for its duration after as many consecutive failures as its threshold", () => {
   const { all, pass } = scripted();
   fail(all, 2);
