@@ -161,11 +161,12 @@ function unknown(): null {
  * with an output of almost nothing.
  */
 function estimate(attempt: OpenAttempt, told: Usage | null): Usage {
-  const { candidate: { request, target }, textBytes } = attempt;
+  const { candidate: { request }, textBytes } = attempt;
   const delivered = Math.ceil(textBytes / TOKEN_BYTES);
   if (told !== null && told.unknown === undefined) {
-    const isEarly = target.wire.name === "messages" && told.output < delivered;
-    return isEarly ? { ...told, output: delivered, total: told.input + delivered } : told;
+    return told.isEarly === true && told.output < delivered
+      ? { ...told, output: delivered, total: told.input + delivered }
+      : told;
   }
   const sent = Math.ceil(Buffer.byteLength(request.payload?.text() ?? "") / TOKEN_BYTES);
   const input = told === null || told.unknown === "input" ? sent : told.input;

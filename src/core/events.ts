@@ -17,6 +17,8 @@ export interface Usage {
   readonly reasoning: number;
   /** The count that the upstream has not sent (zero here); absent if it sent both. */
   readonly unknown?: "input" | "output";
+  /** True if the output is only that at the start of a stream; absent if it is the last count. */
+  readonly isEarly?: true;
   /** Service tier with the values of Chat Completions; absent if the upstream sent none. */
   readonly serviceTier?: string;
 }

@@ -23,7 +23,7 @@ import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
-import { isFinishing, readCounts, withLatest } from "./late_counts.ts";
+import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { redactedFailure } from "./redact.ts";
 import { checkJson } from "./json_bounds.ts";
 import { rejection } from "./rejection.ts";
@@ -152,7 +152,8 @@ export async function open(
     let isCommitted = false;
     const source = newRecordReader(body, newFraming(wire), reader);
     const isCharged = isChargedKey(call.client.key);
-    isLate = () => isCharged && isFinishing(source) && translation.usage() === null;
+    let isReadingOn = false;
+    isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
     const records = await commit({
       source,
       translation,
@@ -167,18 +168,19 @@ export async function open(
         report.bug = bugText(error);
       },
       async onEnd(failure) {
-        // A failure before the commit may be retried: its usage counts only if the call was cancelled.
-        const isLast = isCommitted || isCancelled();
         let usage = translation.usage();
         if (failure === null) await awaitEnd(call, body, timer);
         else {
-          if (isLate() || (isCharged && failure.kind === "promise_broken")) {
+          if (isLate() || (isCharged && isUnusable(failure))) {
+            isReadingOn = true;
             timer.linger();
             usage = await readCounts(usage, source);
           } else if (meter !== null) usage = withLatest(usage, source);
           await body.cancel();
         }
         timer.close();
+        // A failure before the commit may be retried: its usage counts only if the call was cancelled.
+        const isLast = isCommitted || isCancelled();
         if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
         else meter?.fail(usage, isLast);
@@ -234,6 +236,11 @@ export async function open(
 /** True if the gateway ends the response at stop texts. */
 function hasStops({ request: { promises } }: Candidate): boolean {
   return promises?.some(({ kind }) => kind === "stop") ?? false;
+}
+
+/** True if the provider goes on after a stream that cannot be delivered, and then reports its counts. */
+function isUnusable({ kind }: Failure): boolean {
+  return kind === "promise_broken" || kind === "invalid_upstream_response";
 }
 
 /** Returns the content type of a response in lower case, without parameters; empty without one. */

@@ -10,13 +10,19 @@ import { checkJson } from "./json_bounds.ts";
 /** Largest record of a stream, unless its handler takes more. */
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
+/** Text without records that is kept for the counts in it. */
+const MAX_UNREAD_CHARS = 1024 * 1024;
+
 const LF = 0x0a, CR = 0x0d;
 
 /** Reader of a body as whole records, in the groups in which they arrived. */
 export interface RecordReader {
   /** Returns the next records, at least one; null at the end. A record over the limit is a fault. */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
-  /** Returns the latest group of records with data; an empty list before the first one. */
+  /**
+   * Returns the latest group of records with data; an empty list before the first one. After the end of a body
+   * without such records it is one record with all of its text.
+   */
   latest(): readonly StreamRecord[];
 }
 
@@ -35,6 +41,8 @@ export function newRecordReader(
   const tail = newByteBuffer();
   let ended = false;
   let latest: readonly StreamRecord[] = [];
+  /** Text before the first record with data: of a body that is no stream, all of it. */
+  let unread = "";
 
   /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
   function decode(bytes: Uint8Array): string | null {
@@ -60,7 +68,10 @@ export function newRecordReader(
         "A record of the provider's stream is too large.",
       );
     }
-    if (records.some(({ data }) => data !== "")) latest = records;
+    if (records.some(({ data }) => data !== "")) {
+      latest = records;
+      unread = "";
+    }
     return success(records);
   }
 
@@ -78,11 +89,17 @@ export function newRecordReader(
     return success(records);
   }
 
+  function keep(text: string) {
+    if (latest.length === 0 && unread.length < MAX_UNREAD_CHARS) unread += text;
+  }
+
   async function last(): Promise<Result<readonly StreamRecord[] | null>> {
     ended = true;
     const text = utf8Text(tail.takeWith(new Uint8Array(0)));
     if (text === null) return notText();
+    keep(text);
     const records = await bounded(checked([...framing.push(text), ...framing.end()]));
+    if (latest.length === 0) latest = [{ event: null, data: unread, raw: null }];
     return records.ok && records.value.length === 0 ? success(null) : records;
   }
 
@@ -96,6 +113,7 @@ export function newRecordReader(
         if (bytes.value === null) return await last();
         const text = decode(bytes.value);
         if (text === null) return notText();
+        keep(text);
         const whole = checked(framing.push(text));
         const records = whole.ok && whole.value.length === 0 ? whole : await bounded(whole);
         if (!records.ok || records.value.length > 0) return records;

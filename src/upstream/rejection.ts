@@ -30,7 +30,10 @@ export async function rejection(
   const { status, headers } = response;
   // The gateway uses 499 itself for a client that disconnected.
   if (status < 400 || status > 599 || status === 499) {
-    await body.cancel();
+    const bytes = status < 300 ? await readAll(body, MAX_ERROR_BYTES) : null;
+    if (bytes === null) await body.cancel();
+    else if (bytes.ok) await count(call, bytes.value);
+    else if (call.cancellation.reason !== null) return bytes;
     return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
   }
   const bytes = await readAll(body, MAX_ERROR_BYTES);
@@ -39,9 +42,7 @@ export async function rejection(
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
-  const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
-  const text = isBounded ? utf8Text(bytes.value) : null;
-  if (text !== null) call.client.meter?.stream(() => reportedUsage(parseJson(text)));
+  const text = bytes.ok ? await count(call, bytes.value) : null;
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
   return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
@@ -54,6 +55,13 @@ export async function rejection(
       ...parsed,
     },
   });
+}
+
+/** Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed. */
+async function count({ client: { meter } }: Call, body: Uint8Array): Promise<string | null> {
+  const text = (await checkJson(body)).ok ? utf8Text(body) : null;
+  if (text !== null) meter?.stream(() => reportedUsage(parseJson(text)));
+  return text;
 }
 
 function faultKind(call: Call, status: number): FaultKind {

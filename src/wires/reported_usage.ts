@@ -11,7 +11,10 @@ export function reportedUsage(value: JsonValue | undefined): Usage | null {
   const { usage, response, message } = value;
   if (isObject(usage)) return usageIn(usage);
   if (isObject(response)) return reportedUsage({ usage: response.usage ?? null });
-  if (isObject(message) && isObject(message.usage)) return usageIn(message.usage);
+  if (isObject(message) && isObject(message.usage)) {
+    const usage = usageIn(message.usage);
+    return usage === null ? null : { ...usage, isEarly: true };
+  }
   return usageFrom({
     input: wholeCount(value, "prompt_eval_count"),
     output: wholeCount(value, "eval_count"),
@@ -51,10 +54,10 @@ export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | 
   if (later.unknown === undefined) return later;
   const input = later.unknown === "input" ? earlier.input : later.input;
   const output = later.unknown === "output" ? earlier.output : later.output;
-  const { unknown } = earlier;
+  const { unknown, isEarly: _early, ...known } = earlier;
   const isKnown = unknown === undefined || unknown !== later.unknown;
   return {
-    ...earlier,
+    ...known,
     input,
     output,
     total: isKnown ? input + output : null,

@@ -30,6 +30,7 @@ export function newDecoder(idSource: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
   const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(idSource) };
   let usage: JsonObject | null = null;
+  let isEarly = true;
   let stop: { readonly reason: Optional; readonly details: Optional } = {
     reason: null,
     details: null,
@@ -61,6 +62,7 @@ export function newDecoder(idSource: IdSource): Decoder {
           details: delta.stop_details ?? stop.details,
         };
         takeUsage(data.usage);
+        isEarly = false;
         return NOTHING;
       }
       case "message_stop":
@@ -122,7 +124,8 @@ export function newDecoder(idSource: IdSource): Decoder {
     done: () => done,
     usage() {
       const counted = parseUsage(usage);
-      return counted.ok ? counted.value : null;
+      if (!counted.ok || counted.value === null) return null;
+      return isEarly ? { ...counted.value, isEarly } : counted.value;
     },
   };
 }

@@ -260,7 +260,7 @@ Deno.test("the usage is known after the first record, and later counts replace i
   const counts = { input: 8, cached: 5, cacheWrite: 0, reasoning: 0 };
   assertEquals(decoder.usage(), null);
   push(BEGIN);
-  assertEquals(decoder.usage(), { ...counts, output: 1, total: 9 });
+  assertEquals(decoder.usage(), { ...counts, output: 1, total: 9, isEarly: true });
   push(leave(null, { output_tokens: 30 }));
   push({ type: "error", error: { type: "overloaded_error" } });
   assertEquals(decoder.usage(), { ...counts, output: 30, total: 38 });

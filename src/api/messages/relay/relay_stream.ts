@@ -21,6 +21,7 @@ export function newMessageRelay(
 ): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
   let usage: JsonObject | null = null;
+  let isEarly = true;
   let isDone = false;
   /** The upstream's own error event, which is the terminal of the stream. */
   let reported: StreamRecord | null = null;
@@ -36,6 +37,7 @@ export function newMessageRelay(
       }
       case "message_delta":
         usage = mergeUsage(usage, eventData(record.data).usage);
+        isEarly = false;
         return release(record, true);
       case "content_block_start":
         return release(record, true);
@@ -64,7 +66,8 @@ export function newMessageRelay(
 
   function counted(): Usage | null {
     const read = parseUsage(usage);
-    return read.ok ? read.value : null;
+    if (!read.ok || read.value === null) return null;
+    return isEarly ? { ...read.value, isEarly } : read.value;
   }
 
   return {

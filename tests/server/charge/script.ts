@@ -1,0 +1,223 @@
+import { assert } from "../../support/assert.ts";
+import { answers } from "../../support/chat_call.ts";
+import { limitedGateway } from "../../support/limited_gateway.ts";
+import { type Attempt, LIMITS, providers, request, type Script } from "./operations.ts";
+import { type Counts, DELIVERED, type Shape } from "./shape.ts";
+import { SHAPES } from "./shapes.ts";
+import { chargesOf } from "./sums.ts";
+import { newStream } from "./written_stream.ts";
+
+/** What was reported of one attempt so far. */
+interface Reported {
+  counts: Counts | null;
+  /** True if the provider has not reported the last counts. */
+  isPartial: boolean;
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** Runs a script against a gateway in a scripted world. */
+export async function runScript(script: Script) {
+  const { operation, end, last, isRepeated } = script;
+  const { contentType, isInputOnly, hasCached, ...shape }: Shape = SHAPES[operation.shape];
+  const parts = script.stream ? shape.stream : null;
+  const waiting = [...script.attempts];
+  const reported: Reported[] = [];
+  let current: { readonly body: ReturnType<typeof newStream>; readonly reported: Reported } | null =
+    null;
+  let isLast = false;
+  let isGone = false;
+  const gateway = limitedGateway(LIMITS, {
+    providers: providers(script),
+    async fetch(_url, { body, signal }) {
+      await new Response(body ?? "").text();
+      const attempt = waiting.shift();
+      const one: Reported = { counts: null, isPartial: false };
+      reported.push(one);
+      if (attempt !== undefined) return await failing(attempt, one, signal);
+      isLast = true;
+      if (end === "left waiting") {
+        one.isPartial = true;
+        await new Promise((_, reject) =>
+          signal?.addEventListener("abort", () => reject(new TypeError("aborted")))
+        );
+      }
+      if (parts === null) {
+        one.counts = countsOf(last);
+        return await answers(200, shape.whole(one.counts, "object"), JSON_TYPE);
+      }
+      one.isPartial = true;
+      current = { body: newStream(signal, contentType), reported: one };
+      return current.body.response;
+    },
+  });
+  const { world } = gateway;
+
+  function countsOf({ input, output, cached }: Counts): Counts {
+    return {
+      input,
+      output: isInputOnly === true ? 0 : output,
+      cached: hasCached ? Math.min(cached, input) : 0,
+    };
+  }
+
+  /** Responds to an attempt that fails, if the gateway notices. */
+  async function failing(
+    attempt: Attempt,
+    one: Reported,
+    signal: AbortSignal | null | undefined,
+  ): Promise<Response> {
+    const counts = countsOf(attempt);
+    const { end } = attempt;
+    if (end === "refused") return await answers(429, { error: { message: "no", code: "limit" } });
+    if (end === "silent") {
+      return await new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => {
+          one.isPartial = isGone;
+          reject(new TypeError("aborted"));
+        })
+      );
+    }
+    if (end === "status" || end === "accepted" || parts === null || end === "not streamed") {
+      one.counts = counts;
+      const said = end === "unusable" || end === "error"
+        ? "unusable"
+        : end === "promise"
+        ? "text"
+        : "object";
+      const status = end === "status" ? 503 : end === "accepted" ? 202 : 200;
+      return await answers(status, shape.whole(counts, said), JSON_TYPE);
+    }
+    const body = newStream(signal, contentType);
+    body.write(parts.head(counts));
+    one.counts = parts.headCounts(counts);
+    if (end === "error") {
+      if (body.write(parts.error(counts))) one.counts = counts;
+      body.close();
+    } else {
+      body.write(parts.content(end === "promise" ? "text" : "unusable"));
+      // Providers send their counts some time after the text.
+      world.after(10, () => {
+        body.write(parts.finish);
+        if (body.write(parts.counts(counts))) one.counts = counts;
+        else one.isPartial = isGone && (one.counts === null || end === "promise");
+        body.write(parts.terminal);
+        body.close();
+      });
+    }
+    return body.response;
+  }
+
+  async function play(): Promise<void> {
+    const client = new AbortController();
+    const responding = gateway.app(request(script, client.signal));
+    if (end === "left within an attempt") {
+      await world.advance(5);
+      isGone = true;
+      client.abort();
+      const leaving = responding.then(({ body }) => body?.cancel());
+      await world.advance(100);
+      return await leaving;
+    }
+    let isOver = false;
+    void responding.then(() => isOver = true);
+    while (!isLast && !isOver) await world.advance(100);
+    await world.advance(0);
+    if (end === "left waiting" && isLast) {
+      client.abort();
+      await world.advance(0);
+    }
+    if (current === null) {
+      await (await responding).body?.cancel();
+      await world.advance(0);
+      return;
+    }
+    await finish(current, { client, responding });
+    await world.advance(10_000);
+  }
+
+  /** Plays the stream of the last attempt, and reads it or leaves as the script says. */
+  async function finish(
+    { body, reported: one }: NonNullable<typeof current>,
+    { client, responding }: { client: AbortController; responding: Promise<Response> },
+  ): Promise<void> {
+    assert(parts !== null);
+    const counts = countsOf(last);
+    body.write(parts.head(counts));
+    one.counts = parts.headCounts(counts);
+    one.isPartial = end !== "left after head" || one.counts === null;
+    await world.advance(0);
+    if (end === "left after head") {
+      client.abort();
+      await world.advance(0);
+      await (await responding).body?.cancel();
+      return;
+    }
+    body.write(parts.content("object"));
+    await world.advance(0);
+    const reader = (await responding).body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (let read = ""; !read.includes(DELIVERED);) {
+      const { done, value } = await reader?.read() ?? { done: true, value: undefined };
+      assert(!done, `the stream ended with ${read}`);
+      read += value;
+    }
+    const tell = (text: string) => {
+      if (!body.write(text)) return;
+      one.counts = counts;
+      one.isPartial = false;
+    };
+    const read = async () => {
+      for (let done = false; !done && reader !== undefined;) done = (await reader.read()).done;
+    };
+    if (end === "left after content") return await reader?.cancel();
+    if (end === "cut before counts") {
+      body.fail();
+      return await read();
+    }
+    if (end === "error after content") {
+      tell(parts.error(counts));
+      body.close();
+      return await read();
+    }
+    if (end === "unusable after content") {
+      body.write(parts.content("unusable"));
+      const reading = read();
+      await world.advance(100);
+      tell(parts.counts(counts));
+      body.write(parts.terminal);
+      body.close();
+      return await reading;
+    }
+    body.write(parts.finish);
+    await world.advance(0);
+    if (end.startsWith("left after finish")) {
+      const leaving = reader?.cancel();
+      await world.advance(
+        end.endsWith("too late counts") ? 5_001 : end.endsWith("late counts") ? 4_999 : 0,
+      );
+      tell(parts.counts(counts));
+      body.write(parts.terminal);
+      body.close();
+      await world.advance(0);
+      return await leaving;
+    }
+    tell(parts.counts(counts));
+    await world.advance(0);
+    if (end === "left after counts") return await reader?.cancel();
+    if (end === "cut after counts") body.fail();
+    else {
+      body.write(parts.terminal);
+      if (end === "left after the last byte") {
+        await world.advance(0);
+        return await reader?.cancel();
+      }
+      body.close();
+    }
+    await read();
+  }
+
+  await play();
+  if (isRepeated && script.attempts.length === 0 && end === "complete") await play();
+  await world.advance(10_000);
+  return { ...await chargesOf(gateway), reported };
+}

@@ -1,0 +1,83 @@
+import type { JsonObject } from "../../../src/core/json/json.ts";
+
+/** Token counts that a scripted provider reports. `cached` is a part of `input`. */
+export interface Counts {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+}
+
+/** What a response says: a JSON object, a text, or nothing that the protocol has. */
+export type Said = "object" | "text" | "unusable";
+
+/** Responses of a provider in one protocol. */
+export interface Shape {
+  readonly contentType: string;
+  whole(counts: Counts, said: Said): JsonObject;
+  /** Parts of a stream, of which some are empty; null for an operation without streams. */
+  readonly stream: StreamShape | null;
+  /** True if the protocol counts cached tokens. */
+  readonly hasCached: boolean;
+  /** True if units that are not estimated are charged without counts. */
+  readonly hasUnits?: true;
+  /** True if the output is not counted. */
+  readonly isInputOnly?: true;
+}
+
+/** Parts of a stream in their order. */
+export interface StreamShape {
+  /** Without content; `headCounts` are counts in it. */
+  head(counts: Counts): string;
+  headCounts(counts: Counts): Counts | null;
+  content(said: Said): string;
+  /** Shows that the text has ended. */
+  readonly finish: string;
+  counts(counts: Counts): string;
+  readonly terminal: string;
+  /** An error in place of the rest, with counts. */
+  error(counts: Counts): string;
+}
+
+/** A text that no other part of a stream has. */
+export const DELIVERED = "delivered";
+
+export const TEXTS: Readonly<Record<Said, string>> = {
+  object: `{"${DELIVERED}":1}`,
+  text: `no ${DELIVERED} object`,
+  unusable: "",
+};
+
+export function sse(value: JsonObject): string {
+  const name = typeof value.type === "string" ? `event: ${value.type}\n` : "";
+  return `${name}data: ${JSON.stringify(value)}\n\n`;
+}
+
+export const DONE = "data: [DONE]\n\n";
+export const ERROR = { message: "no", type: "server_error", code: "no" };
+export const none = () => null;
+
+export function chatUsage({ input, output, cached }: Counts): JsonObject {
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached },
+  };
+}
+
+export function responsesUsage({ input, output, cached }: Counts): JsonObject {
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    input_tokens_details: { cached_tokens: cached },
+  };
+}
+
+export function messagesUsage({ input, output, cached }: Counts): JsonObject {
+  return {
+    input_tokens: input - cached,
+    cache_read_input_tokens: cached,
+    output_tokens: output,
+  };
+}

@@ -1,0 +1,78 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import { type Attempt, type Operation, OPERATIONS, type Script } from "./charge/operations.ts";
+import { runScript } from "./charge/script.ts";
+
+const COUNTS = { input: 100, output: 50, cached: 30 };
+
+/** A script of a stream over this operation, whose response is complete unless something else is said. */
+function scriptOf(path: Operation["path"], wire: Operation["wire"], more: Partial<Script>): Script {
+  const operation = OPERATIONS.find((one) => one.path === path && one.wire === wire);
+  assert(operation !== undefined);
+  const usual = { stream: true, attempts: [], last: COUNTS, hasBreaker: false, isRepeated: false };
+  return { operation, end: "complete", ...usual, ...more };
+}
+
+function failing(end: Attempt["end"]): readonly Attempt[] {
+  return [{ ...COUNTS, input: 1_000, end }];
+}
+
+/** The charge of a first attempt of 1,050 tokens and a second one of 150. */
+const BOTH = { tokens: 1_200, nanoUsd: 2_240_000 };
+
+Deno.test("counts of a response with a status of success that is no response are charged", async () => {
+  for (const stream of [false, true]) {
+    const attempts = failing("accepted");
+    const { quotas } = await runScript(
+      scriptOf("/v1/chat/completions", "compat", { stream, attempts }),
+    );
+    assertEquals(quotas, BOTH);
+  }
+});
+
+Deno.test("counts of a whole response to a request for a stream are charged", async () => {
+  for (const wire of ["compat", "messages", "responses"] as const) {
+    const attempts = failing("not streamed");
+    const { quotas } = await runScript(scriptOf("/v1/chat/completions", wire, { attempts }));
+    assertEquals(quotas, BOTH, wire);
+  }
+});
+
+Deno.test("counts that a provider sends after a record that cannot be delivered are charged", async () => {
+  const before = await runScript(
+    scriptOf("/v1/chat/completions", "compat", { attempts: failing("unusable") }),
+  );
+  assertEquals(before.quotas, BOTH);
+  const after = await runScript(
+    scriptOf("/v1/chat/completions", "messages", { end: "unusable after content" }),
+  );
+  assertEquals(after.quotas, { tokens: 150, nanoUsd: 220_000 });
+});
+
+Deno.test("a client that leaves while the counts of a broken promise are read pays for them", async () => {
+  const { quotas, reports } = await runScript(
+    scriptOf("/v1/chat/completions", "messages", {
+      attempts: failing("promise"),
+      end: "left within an attempt",
+    }),
+  );
+  assertEquals(quotas, { tokens: 1_050, nanoUsd: 2_020_000 });
+  assertEquals(reports.at(-1)?.failure?.kind, "client_cancelled");
+});
+
+Deno.test("a client that leaves after the last text of a Messages or Responses stream pays for its counts", async () => {
+  for (const wire of ["messages", "responses"] as const) {
+    for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
+      const end = "left after finish, late counts";
+      const { quotas, reports } = await runScript(scriptOf(path, wire, { end }));
+      assertEquals([quotas.tokens, reports.at(-1)?.estimated], [150, false], `${path} ${wire}`);
+    }
+  }
+});
+
+Deno.test("the last output of a Messages stream counts, also if the delivered text seems longer", async () => {
+  const last = { ...COUNTS, output: 2 };
+  const { quotas } = await runScript(
+    scriptOf("/v1/messages", "messages", { last, end: "left after counts" }),
+  );
+  assertEquals(quotas.tokens, 102);
+});
