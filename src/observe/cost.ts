@@ -101,6 +101,17 @@ export function costAt(price: Price, usage: Usage): number | null {
   const { cached_input = input, cache_write = input } = price;
   const plain = Math.max(0, usage.input - usage.cached - usage.cacheWrite);
   const sum = plain * input + usage.cached * cached_input + usage.cacheWrite * cache_write +
-    usage.output * output;
+    billedOutput(usage) * output;
   return sum / MILLION;
+}
+
+/**
+ * Returns the output tokens that are billed. Some providers count hidden reasoning in the total only, and
+ * some have cached tokens in the total but not in the input.
+ */
+export function billedOutput(usage: Usage): number {
+  const { input, output, total, cached, cacheWrite, reasoning, unknown } = usage;
+  if (total === null || unknown !== undefined) return output;
+  const more = total - input - output;
+  return output + Math.max(0, Math.min(more, reasoning), more - cached - cacheWrite);
 }

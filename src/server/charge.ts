@@ -2,7 +2,7 @@ import type { Call } from "../call/call.ts";
 import { nanoUsd as toNanoUsd } from "../call/client_key.ts";
 import type { Meter, MeteredUse } from "../call/meter.ts";
 import { budgetWall, usesOf } from "../call/quotas.ts";
-import { computeCost, type Pricing } from "../observe/cost.ts";
+import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
 import { internalError } from "./internal_error.ts";
 
@@ -70,7 +70,8 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   if (!isServer) state.usage.add({ day, key, provider, model, ...own, ...NO_TOKENS });
   for (const use of uses) {
     const { provider, model, nanoUsd } = use;
-    const { input, output, cached } = use.usage ?? NO_TOKENS;
+    const { input, cached } = use.usage ?? NO_TOKENS;
+    const output = use.usage === null ? 0 : billedOutput(use.usage);
     state.usage.add({
       day,
       key,

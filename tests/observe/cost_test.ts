@@ -1,4 +1,4 @@
-import { computeCost, costAt } from "../../src/observe/cost.ts";
+import { billedOutput, computeCost, costAt } from "../../src/observe/cost.ts";
 import { listPrice } from "../../src/data/prices.ts";
 import { assertEquals } from "../support/assert.ts";
 import { configOf } from "../config/parse.ts";
@@ -27,9 +27,20 @@ Deno.test("cached tokens without their own price have the price of input tokens"
 });
 
 Deno.test("cached tokens beyond the input tokens never lower the cost", () => {
-  const usage = { ...USAGE, input: 100 };
+  const usage = { ...USAGE, input: 100, total: 150 };
   const price = { input: 10, output: 100, cached_input: 1, cache_write: 20 };
   assertEquals(costAt(price, usage), (300 * 1 + 200 * 20 + 50 * 100) / 1e6);
+});
+
+Deno.test("reasoning that is only in the total costs what output costs, and cached tokens in the total do not", () => {
+  const usage = { ...USAGE, cached: 0, cacheWrite: 0 };
+  assertEquals(billedOutput({ ...usage, total: 1_350 }), 350);
+  assertEquals(billedOutput({ ...usage, total: 1_350, cached: 200 }), 150);
+  assertEquals(billedOutput({ ...usage, total: 1_350, cached: 200, reasoning: 300 }), 350);
+  assertEquals(billedOutput({ ...usage, total: 1_350, cached: 300 }), 50);
+  assertEquals(billedOutput({ ...usage, total: 3 }), 50);
+  assertEquals(billedOutput({ ...usage, total: null }), 50);
+  assertEquals(billedOutput({ ...usage, total: 1_350, unknown: "input" }), 50);
 });
 
 Deno.test("an unknown model has no cost rather than a cost of zero", () => {

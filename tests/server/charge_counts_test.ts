@@ -1,6 +1,16 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { type Attempt, type Operation, OPERATIONS, type Script } from "./charge/operations.ts";
+import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { keyOf } from "../support/client_keys.ts";
+import { limitedGateway } from "../support/limited_gateway.ts";
+import {
+  type Attempt,
+  LIMITS,
+  type Operation,
+  OPERATIONS,
+  type Script,
+} from "./charge/operations.ts";
 import { runScript } from "./charge/script.ts";
+import { chargesOf } from "./charge/sums.ts";
 
 const COUNTS = { input: 100, output: 50, cached: 30 };
 
@@ -75,4 +85,16 @@ Deno.test("the last output of a Messages stream counts, also if the delivered te
     scriptOf("/v1/messages", "messages", { last, end: "left after counts" }),
   );
   assertEquals(quotas.tokens, 102);
+});
+
+Deno.test("reasoning that a provider counts in the total only costs what output costs", async () => {
+  const usage = { prompt_tokens: 30, completion_tokens: 10, total_tokens: 300 };
+  const gateway = limitedGateway(LIMITS, {
+    fetch: () => answers(200, { ...COMPLETION, usage }),
+  });
+  const response = await gateway.app(chatRequest({ headers: keyOf("ada") }));
+  await response.body?.cancel();
+  const { quotas, metrics, usage: report } = await chargesOf(gateway);
+  const charged = { tokens: 300, nanoUsd: (2 * 30 + 270) * 1_000 };
+  assertEquals([quotas, metrics, report], [charged, charged, charged]);
 });
