@@ -55,7 +55,8 @@ const PRESET = "@preset/";
 
 /**
  * Returns the members of a request that choose another model or price than the one that the key is checked
- * for; null for none, and for a key without `models` and budgets. Some servers ignore the case of names.
+ * for; null for none, and for a key without `models` and budgets. Some servers ignore the case of names. The
+ * name of a parameter of the query begins with `?`.
  */
 export function parseSteering(
   key: PresentedKey,
@@ -68,7 +69,7 @@ export function parseSteering(
   const models: { readonly param: string; readonly model: string }[] = [];
   let unread: string | null = null;
   for (const [name, value = null] of members()) {
-    const folded = name.toUpperCase().toLowerCase().replace(/[.[].*/s, "");
+    const folded = name.toUpperCase().toLowerCase().replace(/^\?|[.[].*/gs, "");
     const named = name === folded && LISTS.has(name) ? parseModels(name, value) : null;
     if (named !== null) models.push(...named);
     else if (isChoice(name, folded, value) && value !== null) unread ??= name;

@@ -79,6 +79,28 @@ for (const [path, body] of Object.entries(REQUESTS)) {
   });
 }
 
+Deno.test("a key with models or budgets cannot choose another model or price by the query of a relayed request", async () => {
+  for (const settings of ["models: [cheap*]", "budgets: [{per: day, usd: 1}]"]) {
+    const calls = routerGateway(settings);
+    for (const path of ["/completions", "/rerank", "/images/generations", "/audio/speech"]) {
+      const body = { model: "cheap", ...REQUESTS[`/v1${path}`] };
+      for (const name of ["model", "Model", "models", "models[0]", "engine", "api_base"]) {
+        const refused = await calls.post(`${path}?a=1&${name}=dear`, body, keyOf("ada"));
+        assertEquals(refusalOf(refused), [400, "unsupported_feature", `?${name}`]);
+      }
+      const served = await calls.post(`${path}?api-version=1`, body, keyOf("ada"));
+      assertEquals(served.status, 200, served.text);
+      const bob = await calls.post(`${path}?model=dear`, body, keyOf("bob"));
+      assertEquals(bob.status, 200, bob.text);
+    }
+    assertEquals(calls.requests.length, 8);
+  }
+  const calls = routerGateway("budgets: [{per: day, usd: 1}]");
+  const body = { model: "cheap", ...REQUESTS["/v1/completions"] };
+  const tier = await calls.post("/completions?service_tier=priority", body, keyOf("ada"));
+  assertEquals(refusalOf(tier), [400, "unsupported_feature", "?service_tier"]);
+});
+
 Deno.test("the refusal names the member, and members that name permitted models alone are sent", async () => {
   const calls = routerGateway("models: [cheap*]");
   const chat = { model: "cheap", ...MESSAGES };
