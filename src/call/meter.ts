@@ -92,9 +92,10 @@ export class Meter {
     this.#attempt = null;
     const { billing, requestUnits = null } = attempt.candidate;
     if (billing === "reported") {
-      // Only of audio the units of the request are those of the response.
-      const isEstimated = usage === null && units === undefined && isAudio(requestUnits);
-      return this.#add(attempt, usage, isEstimated, units ?? (isEstimated ? requestUnits : null));
+      // Only of audio the units of the request are those of the response. The tokens may have no price.
+      const isLengthEstimated = units === undefined && isAudio(requestUnits);
+      const known = units ?? (isLengthEstimated ? requestUnits : null);
+      return this.#add(attempt, usage, isLengthEstimated && usage === null, known);
     }
     if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
     if (body !== null) attempt.textBytes = wholeTextBytes(body);

@@ -1,7 +1,7 @@
 import type { EndpointName } from "../core/endpoint.ts";
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse } from "../core/result.ts";
-import type { Target } from "../wires/wire.ts";
+import type { Provider, Target } from "../wires/wire.ts";
 import { findPrice, type Pricing } from "../observe/cost.ts";
 import type { ClientKey, Permissions, ScopeLimits } from "./client_key.ts";
 
@@ -106,10 +106,10 @@ const PRICE_MEMBERS = {
 export function refuseUnknownCost(
   key: PresentedKey,
   pricing: Pricing,
-  { provider, model }: Pick<Target, "provider" | "model">,
+  { provider, model }: { readonly provider: Pick<Provider, "id">; readonly model: string | null },
   billed: BilledBy,
 ): Failed<Refusal> | null {
-  if (key === null || billed === null || !hasBudget(key, "nanoUsd")) return null;
+  if (key === null || model === null || billed === null || !hasBudget(key, "nanoUsd")) return null;
   const price = findPrice(pricing, provider.id, model);
   const member = PRICE_MEMBERS[billed];
   // A model without any price is refused as such.

@@ -19,6 +19,7 @@ import { matchRoute } from "./match.ts";
 import { traceTargets } from "./trace_targets.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
+import { refuseUnknownCost } from "../call/permissions.ts";
 import type { Target } from "../wires/wire.ts";
 
 /** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
@@ -29,7 +30,10 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const requested = inference.isModelOptional === true
     ? { ...parsed.value, isOptional: true }
     : parsed.value;
-  const permitted = withPermission<Candidate>(call, (target) => inference.prepare(target));
+  const permitted = withPermission<Candidate>(
+    call,
+    (target) => preparePriced(call, inference, target),
+  );
   if (inference.owner !== null) {
     const { owner, matchesAs } = inference;
     return planRequiredTarget(call, { owner, matchesAs, prepare: permitted }, requested);
@@ -62,6 +66,17 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
     trace.targets = traceTargets({ targets, fallbacks: evaluated, requested }, choice);
   }
   return success([first.prepared, ...fallbacks.map(({ prepared }) => prepared)]);
+}
+
+/** Prepares a call for a target; refused if its tokens cost money that a budget of the key could not count. */
+function preparePriced(
+  { client: { key }, generation: { config } }: Call,
+  inference: Inference,
+  target: Target,
+): Result<Candidate> {
+  const prepared = inference.prepare(target);
+  if (!prepared.ok || prepared.value.billing !== undefined) return prepared;
+  return refuseUnknownCost(key, config, target, "tokens") ?? prepared;
 }
 
 /** Returns what the strategy of a route sees of a call: `sticky` reads its session, else its client key. */

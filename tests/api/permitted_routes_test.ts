@@ -134,6 +134,24 @@ Deno.test("a target without a price is passed over for a key with a budget in US
   }
 });
 
+Deno.test("a key with a budget in USD cannot use the tokens of a model that has a price of images only", async () => {
+  const settings = config(", budgets: [{per: day, usd: 1}]").replace(
+    "capabilities: {",
+    "capabilities: {response_compaction: true, ",
+  ) + "pricing: {up/m: {per_image: 1}}\n";
+  const calls = nativeGateway(settings, () => ({ body: COMPLETION }));
+  for (
+    const path of ["/chat/completions", "/responses", "/embeddings", "/messages", "/completions"]
+  ) {
+    const refused = await calls.post(path, REQUESTS[`/v1${path}`] ?? {}, ADA);
+    assertEquals([refused.status, refused.text.includes("'input'")], [403, true], path);
+  }
+  const compacted = await calls.post("/responses/compact", { model: "m", input: "x" }, ADA);
+  assertEquals(refusalOf(compacted), [403, "model_not_priced", "model"]);
+  const { status } = await calls.post("/images/generations", { model: "m", prompt: "x" }, ADA);
+  assertEquals([status, calls.requests.length], [200, 1]);
+});
+
 Deno.test("a budget of a group needs prices too, and one in tokens needs none", async () => {
   const grouped = (budget: string) =>
     config("").replace(

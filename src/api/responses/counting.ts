@@ -10,7 +10,7 @@ import {
   requireCapability,
   requireNativeProvider,
 } from "../../call/capability.ts";
-import { refuseModel, refuseUnpriced } from "../../call/permissions.ts";
+import { refuseModel, refuseUnknownCost, refuseUnpriced } from "../../call/permissions.ts";
 import { refuseSteering } from "../../call/steering.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
@@ -102,7 +102,13 @@ async function callCapableProvider(
   const refused = refuseModel(key, provider.value.id, bare) ??
     (answer.billing === "tokens"
       ? null
-      : refuseUnpriced(key, generation.config, provider.value.id, bare)) ??
+      : refuseUnpriced(key, generation.config, provider.value.id, bare) ??
+        refuseUnknownCost(
+          key,
+          generation.config,
+          { provider: provider.value, model: bare },
+          "tokens",
+        )) ??
     (steering === null
       ? null
       : refuseSteering(key, generation.config, provider.value.id, steering));

@@ -187,6 +187,19 @@ Deno.test("an operation whose cost is not known of every call is refused for a k
   assertStringIncludes((await heard.json()).error.message, "'per_minute'");
 });
 
+Deno.test("a transcript whose reported tokens have no price is charged by its estimated length", async () => {
+  const limited = twoKeys().replace("key-of-ada", "key-of-ada, budgets: [{per: day, usd: 9}]");
+  const usage = { type: "tokens", input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+  const calls = relayedGateway(() => ({ text: "x", usage }), limited + CONFIG);
+  const form = new FormData();
+  form.set("file", new File(["x".repeat(2_000 * 60)], "x.wav"));
+  form.set("model", "able/heard");
+  const response = await calls.app(post("/v1/audio/transcriptions", form, keyOf("ada")));
+  await response.text();
+  const { charge, cost } = await calls.reported(1);
+  assertEquals([charge?.tokens, charge?.nanoUsd, cost], [110, 600_000_000, 0.6]);
+});
+
 Deno.test("the cost of rerank without tokens is unknown, and moderations without tokens cost nothing", async () => {
   const config = CONFIG.replaceAll("[moderations,", "[rerank, moderations,")
     .replace("able/image:", "able/priced: {input: 1, output: 1}\n  able/image:");
