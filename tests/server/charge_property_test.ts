@@ -22,9 +22,9 @@ const script: fc.Arbitrary<Script> = fc.record({
 
 Deno.test("what the provider reports is charged, of every attempt, however the call ends", async () => {
   await fc.assert(
-    fc.asyncProperty(script, async (any) => {
-      const { stream }: Shape = SHAPES[any.operation.shape];
-      const drawn = { ...any, stream: any.stream && stream !== null };
+    fc.asyncProperty(script, async (one) => {
+      const { stream }: Shape = SHAPES[one.operation.shape];
+      const drawn = { ...one, stream: one.stream && stream !== null };
       const { quotas, metrics, usage, reports, reported } = await runScript(drawn);
       assert(reported.length > 0, "nothing was sent");
       const told = { tokens: 0, nanoUsd: 0 };
@@ -41,10 +41,6 @@ Deno.test("what the provider reports is charged, of every attempt, however the c
       const { hasUnits }: Shape = SHAPES[drawn.operation.shape];
       if (hasUnits === undefined) assertEquals(reports.at(-1)?.estimated, isPartial);
     }),
-    {
-      numRuns: Number(Deno.env.get("RUNS") ?? 300),
-      seed: Number(Deno.env.get("SEED") ?? 1),
-      endOnFailure: true,
-    },
+    { numRuns: 300, seed: 1, endOnFailure: true },
   );
 });
