@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { runCommand } from "../tools/package_cache.ts";
+import { pythonWith } from "../tools/package_cache.ts";
 import { type DrawnForm, drawnForms } from "./drawn_forms.ts";
 import { readWithBusboy } from "./read_with_busboy.ts";
 import { type Reading, type SentForm, sentForm } from "./sent_form.ts";
@@ -36,14 +36,14 @@ interface PythonReaders extends AsyncDisposable {
   read(form: SentForm): Promise<Readonly<Record<string, Reading | string>>>;
 }
 
-/** Installs the packages of the Python readers in a temporary folder and starts them. */
-async function startPythonReaders(): Promise<PythonReaders> {
+/** Returns a Python with the packages of the readers. */
+async function pythonOfReaders(): Promise<string> {
   const script = await Deno.readTextFile(READERS);
-  const packages = /^# pip: (.+)$/m.exec(script)?.[1]?.split(" ") ?? [];
-  const folder = await Deno.makeTempDir({ prefix: "switchyard-differential-" });
-  await runCommand(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", folder]);
-  const python = `${folder}/bin/python`;
-  await runCommand(python, ["-m", "pip", "install", "--quiet", "--no-input", ...packages]);
+  return await pythonWith(/^# pip: (.+)$/m.exec(script)?.[1]?.split(" ") ?? []);
+}
+
+/** Starts the readers with this Python. */
+export function startPythonReaders(python: string): PythonReaders {
   const process = new Deno.Command(python, {
     args: [READERS.pathname],
     stdin: "piped",
@@ -70,7 +70,6 @@ async function startPythonReaders(): Promise<PythonReaders> {
     async [Symbol.asyncDispose]() {
       await writer.close();
       await process.status;
-      await Deno.remove(folder, { recursive: true });
     },
   };
 }
@@ -87,7 +86,7 @@ function printed({ parser, form, other }: Disagreement): string {
 
 /** Compares the parsers over forms that the gateway accepts; returns true if all agree. */
 async function compare(wanted: number, firstSeed: number): Promise<boolean> {
-  await using python = await startPythonReaders();
+  await using python = startPythonReaders(await pythonOfReaders());
   const found: Disagreement[] = [];
   let drawn = 0;
   let accepted = 0;

@@ -27,3 +27,17 @@ export async function runCommand(command: string, args: readonly string[]): Prom
   }).output();
   if (!success) throw new Error(`${command} ${args.join(" ")} failed`);
 }
+
+/**
+ * Returns the Python of a virtual environment with these packages, which is made in the user's cache folder if
+ * it is missing. `PYTHON` is the Python that makes it, `python3` when it is not set.
+ */
+export async function pythonWith(packages: readonly string[]): Promise<string> {
+  const folder = folderFor("clients", packages);
+  const python = `${folder}/bin/python`;
+  await makeOnce(folder, async () => {
+    await runCommand(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", "--clear", folder]);
+    await runCommand(python, ["-m", "pip", "install", "--quiet", "--no-input", ...packages]);
+  });
+  return python;
+}

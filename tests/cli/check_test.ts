@@ -182,7 +182,7 @@ routing:
     "              accepts: chat, embeddings",
     "              on: structured_outputs",
     "              off: reasoning_effort (refuses reasoning_effort)",
-    "              verifies: strict, tool_choice, parallel_tool_calls, json_schema",
+    "              verifies: strict, tool_choice, parallel_tool_calls, json_object, json_schema",
   ]);
 });
 

@@ -336,12 +336,14 @@ const SPOKEN = [
   { type: "tool_use", id: "toolu_1", name: "f", input: { n: 1 } },
 ];
 
+const JSON_BESIDE_TOOLS = {
+  ...CHAT,
+  tools: [{ type: "function", function: { name: "f", parameters: SCHEMA } }],
+  response_format: { type: "json_object" },
+};
+
 Deno.test("a sentence before a call keeps the promise of JSON over messages, and one alone breaks it", async () => {
   const config = CONFIG.replaceAll("type: local", 'type: messages, api_key: "k"');
-  const body = {
-    ...CHAT,
-    tools: [{ type: "function", function: { name: "f", parameters: SCHEMA } }],
-  };
   for (const [content, status] of [[SPOKEN, 200], [SPOKEN.slice(0, 1), 502]] as const) {
     const message = {
       type: "message",
@@ -353,12 +355,32 @@ Deno.test("a sentence before a call keeps the promise of JSON over messages, and
       usage: { input_tokens: 1, output_tokens: 2 },
     };
     const { post } = gatewayOf(config, JSON.stringify(message));
-    const response = await post("chat/completions", {
-      ...body,
-      response_format: { type: "json_object" },
-    });
+    const response = await post("chat/completions", JSON_BESIDE_TOOLS);
     assertEquals(response.status, status);
     await response.body?.cancel();
+  }
+});
+
+Deno.test("JSON beside tools is checked on a local runtime too, streamed or whole", async () => {
+  const sentence = { content: "Let me look." };
+  const cases = [
+    [[record(sentence), GOOD], 200],
+    [[record({ content: '{"n": 1}' }, true)], 200],
+    [[record(sentence, true)], 502],
+  ] as const;
+  for (const [records, status] of cases) {
+    for (const stream of records.length > 1 ? [true] : [true, false]) {
+      const { post } = gatewayOf(CONFIG, records.join("\n"));
+      const response = await post("chat/completions", { ...JSON_BESIDE_TOOLS, stream });
+      assertEquals(response.status, status);
+      if (status === 200) {
+        assertEquals(response.headers.get("x-gateway-verified"), "response_format");
+        await response.body?.cancel();
+      } else {
+        const { code, type, message } = await errorOf(response);
+        assertStringIncludes(String(message), "'response_format'", `${code} ${type}`);
+      }
+    }
   }
 });
 
@@ -432,21 +454,88 @@ Deno.test("a stream that is cut at a stop text counts tokens in the metrics, wit
   }
 });
 
+/** The message of a provider of type messages with one text. */
+function spoken(text: string): string {
+  return JSON.stringify({
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 1, output_tokens: 2 },
+  });
+}
+
+const STRUCTURED = CONFIG.replaceAll(
+  "type: local",
+  'type: messages, api_key: "k", capabilities: {structured_outputs: true}',
+);
+
+function schemaFormat(schema: JsonObject, strict: boolean): JsonObject {
+  return { response_format: { type: "json_schema", json_schema: { name: "x", strict, schema } } };
+}
+
+const OPEN = "response_format.json_schema.schema.properties.a.additionalProperties";
+
 Deno.test("a format that is not strict reaches a provider of type messages closed, and is named as lossy", async () => {
-  const config = CONFIG.replaceAll(
-    "type: local",
-    'type: messages, api_key: "k", capabilities: {structured_outputs: true}',
-  );
-  const schema = { type: "object", properties: { a: { type: "object", properties: {} } } };
-  const { post } = gatewayOf(config, "{}");
-  for (const [strict, lossy] of [[false, true], [true, false]]) {
+  const values = [{ type: "object", properties: {} }, {
+    type: "object",
+    additionalProperties: { type: "string" },
+  }];
+  for (const a of values) {
+    const schema = { type: "object", properties: { a } };
+    const { post } = gatewayOf(STRUCTURED, spoken("{}"));
+    const { messages, model } = CHAT;
     const response = await post("chat/completions", {
-      model: "m",
-      messages: CHAT.messages,
-      response_format: { type: "json_schema", json_schema: { name: "x", strict, schema } },
+      model,
+      messages,
+      ...schemaFormat(schema, false),
     });
     await response.body?.cancel();
-    const header = response.headers.get("x-gateway-lossy") ?? "";
-    assertEquals(header.includes("json_schema.schema.properties.a.additionalProperties"), lossy);
+    assertEquals(response.status, 200);
+    const lossy = response.headers.get("x-gateway-lossy") ?? "";
+    assertEquals(lossy.split(", ").includes(OPEN), true);
+  }
+});
+
+Deno.test("an open object of a strict format is refused by its path over messages", async () => {
+  const { post, hosts } = gatewayOf(STRUCTURED, spoken("{}"));
+  const { messages, model } = CHAT;
+  const schema = { type: "object", properties: { a: { type: "object", properties: {} } } };
+  for (const additionalProperties of [undefined, true, { type: "string" }]) {
+    const open = { ...schema.properties.a, ...additionalProperties && { additionalProperties } };
+    const closed = { ...schema, additionalProperties: false, properties: { a: open } };
+    const response = await post("chat/completions", {
+      model,
+      messages,
+      ...schemaFormat(closed, true),
+    });
+    assertEquals(response.status, 400);
+    const { code, param } = await errorOf(response);
+    assertEquals([code, param], ["unsupported_feature", OPEN]);
+  }
+  assertEquals(hosts, []);
+});
+
+Deno.test("a format of any object is checked over messages, and not closed to an empty one", async () => {
+  const { messages, model } = CHAT;
+  const at = "response_format.json_schema.schema";
+  for (const schema of [{ type: "object" }, { type: "object", additionalProperties: {} }]) {
+    for (const [text, status] of [['{"b": 1}', 200], ["no object", 502]] as const) {
+      const { post } = gatewayOf(STRUCTURED, spoken(text));
+      const response = await post("chat/completions", {
+        model,
+        messages,
+        ...schemaFormat(schema, false),
+      });
+      assertEquals(response.status, status);
+      const { headers } = response;
+      if (status === 200) {
+        assertEquals(headers.get("x-gateway-verified"), at);
+        assertEquals(headers.get("x-gateway-lossy"), `response_format.json_schema.name, ${at}`);
+      }
+      await response.body?.cancel();
+    }
   }
 });

@@ -1,4 +1,4 @@
-import { folderFor, makeOnce, runCommand } from "../../tools/package_cache.ts";
+import { pythonWith } from "../../tools/package_cache.ts";
 import { type ClientProgram, URLS } from "../run.ts";
 
 const CLIENTS = new URL("clients/", import.meta.url);
@@ -15,7 +15,7 @@ export async function pythonPrograms(
   const programs: ClientProgram[] = [];
   for (const { name, packages } of await pythonClients()) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
-    const python = await environmentFor(packages);
+    const python = await pythonWith(packages);
     programs.push({
       command: [python, new URL("main.py", import.meta.url).pathname, URLS, name],
       environment: ENVIRONMENT,
@@ -56,14 +56,3 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   LITELLM_LOCAL_MODEL_COST_MAP: "True",
   HAYSTACK_TELEMETRY_ENABLED: "False",
 };
-
-/** Returns the Python of an environment with these packages; makes it if it is missing. */
-async function environmentFor(packages: readonly string[]): Promise<string> {
-  const folder = folderFor("clients", packages);
-  const python = `${folder}/bin/python`;
-  await makeOnce(folder, async () => {
-    await runCommand(Deno.env.get("PYTHON") ?? "python3", ["-m", "venv", "--clear", folder]);
-    await runCommand(python, ["-m", "pip", "install", "--quiet", "--no-input", ...packages]);
-  });
-  return python;
-}

@@ -5,6 +5,7 @@ import { parseEffort } from "../chat_request/effort.ts";
 import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
 import type { Losses } from "../chat_request/losses.ts";
 import { addSchemaLosses, parseSchema } from "../chat_request/json_schema.ts";
+import { permitsCalls } from "../verified/format_promises.ts";
 import type { Provider } from "../wire.ts";
 import { exactMember, FIELDS } from "./fields.ts";
 
@@ -24,7 +25,10 @@ export function encodeFormat(
     case "text":
       return success(undefined);
     case "json_object":
-      return success("json");
+      // The runtime enforces it only where no call is possible: else the gateway checks the response.
+      return provider.settings.verify || !permitsCalls(document)
+        ? success("json")
+        : unsupported("response_format.type", "Use a provider with 'verify: true'.");
     case "json_schema":
       if (!provider.settings.capabilities.structured_outputs) {
         return undeclared("response_format", provider, "structured_outputs");

@@ -7,7 +7,7 @@ import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { argumentItemsProblem } from "../inner_json.ts";
 import { unsupportedField } from "../chat_request/closed_fields.ts";
-import { schemaPromises } from "../verified/format_promises.ts";
+import { formatPromises } from "../verified/format_promises.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { encodeFormat, encodeThink } from "./controls.ts";
 import { FIELDS } from "./fields.ts";
@@ -41,7 +41,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (isCallRequired && format.value !== undefined) {
     return unsupported("response_format", "Send it without a required tool call.");
   }
-  const promises = [...tools.value.promises, ...schemaPromises(chat, settings)];
+  const promises = [...tools.value.promises, ...formatPromises(chat, settings, true)];
   const think = encodeThink(chat, target.provider);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);

@@ -64,7 +64,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "function_call.name": verified(),
   "parallel_tool_calls": verified("ignored without tools", true),
   "response_format[text]": ignored,
-  "response_format[json_object]": exact,
+  "response_format[json_object]": exactBut("beside tools, verified"),
   "response_format[json_schema]": gated("structured_outputs"),
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),

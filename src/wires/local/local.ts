@@ -13,7 +13,7 @@ export const local: Wire = {
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
   encode,
   verified: ({ verify, capabilities }) => [
-    ...verify ? ["strict", "tool_choice", "parallel_tool_calls"] as const : [],
+    ...verify ? ["strict", "tool_choice", "parallel_tool_calls", "json_object"] as const : [],
     ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
   ],
   decode,

@@ -41,6 +41,13 @@ function closeValue(value: JsonValue, path: string, losses: Losses): JsonValue {
   return isObject(value) ? closeSchema(value, path, losses) : value;
 }
 
+/** True for the schema of an object that lists no properties: closed, it would permit only `{}`. */
+export function isAnyObject(schema: JsonObject): boolean {
+  return schema.type === "object" && schema.additionalProperties !== false &&
+    Object.keys(isObject(schema.properties) ? schema.properties : {}).length === 0 &&
+    !["$ref", "enum", "const", ...LIST_KEYS].some((key) => Object.hasOwn(schema, key));
+}
+
 /** True for a schema that permits objects: by its type, or by its properties if it has none. */
 function isObjectSchema({ type, properties }: JsonObject): boolean {
   if ((type ?? null) === null) return isObject(properties);

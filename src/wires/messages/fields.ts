@@ -71,7 +71,8 @@ export const FIELDS = newFieldTable<ChatField>({
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),
   "response_format[json_schema].json_schema.schema": exactBut(
-    "without `strict: true`, objects without `additionalProperties: false` are closed, which is lossy",
+    "without `strict: true`, objects without `additionalProperties: false` are closed, which is lossy; " +
+      "with it they are refused; if the root lists no properties, only that it is an object is verified",
   ),
   "response_format[json_schema].json_schema.strict": lossy(
     "the schema, which is always enforced",

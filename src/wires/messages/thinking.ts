@@ -9,9 +9,9 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import { closeSchema } from "./closed_schema.ts";
+import { closeSchema, isAnyObject } from "./closed_schema.ts";
 import { FIELDS } from "./fields.ts";
-import type { Losses } from "../chat_request/losses.ts";
+import { type Losses, newLosses } from "../chat_request/losses.ts";
 import { addSchemaLosses, parseSchema } from "../chat_request/json_schema.ts";
 import type { Provider } from "../wire.ts";
 
@@ -68,7 +68,7 @@ function encodeFormat(
       return success({});
     case "json_schema":
       return provider.settings.capabilities.structured_outputs
-        ? schemaFormat(format.json_schema, losses)
+        ? schemaFormat(format.json_schema, provider, losses)
         : undeclared("response_format", provider, "structured_outputs");
     case "json_object":
       // The API has no such format: the gateway checks the response.
@@ -82,14 +82,31 @@ function encodeFormat(
 
 /**
  * Returns the schema format. Name and description are only labels and are dropped; the upstream
- * always enforces a schema. The objects of a schema that is not strict are closed.
+ * always enforces a schema. The objects of a schema that is not strict are closed. If that would permit
+ * only `{}`, the gateway checks that the response is an object.
  */
-function schemaFormat(given: Optional, losses: Losses): Result<JsonObject> {
+function schemaFormat(
+  given: Optional,
+  { settings: { verify } }: Provider,
+  losses: Losses,
+): Result<JsonObject> {
   const path = "response_format.json_schema";
   const parsed = parseSchema(given, path);
   if (!parsed.ok) return parsed;
-  addSchemaLosses(given, [false], losses);
-  const isStrict = isObject(given) && given.strict === true;
-  const schema = isStrict ? parsed.value : closeSchema(parsed.value, `${path}.schema`, losses);
+  const at = `${path}.schema`;
+  const open = newLosses();
+  const schema = closeSchema(parsed.value, at, open);
+  const opened = open.member().lossy ?? [];
+  const [first] = opened;
+  if (first !== undefined && isObject(given) && given.strict === true) {
+    return unsupported(first, "The objects of a strict schema need 'additionalProperties: false'.");
+  }
+  const isAny = isAnyObject(parsed.value);
+  addSchemaLosses(given, isAny ? [] : [false], losses);
+  if (isAny) {
+    losses.add(at);
+    return verify ? success({}) : unsupported(at, "Use a provider with 'verify: true'.");
+  }
+  for (const lost of opened) losses.add(lost);
   return success({ format: { type: "json_schema", schema } });
 }

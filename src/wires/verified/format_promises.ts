@@ -16,26 +16,29 @@ export function permitsCalls({ value }: JsonDocument): boolean {
 }
 
 /**
- * Returns the promise of a strict response format (OpenAI API, structured outputs), which the gateway checks
- * although the upstream enforces it. A schema that cannot be checked has none: then only the upstream
- * enforces it.
+ * Returns the promise of a response format. An upstream that enforces JSON does so only in a response that
+ * may not be a call. A strict schema (OpenAI API, structured outputs) is checked although the upstream
+ * enforces it. One that cannot be checked has no promise: then only the upstream enforces it.
  */
-export function schemaPromises(
+export function formatPromises(
   { document, patterns = newPatterns() }: ChatRequest,
   { verify, capabilities }: ProviderConfig,
+  enforcesJson: boolean,
 ): readonly ResponsePromise[] {
   const { response_format: format } = document.value;
-  if (!verify || !capabilities.structured_outputs || !isObject(format)) return [];
+  if (!verify || !isObject(format)) return [];
   const { type, json_schema: named } = format;
+  const mayCall = permitsCalls(document);
+  if (type === "json_object") {
+    return enforcesJson && !mayCall
+      ? []
+      : [{ kind: "json_object", path: "response_format", permitsCalls: mayCall }];
+  }
+  if (!capabilities.structured_outputs) return [];
   if (type !== "json_schema" || !isObject(named) || named.strict !== true) return [];
   if (!isObject(named.schema)) return [];
   const schema = parseStrictSchema(named.schema, STRICT_PATH, patterns);
   return schema.ok
-    ? [{
-      kind: "json_schema",
-      path: STRICT_PATH,
-      schema: schema.value,
-      permitsCalls: permitsCalls(document),
-    }]
+    ? [{ kind: "json_schema", path: STRICT_PATH, schema: schema.value, permitsCalls: mayCall }]
     : [];
 }

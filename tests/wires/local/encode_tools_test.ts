@@ -146,6 +146,19 @@ Deno.test("the one permitted function is sent as the schema of the text, if the 
   );
 });
 
+Deno.test("a JSON format is refused beside tools where nothing is checked, and sent without them", () => {
+  const json = { response_format: { type: "json_object" } };
+  const unchecked = { verify: false };
+  assertFailed(
+    encodeFields({ tools: [TOOL], ...json }, unchecked),
+    "unsupported_feature",
+    "response_format.type",
+  );
+  for (const alone of [json, { tools: [TOOL], tool_choice: "none", ...json }]) {
+    assert(encodeFields(alone, unchecked).ok);
+  }
+});
+
 Deno.test("a choice that names no tool of the request is refused with its path", () => {
   const cases: readonly [Record<string, unknown>, Parameters<typeof assertFailed>[1], string][] = [
     [{ tool_choice: "required" }, "invalid_value", "tool_choice"],
