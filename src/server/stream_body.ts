@@ -5,6 +5,7 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
+import { viewPieces } from "./held_body.ts";
 import { watchSilence } from "./silence.ts";
 import type { Taking } from "./taking.ts";
 
@@ -122,7 +123,9 @@ export function streamBody(
     lastWrite = world.now();
     const written = utf8Bytes(gathered);
     bytes += written.byteLength;
-    controller.enqueue(written);
+    // The runtime takes a piece as a whole, however large it is and however slowly the client reads.
+    if (written.length <= MAX_GATHERED_CHARS) controller.enqueue(written);
+    else for (const piece of viewPieces(written)) controller.enqueue(piece);
     taking?.passed(false);
     gathered = "";
   }

@@ -18,6 +18,8 @@ export interface RecordReader {
   next(): Promise<Result<readonly StreamRecord[] | null>>;
   /** Returns the latest group of records with data; an empty list before the first one. */
   latest(): readonly StreamRecord[];
+  /** Returns the characters of the unfinished record and of the latest group. */
+  heldChars(): number;
 }
 
 /** The parts of a handler that determine its records. */
@@ -88,6 +90,7 @@ export function newRecordReader(
 
   return {
     latest: () => latest,
+    heldChars: () => framing.held() + tail.length() + charsOf(latest),
     async next() {
       if (ended) return success(null);
       for (;;) {
@@ -102,6 +105,11 @@ export function newRecordReader(
       }
     },
   };
+}
+
+/** Returns the characters of records. */
+export function charsOf(records: readonly StreamRecord[]): number {
+  return records.reduce((chars, { raw, data }) => chars + (raw ?? data).length, 0);
 }
 
 function notText(): Result<never> {

@@ -148,11 +148,13 @@ function serveSocket(
   const { world, metrics, state: { inFlight, admission } } = gateway;
   const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
+  const dropUnread = () => end(POLICY_VIOLATION_CODE, "the client does not read its messages");
   const writer = newSocketWriter(
     socket,
     world,
     responder.flusher,
-    () => end(POLICY_VIOLATION_CODE, "the client does not read its messages"),
+    dropUnread,
+    (bytes) => admission.holdDroppable(`unread ${id}`, bytes, dropUnread),
   );
   const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
@@ -226,12 +228,20 @@ function serveSocket(
     if (!(entered instanceof Promise)) {
       return turns.add(call, admitted(call, data, entered ?? takeMessage(call, data)));
     }
-    // Its memory counts from its arrival.
+    // Its memory counts from its arrival. One for which there is none is not kept until the store answers.
     const placed = takeMessage(call, data);
+    if (placed !== null) {
+      const streamId = findStreamId(data);
+      return turns.add(call, {
+        chars: 0,
+        streamId: () => streamId,
+        message: entered.then((refusal) => ({ streamId, turn: refusal ?? placed })),
+      });
+    }
     turns.add(call, {
       chars: sizeOf(data),
       streamId: () => findStreamId(data),
-      message: entered.then((refusal) => admitted(call, data, refusal ?? placed)),
+      message: entered.then((refusal) => admitted(call, data, refusal)),
     });
   }
 
