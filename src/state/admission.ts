@@ -27,8 +27,9 @@ export interface Admission {
   holdResponse(id: string, bytes: number): void;
   /**
    * Sets the bytes of what grows while it is read or waits to be sent, until `release` of the same holder; 0 for
-   * none. Above the limit of response memory the largest such holding is dropped, unless it has no more than its
-   * equal part of the limit: its bytes count no more, and its `drop` is called.
+   * none. Above the limit of response memory the largest such holding is dropped, unless it has no more than the
+   * equal part of a call, or all others have less than half of the limit: its bytes count no more, and its `drop`
+   * is called.
    */
   holdGrowing(holder: string, bytes: number, drop: () => void): void;
   /** Calls `free` once when an admitted call is released. */
@@ -49,6 +50,9 @@ export interface Admission {
 
 /** Bytes of a response that are never dropped for others: about what its connection costs. */
 export const MIN_COUNTED_BYTES = 64 * 1024;
+
+/** Largest response that may exceed the limit of response memory by itself: more than any response may have. */
+const MAX_SINGLE_BYTES = 128 * 1024 * 1024;
 
 /** Bytes of a holder, and the function that drops them; null if they may not be dropped. */
 interface Holding {
@@ -116,6 +120,9 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     }
     const drop = largest === null ? null : responses.get(largest)?.drop ?? null;
     if (largest === null || drop === null) return false;
+    // A limit that is small, such as that of one of many workers, must not refuse a response that is large.
+    const isSingle = responseTotal - bytes <= max_response_memory / 2 && bytes <= MAX_SINGLE_BYTES;
+    if (isSingle) return false;
     setResponse(largest, 0, null);
     drop();
     return true;

@@ -190,7 +190,7 @@ async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
 }
 
 /**
- * Returns the size of a queue entry in characters. A rejected message keeps only its stream ID, which is short.
+ * Returns the size of a queue entry in characters. A rejected message has only its stream ID, which is short.
  */
 function queuedChars({ message }: Waiting): number {
   if (isEntering(message)) return message.chars;
