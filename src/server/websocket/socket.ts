@@ -148,13 +148,12 @@ function serveSocket(
   const { world, metrics, state: { inFlight, admission } } = gateway;
   const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
-  const dropUnread = () => end(POLICY_VIOLATION_CODE, "the client does not read its messages");
   const writer = newSocketWriter(
     socket,
     world,
     responder.flusher,
     dropUnread,
-    (bytes) => admission.holdDroppable(`unread ${id}`, bytes, dropUnread),
+    holdUnread,
   );
   const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
@@ -197,6 +196,7 @@ function serveSocket(
       unsubscribe();
       watch?.end();
       unfinished.end();
+      holdUnread(0);
       session.end();
       leave?.();
       turns.leave();
@@ -243,6 +243,14 @@ function serveSocket(
       streamId: () => findStreamId(data),
       message: entered.then((refusal) => admitted(call, data, refusal)),
     });
+  }
+
+  function dropUnread(): void {
+    end(POLICY_VIOLATION_CODE, "the client does not read its messages");
+  }
+
+  function holdUnread(bytes: number): void {
+    admission.holdDroppable(`unread ${id}`, bytes, dropUnread);
   }
 
   /** Returns a message that is refused, or parsed. One that is no request gives its place back. */

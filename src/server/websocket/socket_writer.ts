@@ -25,7 +25,7 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const MAX_QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 
 /** Interval of the looks at unread bytes that are counted. */
-const UNREAD_INTERVAL_MS = 1_000;
+const UNREAD_INTERVAL_MS = 500;
 
 /**
  * Returns a writer for one socket. `onOverflow` is called when the client keeps sending but does
