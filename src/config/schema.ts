@@ -67,8 +67,8 @@ const server = section({
     ),
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
-      "Maximum number of bytes of request bodies, unfinished WebSocket messages and dialogues of WebSockets in memory; beyond it 503 with " +
-        "Retry-After, and the largest unfinished message or dialogue is dropped first.",
+      "Maximum number of bytes of request bodies, of unfinished messages, dialogues and unread errors of WebSockets, and of text captured for " +
+        "data sharing; beyond it 503 with Retry-After, and the largest of what is not a request body is dropped first.",
     ),
   max_sockets_per_client: integer(1).prefault(256)
     .describe(
@@ -77,7 +77,8 @@ const server = section({
     ),
   max_response_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
-      "Maximum number of bytes of whole responses that clients have not taken; beyond it new requests are 503 with Retry-After.",
+      "Maximum number of bytes of responses that are read, translated or not taken by their clients; beyond it new requests are 503 " +
+        "with Retry-After, and the largest response that still arrives ends.",
     ),
   max_upload: integer(1).prefault(MAX_UPLOAD_BYTES)
     .describe(

@@ -32,6 +32,8 @@ export interface ReasoningCollector {
   push(event: StreamEvent): void;
   /** Returns the reasoning; null without tool calls, without blocks, or above the size limit. */
   value(): CallingReasoning | null;
+  /** Returns the characters that are collected. */
+  heldChars(): number;
 }
 
 /** Maximum length of the collected text and blocks of one response, in characters of JSON. */
@@ -44,10 +46,13 @@ export function newReasoningCollector(): ReasoningCollector {
   const blocks: ReasoningBlock[] = [];
   let length = 0;
   let textBefore = 0;
+  let heldChars = 0;
 
   function admits(added: number): boolean {
     length += added;
-    return length <= MAX_REASONING_CHARS;
+    if (length > MAX_REASONING_CHARS) return false;
+    heldChars += added;
+    return true;
   }
 
   return {
@@ -78,6 +83,7 @@ export function newReasoningCollector(): ReasoningCollector {
           return;
       }
     },
+    heldChars: () => heldChars,
     value: () =>
       callIds.length === 0 || blocks.length === 0 || length > MAX_REASONING_CHARS
         ? null

@@ -58,5 +58,6 @@ export function newExtractingDecoder(decoder: Decoder): Decoder {
     end: () => extracted(decoder.end()),
     done: () => decoder.done(),
     usage: () => decoder.usage(),
+    ...decoder.heldBytes !== undefined && { heldBytes: decoder.heldBytes },
   };
 }

@@ -29,6 +29,8 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
    * calls are not held back.
    */
   isHolding?(): boolean;
+  /** Returns the bytes that are held beyond the record; absent if they are few. */
+  heldBytes?(): number;
 }
 
 /** Translation of upstream records to client records: a decoder with an encoder, or a relay. */
@@ -45,6 +47,8 @@ export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
   fail(failure: Failure): readonly StreamRecord[];
   /** True while a tool call is held back until it is whole; absent if calls are not held back. */
   isHolding?(): boolean;
+  /** Returns the bytes of the state of the stream; absent if they are few. */
+  heldBytes?(): number;
   /** The outcome of the complete stream; null until `done` returns true. */
   outcome(): Outcome | null;
   /**
@@ -85,7 +89,12 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
   resource(): JsonObject | null;
   /** Returns the reasoning to store after a complete response; absent if the client API stores none. */
   reasoning?(): CallingReasoning | null;
+  /** Returns the bytes of the response that are held; absent if they are few. */
+  heldBytes?(): number;
 }
+
+/** Size in memory of a tool call besides its texts, which decoders and encoders keep to the end of a response. */
+export const CALL_BYTES = 512;
 
 /** Returns the counts so far of a stream that ended at a stop text: its output has no final count. */
 function unfinished(usage: Usage | null): Usage | null {
@@ -99,6 +108,8 @@ function unfinished(usage: Usage | null): Usage | null {
  */
 export function translateStream(decoder: Decoder, encoder: EventEncoder): StreamTranslation {
   let done = false;
+  /** Bytes of the names and IDs of tool calls. */
+  let callBytes = 0;
 
   function encode(
     events: Result<readonly StreamEvent[]>,
@@ -107,6 +118,7 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     if (!events.ok) return events;
     const records: StreamRecord[] = [];
     for (const event of events.value) {
+      if (event.type === "tool_call") callBytes += CALL_BYTES + event.id.length + event.name.length;
       const step = encoder.push(event);
       if (!step.ok) return step;
       pushAll(records, step.value);
@@ -132,6 +144,7 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     done: () => done,
     usage: () => decoder.usage(),
     ...decoder.isHolding !== undefined && { isHolding: decoder.isHolding },
+    heldBytes: () => callBytes + (decoder.heldBytes?.() ?? 0) + (encoder.heldBytes?.() ?? 0),
     outcome() {
       if (!done) return null;
       const reasoning = encoder.reasoning?.() ?? null;

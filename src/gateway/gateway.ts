@@ -26,8 +26,8 @@ export interface Gateway {
   readonly hostname: string;
   /** Receives the report of each call that begins; null while the admin page is off. */
   readonly began: ((report: CallReport) => void) | null;
-  /** Returns the capture of a call with this configuration; null while data sharing is off. */
-  newCapture(config: Config): Capture | null;
+  /** Returns the capture of the call with this configuration and ID; null while data sharing is off. */
+  newCapture(config: Config, id: string, admission: GatewayState["admission"]): Capture | null;
   /**
    * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
    * throws: the error of one sink does not affect any other.

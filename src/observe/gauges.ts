@@ -92,7 +92,7 @@ export function registerGauges(
   });
   new Gauge({
     name: "gateway_response_body_bytes",
-    help: "Bytes of whole responses above 16 KiB that their clients have not taken yet.",
+    help: "Bytes of responses that are read, translated, or not taken by their clients yet.",
     registers,
     collect() {
       this.set(sources.responseBytes());

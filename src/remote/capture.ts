@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import { sseText } from "../formats/sse.ts";
-import type { Capture } from "../call/call.ts";
+import type { Call, Capture } from "../call/call.ts";
 import type { CallReport } from "../observe/report.ts";
 import { type DashboardFields, dashboardFields, type SentRequest } from "./dashboard_fields.ts";
 
@@ -21,26 +21,50 @@ export interface CapturedCall {
   fields(): DashboardFields;
 }
 
+/** Text after which the captured content of a call is counted again. */
+const COUNT_INTERVAL_CHARS = 64 * 1024;
+
 /**
- * Returns a capture for one call with this configuration; null if data sharing is off. Calls `share`
- * with the finished call.
+ * Returns a capture for the call with this configuration and ID; null if data sharing is off. Calls `share`
+ * with the finished call. The content that is made for it counts with what sockets hold, and is dropped with it.
  */
 export function newCapture(
   { data_sharing }: Pick<Config, "data_sharing">,
   share: (call: CapturedCall) => void,
+  id: string,
+  admission: Pick<Call["state"]["admission"], "holdDroppable">,
 ): Capture | null {
   const { enabled, share_prompts, share_responses } = data_sharing;
   if (!enabled) return null;
   let prompt: string | null = null;
   let response: CapturedCall["response"] = null;
   let sent: SentRequest | null = null;
+  let countedChars = 0;
+  let isDropped = false;
 
   async function* captured(records: AsyncIterable<readonly StreamRecord[]>) {
     let text = "";
     for await (const group of records) {
-      if (text.length <= MAX_SHARED_CHARS) response = text += sseText(group);
+      if (!isDropped && text.length <= MAX_SHARED_CHARS) {
+        text = (text + sseText(group)).slice(0, MAX_SHARED_CHARS + 1);
+        response = text;
+        hold(text.length);
+      }
+      if (isDropped) text = "";
       yield group;
     }
+  }
+
+  function hold(chars: number) {
+    if (chars - countedChars < COUNT_INTERVAL_CHARS) return;
+    countedChars = chars;
+    admission.holdDroppable(`capture ${id}`, chars, drop);
+  }
+
+  function drop() {
+    isDropped = true;
+    countedChars = 0;
+    response = null;
   }
 
   return {
@@ -55,10 +79,16 @@ export function newCapture(
       // The bytes of audio and files are not shared.
       if (reply.kind === "bytes") return reply;
       if (reply.kind === "stream") return { ...reply, records: captured(reply.records) };
-      response = reply.kind === "stored" ? beginning(reply.value) : reply.response.body;
+      if (reply.kind === "whole") response = reply.response.body;
+      else {
+        const text = beginning(reply.value);
+        response = text;
+        hold(text.length);
+      }
       return reply;
     },
     end(call) {
+      if (countedChars > 0) admission.holdDroppable(`capture ${id}`, 0, drop);
       share({
         report: call.report,
         prompt,
@@ -69,12 +99,12 @@ export function newCapture(
   };
 }
 
-/** Returns the JSON text of an object, cut behind the length that an event may have. */
+/** Returns the JSON text of an object, cut one character behind the length that an event may have. */
 function beginning(value: JsonObject): string {
   let text = "";
   for (const piece of jsonPieces(value)) {
     if (text.length > MAX_SHARED_CHARS) break;
     text += piece;
   }
-  return text;
+  return text.slice(0, MAX_SHARED_CHARS + 1);
 }

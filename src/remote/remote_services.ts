@@ -104,7 +104,7 @@ export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
   }
 
   return {
-    newCapture: (config) => newCapture(config, share),
+    newCapture: (config, id, admission) => newCapture(config, share, id, admission),
     apply(config) {
       sharing.apply(sharingOf(config));
       control.apply(controlOf(config));

@@ -43,7 +43,7 @@ export function newCall(
     caller: { name: null, isIsolated: false },
     client: newCallClient(),
     upstreamHeaders: {},
-    capture: gateway.newCapture(generation.config),
+    capture: gateway.newCapture(generation.config, id, state.admission),
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
 }

@@ -5,6 +5,7 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
+import { viewPieces } from "./held_body.ts";
 import { watchSilence } from "./silence.ts";
 import type { Taking } from "./taking.ts";
 
@@ -24,6 +25,9 @@ export interface ResponseEnding {
 export interface BodyEnding extends ResponseEnding {
   readonly bytes: number;
 }
+
+/** Largest write that is passed to the runtime as a whole; larger ones are passed in pieces as the client takes them. */
+const MAX_PASSED_BYTES = 128 * 1024;
 
 /** Dependencies of a stream body, and the task to run at its end. */
 export interface StreamBodyOptions {
@@ -48,6 +52,8 @@ export function streamBody(
   { world, cancellation, flusher, trace = null, taking, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
+  /** Pieces of a large write that the runtime has not requested: it takes each as a whole, whoever reads it. */
+  let pieces: Uint8Array[] = [];
   let bytes = 0;
   let lastWrite = 0;
   let isWaiting = false;
@@ -59,9 +65,10 @@ export function streamBody(
     start(controller) {
       void pump(controller);
     },
-    pull() {
+    pull(controller) {
       taking?.requested();
-      resume();
+      pass(controller);
+      if (pieces.length === 0) resume();
     },
     cancel() {
       cancellation.clientDisconnected();
@@ -94,7 +101,7 @@ export function streamBody(
           (!isWaiting && world.now() - lastWrite >= GATHER_MS)
         ) {
           write(controller);
-          if ((controller.desiredSize ?? 1) <= 0) await waitForRoom(controller);
+          if (isFull(controller)) await waitForRoom(controller);
         } else if (!isWaiting) {
           isWaiting = true;
           flusher.soon(flush);
@@ -102,6 +109,8 @@ export function streamBody(
         if (cancellation.isClientGone) return controller.error(new Error("the client has gone"));
       }
       write(controller);
+      if (pieces.length > 0) await waitForRoom(controller);
+      for (const piece of pieces) controller.enqueue(piece);
       // A client that disconnects after the last record has had the whole response, though the
       // upstream may still be ending.
       isWhole = gathered === "";
@@ -122,9 +131,30 @@ export function streamBody(
     lastWrite = world.now();
     const written = utf8Bytes(gathered);
     bytes += written.byteLength;
-    controller.enqueue(written);
-    taking?.passed(false);
     gathered = "";
+    if (pieces.length === 0 && written.byteLength <= MAX_PASSED_BYTES) {
+      controller.enqueue(written);
+      taking?.passed(false);
+    } else {
+      pieces.push(...viewPieces(written));
+      pass(controller);
+    }
+  }
+
+  /** Passes pieces to the runtime while it has room. */
+  function pass(controller: ReadableStreamDefaultController<Uint8Array>) {
+    let passed = 0;
+    while (passed < pieces.length && (controller.desiredSize ?? 0) > 0) {
+      const piece = pieces[passed++];
+      if (piece !== undefined) controller.enqueue(piece);
+    }
+    if (passed === 0) return;
+    pieces = pieces.slice(passed);
+    taking?.passed(false);
+  }
+
+  function isFull({ desiredSize }: ReadableStreamDefaultController<Uint8Array>): boolean {
+    return pieces.length > 0 || (desiredSize ?? 1) <= 0;
   }
 
   /** Writes the keep-alive record, unless the client reads too slowly. */
@@ -132,7 +162,7 @@ export function streamBody(
     controller: ReadableStreamDefaultController<Uint8Array>,
     { record }: KeepAlive,
   ) {
-    if ((controller.desiredSize ?? 0) <= 0) return;
+    if (pieces.length > 0 || (controller.desiredSize ?? 0) <= 0) return;
     const alive = gathered === "" ? record() : null;
     if (alive !== null) gathered = sseText([alive]);
     write(controller);
@@ -141,7 +171,7 @@ export function streamBody(
   /** Waits until the client has read enough, which applies backpressure to the upstream. */
   async function waitForRoom(controller: ReadableStreamDefaultController<Uint8Array>) {
     write(controller);
-    while (!cancellation.isCancelled && (controller.desiredSize ?? 1) <= 0) {
+    while (!cancellation.isCancelled && isFull(controller)) {
       await new Promise<void>((resolve) => resume = resolve);
     }
   }

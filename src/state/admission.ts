@@ -20,8 +20,18 @@ export interface Admission {
    * `drop` is called.
    */
   holdDroppable(holder: string, bytes: number, drop: () => void): void;
-  /** Sets the bytes of the response of a call, admitted or not, until `release`. Never refuses. */
+  /**
+   * Sets the bytes of a response that has arrived, of a call that is admitted or not, until `release`. Never
+   * refuses.
+   */
   holdResponse(id: string, bytes: number): void;
+  /**
+   * Sets the bytes of what grows while it is read or waits to be sent, until `release` of the same holder; 0 for
+   * none. Above the limit of response memory the largest such holding is dropped, unless it has no more than the
+   * equal part of a call, or all others have less than half of the limit: its bytes count no more, and its `drop`
+   * is called.
+   */
+  holdGrowing(holder: string, bytes: number, drop: () => void): void;
   /** Calls `free` once when an admitted call is released. */
   onRelease(id: string, free: () => void): void;
   /**
@@ -32,10 +42,22 @@ export interface Admission {
   count(): number;
   /** Returns the total bytes of request bodies and holdings of sockets in memory. */
   bodyBytes(): number;
-  /** Returns the total bytes of whole responses in memory. */
+  /** Returns the total bytes of responses in memory. */
   responseBytes(): number;
   /** True if the responses in memory have reached their limit. */
   isResponseMemoryFull(): boolean;
+}
+
+/** Bytes of a response that are never dropped for others: about what its connection costs. */
+export const MIN_COUNTED_BYTES = 64 * 1024;
+
+/** Largest response that may exceed the limit of response memory by itself: more than any response may have. */
+const MAX_SINGLE_BYTES = 128 * 1024 * 1024;
+
+/** Bytes of a holder, and the function that drops them; null if they may not be dropped. */
+interface Holding {
+  readonly bytes: number;
+  readonly drop: (() => void) | null;
 }
 
 /** Returns an admission without calls. */
@@ -43,8 +65,10 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   const { max_concurrent_requests, max_body_memory, max_response_memory } = limits;
   const held = new Map<string, number>();
   const memory = new Map<string, () => void>();
-  const holdings = new Map<string, { readonly bytes: number; readonly drop: () => void }>();
-  const responses = new Map<string, number>();
+  const holdings = new Map<string, Holding & { readonly drop: () => void }>();
+  const responses = new Map<string, Holding>();
+  /** With the equal part of all calls, those below it cannot fill the memory a second time. */
+  const equalPart = Math.max(MIN_COUNTED_BYTES, max_response_memory / max_concurrent_requests);
   let total = 0;
   /** Bytes of all holdings, which are a part of the total. */
   let droppable = 0;
@@ -73,10 +97,35 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     largest[1].drop();
   }
 
-  function holdResponse(id: string, bytes: number) {
-    responseTotal += bytes - (responses.get(id) ?? 0);
-    if (bytes > 0) responses.set(id, bytes);
-    else responses.delete(id);
+  function setResponse(holder: string, bytes: number, drop: Holding["drop"]) {
+    responseTotal += bytes - (responses.get(holder)?.bytes ?? 0);
+    if (bytes > 0) responses.set(holder, { bytes, drop });
+    else responses.delete(holder);
+  }
+
+  function holdResponse(holder: string, bytes: number, drop: Holding["drop"]) {
+    setResponse(holder, bytes, drop);
+    while (responseTotal > max_response_memory && dropLargestResponse());
+  }
+
+  /** Drops the largest growing response; returns false if none has more than its equal part. */
+  function dropLargestResponse(): boolean {
+    let largest: string | null = null;
+    let bytes = equalPart;
+    // At most one entry for each call in flight and each socket, looked at once for each 64 KiB that arrive.
+    for (const [holder, holding] of responses) {
+      if (holding.drop === null || holding.bytes <= bytes) continue;
+      largest = holder;
+      bytes = holding.bytes;
+    }
+    const drop = largest === null ? null : responses.get(largest)?.drop ?? null;
+    if (largest === null || drop === null) return false;
+    // A limit that is small, such as that of one of many workers, must not refuse a response that is large.
+    const isSingle = responseTotal - bytes <= max_response_memory / 2 && bytes <= MAX_SINGLE_BYTES;
+    if (isSingle) return false;
+    setResponse(largest, 0, null);
+    drop();
+    return true;
   }
 
   return {
@@ -99,14 +148,15 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       // Bodies alone never exceed the limit, so that there is one to drop.
       while (total > max_body_memory) dropLargest();
     },
-    holdResponse,
+    holdResponse: (id, bytes) => holdResponse(id, bytes, null),
+    holdGrowing: holdResponse,
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },
     release(id) {
       total -= held.get(id) ?? 0;
       held.delete(id);
-      if (responses.size > 0) holdResponse(id, 0);
+      if (responses.size > 0) setResponse(id, 0, null);
       if (memory.size === 0) return;
       memory.get(id)?.();
       memory.delete(id);

@@ -3,6 +3,7 @@ import { ConnectionError } from "../core/connection_error.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
+import type { ResponseMemory } from "../call/response_memory.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
@@ -16,10 +17,19 @@ export interface BodyReader {
   cancel(): Promise<void>;
   /** Length of the whole body that the response declares; null if it declares none or is compressed. */
   readonly declaredLength: number | null;
+  /** Counts what is held of the response; absent if it belongs to no call. */
+  readonly memory?: ResponseMemory;
 }
 
-/** Returns the reader of a response body; a response without a body ends at once. */
-export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
+/**
+ * Returns the reader of a response body; a response without a body ends at once. `memory` counts the bytes that
+ * arrive.
+ */
+export function openBody(
+  response: Incoming,
+  timer: AttemptTimer,
+  memory?: ResponseMemory,
+): BodyReader {
   const { cancellation } = timer;
   const reader = newRawReader(response);
   let last: Bytes | undefined;
@@ -38,6 +48,7 @@ export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
         }
         last = bytes;
         timer.bytesReceived();
+        memory?.arrived(bytes.length);
         return success(bytes);
       } catch (error) {
         const { reason } = cancellation;
@@ -53,6 +64,7 @@ export function openBody(response: Incoming, timer: AttemptTimer): BodyReader {
       cancellation.cancel(null);
     },
     declaredLength: declaredLength(response),
+    ...memory !== undefined && { memory },
   };
 }
 
@@ -98,6 +110,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
   const room = isReserved ? new Uint8Array(length) : null;
   const pieces: Bytes[] = [];
   let size = 0;
+  reader.memory?.measureBy(() => size);
   for (;;) {
     const piece = await reader.read();
     if (!piece.ok) return piece;

@@ -14,6 +14,11 @@ export interface Stream {
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
+  /**
+   * Called when a group was translated to these records, which are sent next. `waitingBytes` is the size of the
+   * records before the first one with content; 0 after it.
+   */
+  onTranslated?(records: readonly StreamRecord[], waitingBytes: number): void;
   /** Called with the records of the response that are about to be sent to the client. */
   onDeliver?(records: readonly StreamRecord[]): void;
   /** Called with an error that a codec or a store threw, which is a bug. */
@@ -105,6 +110,8 @@ interface Budget {
    * until it is whole counts with its bytes only.
    */
   admits(record: StreamRecord, isHeld: boolean): boolean;
+  /** Returns the bytes of the records so far. */
+  bytes(): number;
 }
 
 function newBudget(): Budget {
@@ -116,6 +123,7 @@ function newBudget(): Budget {
       bytes += Buffer.byteLength(record.raw ?? record.data);
       return records <= MAX_UNCOMMITTED_RECORDS && bytes <= MAX_UNCOMMITTED_BYTES;
     },
+    bytes: () => bytes,
   };
 }
 
@@ -125,6 +133,8 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
   const { records, terminal, failure } = pushGroup(stream, group.value ?? [null], progress.budget);
+  const sent = terminal === null ? records : [...records, ...terminal];
+  stream.onTranslated?.(sent, progress.budget?.bytes() ?? 0);
   const identifying = progress.isIdentified ? null : identify(stream);
   if (identifying !== null) {
     progress.isIdentified = true;

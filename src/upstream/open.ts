@@ -14,6 +14,7 @@ import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../call/meter.ts";
 import { isChargedKey } from "../call/permissions.ts";
+import { newResponseMemory } from "../call/response_memory.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
@@ -27,7 +28,7 @@ import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { redactedFailure } from "./redact.ts";
 import { checkJson } from "./json_bounds.ts";
 import { rejection } from "./rejection.ts";
-import { newRecordReader } from "./record_reader.ts";
+import { charsOf, newRecordReader } from "./record_reader.ts";
 import { upstreamUrl } from "./url.ts";
 
 /** Largest body of a whole response. */
@@ -75,6 +76,7 @@ export async function open(
     ...candidate.request.versionHeaders,
   };
   const url = upstreamUrl(provider, candidate.request.path);
+  const memory = newResponseMemory(call);
   let isDelivering = false;
   meter?.begin(candidate);
   try {
@@ -90,8 +92,9 @@ export async function open(
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    const reply = await readReply(response.value, openBody(response.value, timer));
+    const reply = await readReply(response.value, openBody(response.value, timer, memory));
     if (!reply.ok) {
+      memory.end(0);
       meter?.fail(null, isCancelled());
       return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
     }
@@ -117,6 +120,7 @@ export async function open(
     if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
+      memory.end(bytes.value.length);
       const outline = await checkJson(bytes.value, reader.needed);
       if (!outline.ok) return outline;
       const read = reader.read({
@@ -154,6 +158,10 @@ export async function open(
     const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
     isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
+    let sentChars = 0, waitingBytes = 0;
+    memory.measureBy(() =>
+      source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars
+    );
     const records = await commit({
       source,
       translation,
@@ -161,6 +169,11 @@ export async function open(
         report.usage = outcome.usage;
         report.units = outcome.units ?? null;
         return candidate.onComplete(outcome);
+      },
+      onTranslated(sent, waiting) {
+        sentChars = charsOf(sent);
+        waitingBytes = waiting;
+        memory.passed();
       },
       ...(meter !== null && { onDeliver: (sent) => meter.deliver(sent) }),
       ...(candidate.identify !== undefined && { identify: candidate.identify }),
@@ -178,6 +191,7 @@ export async function open(
           } else if (meter !== null) usage = withLatest(usage, source);
           await body.cancel();
         }
+        memory.end(sentChars);
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was cancelled.
         const isLast = isCommitted || isCancelled();

@@ -24,6 +24,8 @@ export interface RecordReader {
    * without such records it is one record with all of its text.
    */
   latest(): readonly StreamRecord[];
+  /** Returns the characters of the unfinished record and of the latest group. */
+  heldChars(): number;
 }
 
 /** The parts of a handler that determine its records. */
@@ -105,6 +107,7 @@ export function newRecordReader(
 
   return {
     latest: () => latest,
+    heldChars: () => framing.held() + tail.length() + charsOf(latest),
     async next() {
       if (ended) return success(null);
       for (;;) {
@@ -120,6 +123,11 @@ export function newRecordReader(
       }
     },
   };
+}
+
+/** Returns the characters of records. */
+export function charsOf(records: readonly StreamRecord[]): number {
+  return records.reduce((chars, { raw, data }) => chars + (raw ?? data).length, 0);
 }
 
 function notText(): Result<never> {

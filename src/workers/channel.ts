@@ -3,6 +3,9 @@ import { newLineReader } from "./lines.ts";
 /** Maximum number of messages that wait for the other process; one that stopped reading is given up. */
 const MAX_WAITING_MESSAGES = 64;
 
+/** Maximum length of all messages that wait behind another one. */
+const MAX_WAITING_CHARS = 32 * 1024 * 1024;
+
 /** Maximum length of one message; a configuration with its certificates is far below. */
 const MAX_MESSAGE_CHARS = 64 * 1024 * 1024;
 
@@ -24,6 +27,7 @@ export function newChannel<Sent extends { readonly kind: string }, Received>(
   const encoder = new TextEncoder();
   const writer = output.getWriter();
   let waiting = 0;
+  let waitingChars = 0;
   let isBroken = false;
   let sending = Promise.resolve();
 
@@ -35,14 +39,18 @@ export function newChannel<Sent extends { readonly kind: string }, Received>(
       isBroken = true;
     } finally {
       waiting--;
+      waitingChars -= text.length;
     }
   }
 
   return {
     send(message) {
       if (isBroken || waiting >= MAX_WAITING_MESSAGES) return false;
-      waiting++;
       const text = JSON.stringify(message);
+      // A single message of any length is sent, such as a configuration with many keys.
+      if (waiting > 0 && waitingChars + text.length > MAX_WAITING_CHARS) return false;
+      waiting++;
+      waitingChars += text.length;
       sending = sending.then(() => write(text));
       return true;
     },

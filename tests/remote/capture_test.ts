@@ -60,7 +60,10 @@ async function captured(
         return answers(200, url.includes("near") ? OLLAMA : isStream ? STREAM : ANSWER);
       },
     }),
-    { newCapture: (config) => newCapture(config, (call) => void calls.push(call)) },
+    {
+      newCapture: (config, id, admission) =>
+        newCapture(config, (call) => void calls.push(call), id, admission),
+    },
   );
   const { body = {}, headers = {}, path = "/v1/chat/completions" } = request;
   const messages = [{ role: "user", content: "Hello" }];
@@ -194,7 +197,9 @@ Deno.test("the error of a refused call is captured as its client receives it", a
 Deno.test("only the shared part of a stream is stored, though the client receives all of it", async () => {
   const calls: CapturedCall[] = [];
   const on = configOf(config("enabled: true, share_responses: true"));
-  const capture = newCapture(on, (call) => void calls.push(call));
+  const gateway = newGateway(compile(on, 1), scriptedWorld(), []);
+  const { admission } = gateway.state;
+  const capture = newCapture(on, (call) => void calls.push(call), "id", admission);
   assert(capture !== null);
   const record = { event: null, data: "", raw: "x".repeat(MAX_SHARED_CHARS) };
   const groups = [[record], [record], [record], [record]];
@@ -205,7 +210,30 @@ Deno.test("only the shared part of a stream is stored, though the client receive
   });
   let passed = 0;
   for await (const group of records) passed += group.length;
-  const gateway = newGateway(compile(on, 1), scriptedWorld(), []);
+  assertEquals(admission.bodyBytes(), MAX_SHARED_CHARS);
   capture.end(newCall(gateway, new Request("http://localhost/"), "/", UNKNOWN_ENDPOINT));
-  assertEquals([passed, calls[0]?.response?.length], [4, 2 * MAX_SHARED_CHARS]);
+  assertEquals([passed, calls[0]?.response?.length], [4, MAX_SHARED_CHARS + 1]);
+  assertEquals(admission.bodyBytes(), 0);
+});
+
+Deno.test("captured content is dropped when body memory is full, and its client receives all of it", async () => {
+  const calls: CapturedCall[] = [];
+  const on = configOf(
+    `${config("enabled: true, share_responses: true")}server: {max_body_memory: 300000}\n`,
+  );
+  const gateway = newGateway(compile(on, 1), scriptedWorld(), []);
+  const { admission } = gateway.state;
+  const capture = newCapture(on, (call) => void calls.push(call), "id", admission);
+  assert(capture !== null);
+  const record = { event: null, data: "", raw: "x".repeat(100_000) };
+  const { records } = capture.reply({
+    kind: "stream",
+    headers: {},
+    records: ReadableStream.from(Array.from({ length: 6 }, () => [record])),
+  });
+  const held: number[] = [];
+  for await (const _group of records) held.push(admission.bodyBytes());
+  assertEquals(held, [100_000, 200_000, 300_000, 0, 0, 0]);
+  capture.end(newCall(gateway, new Request("http://localhost/"), "/", UNKNOWN_ENDPOINT));
+  assertEquals([calls[0]?.response, admission.bodyBytes()], [null, 0]);
 });

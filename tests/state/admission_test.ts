@@ -71,6 +71,62 @@ Deno.test("above the limit of body memory the largest unfinished message is drop
   assertEquals([dropped, admission.bodyBytes()], [["huge"], 7], "it drops itself");
 });
 
+const MIB = 1024 * 1024;
+
+/** Response memory of 10 MiB for 10 calls, with what has been dropped. */
+function growing() {
+  const admission = newAdmission({
+    max_concurrent_requests: 10,
+    max_body_memory: 10,
+    max_response_memory: 10 * MIB,
+  });
+  const dropped: string[] = [];
+  return {
+    admission,
+    dropped,
+    grow: (call: string, bytes: number) =>
+      admission.holdGrowing(call, bytes, () => void dropped.push(call)),
+  };
+}
+
+Deno.test("above the limit of response memory the largest growing response is dropped, whichever has grown", () => {
+  const { admission, dropped, grow } = growing();
+  grow("large", 5 * MIB);
+  grow("medium", 4 * MIB);
+  grow("small", MIB);
+  assertEquals([dropped, admission.responseBytes()], [[], 10 * MIB]);
+  grow("small", MIB + 1);
+  assertEquals([dropped.splice(0), admission.responseBytes()], [["large"], 5 * MIB + 1]);
+  admission.holdResponse("arrived", 5 * MIB);
+  assertEquals([dropped.splice(0), admission.responseBytes()], [["medium"], 6 * MIB + 1]);
+  grow("other", 5 * MIB);
+  assertEquals([dropped.splice(0), admission.responseBytes()], [["other"], 6 * MIB + 1]);
+  for (const call of ["large", "medium", "small", "arrived", "other"]) admission.release(call);
+  assertEquals([dropped, admission.responseBytes()], [[], 0]);
+});
+
+Deno.test("a growing response is not dropped below the equal part of a call, so that the sum is twice the limit at most", () => {
+  const { admission, dropped, grow } = growing();
+  admission.holdResponse("arrived", 10 * MIB);
+  for (let call = 0; call < 9; call++) grow(String(call), MIB);
+  assertEquals([dropped, admission.responseBytes()], [[], 19 * MIB]);
+  assert(admission.isResponseMemoryFull());
+  grow("3", MIB + 1);
+  assertEquals([dropped, admission.responseBytes()], [["3"], 18 * MIB]);
+});
+
+Deno.test("one growing response alone may exceed the limit, up to 128 MiB", () => {
+  const { admission, dropped, grow } = growing();
+  admission.holdResponse("other", 5 * MIB);
+  grow("large", 128 * MIB);
+  assertEquals([dropped, admission.responseBytes()], [[], 133 * MIB]);
+  grow("large", 128 * MIB + 1);
+  assertEquals([dropped.splice(0), admission.responseBytes()], [["large"], 5 * MIB]);
+  admission.holdResponse("other", 5 * MIB + 1);
+  grow("large", 6 * MIB);
+  assertEquals([dropped, admission.responseBytes()], [["large"], 5 * MIB + 1]);
+});
+
 Deno.test("whatever calls do, the limits hold and nothing is left of calls that are over", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const step = fc.oneof(

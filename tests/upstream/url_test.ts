@@ -122,7 +122,10 @@ Deno.test("no log line, report, error or header shows the query of a base URL", 
     scriptedWorld({
       fetch: () => answers(400, { error: { message: echo } }, { "x-echo": SECRET }),
     }),
-    { newCapture: (config) => newCapture(config, (call) => void shared.push(call.fields())) },
+    {
+      newCapture: (config, id, admission) =>
+        newCapture(config, (call) => void shared.push(call.fields()), id, admission),
+    },
   );
   for (const id of ["c", "m", "l"]) {
     const { status, text, headers } = await got(

@@ -36,6 +36,20 @@ Deno.test("a message that is no JSON ends the channel after the messages before 
   ]);
 });
 
+Deno.test("messages of more than 32 MiB together do not wait behind another one, and one alone may be longer", async () => {
+  const { channel, readable } = channelOver(inputOf());
+  const text = "x".repeat(20 * 1024 * 1024);
+  const sent = [text + text, "", text, ""].map((kind) => channel.send({ kind }));
+  assertEquals(sent, [true, false, false, false]);
+  await readable.cancel();
+  await channel.close();
+  const other = channelOver(inputOf());
+  const more = ["", text, text, ""].map((kind) => other.channel.send({ kind }));
+  assertEquals(more, [true, true, false, true]);
+  await other.readable.cancel();
+  await other.channel.close();
+});
+
 Deno.test("a process that reads nothing gets a bounded number of messages", async () => {
   const { channel, readable } = channelOver(inputOf());
   let count = 0;

@@ -6,6 +6,7 @@ import {
   newCallFinder,
   textOf,
 } from "../../wires/compat/find_call.ts";
+import { CALL_BYTES } from "../../core/stream.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import type { Change } from "./relay_edits.ts";
 
@@ -31,6 +32,8 @@ export interface ChoiceCalls {
   isOpen(): boolean;
   /** Assigns ids of the gateway to the calls without an id. */
   nameOpenCalls(): void;
+  /** Returns the bytes of the calls. */
+  heldBytes(): number;
 }
 
 const UNCHANGED: ReadPiece = { changes: [], open: null };
@@ -47,6 +50,8 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
   const open = new Set<RelayedCall>();
   const indexes = new Set<number>();
   let next = 0;
+  /** Characters of the ids and names of all calls. */
+  let idChars = 0;
 
   function read(item: JsonObject, list: readonly JsonValue[]): ReadPiece {
     const found = finder.find(parsePiece(item), list);
@@ -75,6 +80,7 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
       id: found.id === "" ? null : nameCall(found.id),
     };
     relayed.set(found, call);
+    idChars += found.name.length + found.id.length;
     indexes.add(call.index);
     next = Math.max(next, call.index + 1);
     if (call.id === null) open.add(call);
@@ -84,6 +90,7 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
   /** Sets the id of a call, which is sent with the first piece; that piece waits for it. */
   function close(call: RelayedCall, id: string, changes: Change[]): void {
     call.id = nameCall(id);
+    idChars += id.length;
     open.delete(call);
     changes.push(["id", null]);
   }
@@ -91,6 +98,7 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
   return {
     read,
     isOpen: () => open.size > 0,
+    heldBytes: () => idChars + relayed.size * CALL_BYTES,
     nameOpenCalls() {
       for (const call of open) call.id = nameCall("");
       open.clear();

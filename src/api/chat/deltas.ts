@@ -41,6 +41,8 @@ export interface ChatDeltas {
   state(): ChatState;
   /** Returns the reasoning to store for a client that does not send it back; null for none. */
   reasoning(): CallingReasoning | null;
+  /** Returns the characters that are held for the reasoning. */
+  heldChars(): number;
 }
 
 /** Returns a translation of events into deltas. Fails on events that a chat message cannot represent. */
@@ -111,6 +113,7 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
     },
     state: () => state,
     reasoning: () => reasoning.value(),
+    heldChars: () => reasoning.heldChars(),
   };
 }
 

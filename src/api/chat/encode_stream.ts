@@ -104,5 +104,6 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
     usage: () => deltas.state().usage,
     resource: () => null,
     reasoning: () => deltas.reasoning(),
+    heldBytes: () => deltas.heldChars(),
   };
 }

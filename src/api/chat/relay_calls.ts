@@ -31,6 +31,8 @@ export interface CallRelay {
   end(): readonly RelayedChunk[];
   /** True while chunks are held. */
   isHolding(): boolean;
+  /** Returns the bytes of the calls and of the held chunks. */
+  heldBytes(): number;
 }
 
 /** Position in a chunk of a tool call that begins there without an id. */
@@ -52,6 +54,8 @@ export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
   let open: readonly OpenPiece[] = [];
   let held: HeldChunk[] = [];
   let length = 0;
+  /** Bytes of the calls of all choices. */
+  let callBytes = 0;
 
   function findOrAddCalls({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
@@ -70,7 +74,9 @@ export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
       for (const [place, item] of items.entries()) {
         if (!isObject(item)) continue;
         const calls = findOrAddCalls(choice);
+        const before = calls.heldBytes();
         const { changes, open: call } = calls.read(item, items);
+        callBytes += calls.heldBytes() - before;
         if (calls.isOpen()) openChoices.add(calls);
         else openChoices.delete(calls);
         if (changes.length > 0) found.push({ choice: at, item: place, changes });
@@ -99,7 +105,13 @@ export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
     return released;
   }
 
-  return { read, pass, end, isHolding: () => held.length > 0 };
+  return {
+    read,
+    pass,
+    end,
+    isHolding: () => held.length > 0,
+    heldBytes: () => callBytes + length,
+  };
 }
 
 /** Returns a held chunk with the ids that arrived later. */

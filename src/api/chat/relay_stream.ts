@@ -35,6 +35,9 @@ export interface RelayOptions {
   readonly idSource: Pick<IdSource, "uuid">;
 }
 
+/** Size in memory of what is known of a choice. */
+const CHOICE_BYTES = 64;
+
 /**
  * Returns the relay of a Chat Completions stream. A chunk of one `data` line is forwarded byte for byte
  * unless a rule changes it. Records without content are held until the first record with content.
@@ -153,6 +156,8 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN_END,
     done: () => isDone,
+    heldBytes: () =>
+      calls.heldBytes() + begun.size * CHOICE_BYTES + (usage?.chunk.data.length ?? 0),
     usage: () => usage?.counted ?? null,
     outcome: () => isDone ? { resource: null, usage: usage?.counted ?? null } : null,
   };

@@ -54,6 +54,7 @@ function newStoredRelay(relay: StreamTranslation): StreamTranslation {
     fail: (failure) => relay.fail(failure),
     done: () => relay.done(),
     usage: () => relay.usage(),
+    ...relay.heldBytes !== undefined && { heldBytes: relay.heldBytes },
     outcome() {
       const outcome = relay.outcome();
       return outcome === null ? null : { ...outcome, resource: { id } };

@@ -29,6 +29,7 @@ export function newRelayStream(
   let waiting: StreamRecord[] | null = [];
   let usage: Usage | null = null;
   let last: JsonObject = {};
+  let lastChars = 0;
   let ended = 0;
   let isDone = false;
   /** The end of the body may be the end of the stream: completions say before it that they are finished. */
@@ -50,16 +51,21 @@ export function newRelayStream(
     const isError = record.event === "error" || type === "error" || (value.error ?? null) !== null;
     if (isError) return providerError(value);
     usage = relayedUsage(value) ?? usage;
-    if (isObject(value.usage)) last = value;
+    if (isObject(value.usage)) setLast(value, data.length);
     isFinished ||= ends !== "[DONE]" || hasFinish(value);
     if (ends !== "[DONE]" && type.endsWith(ends)) {
-      last = value;
+      setLast(value, data.length);
       ended += 1;
       isDone = ended >= expected;
     }
     const released = [...waiting ?? [], record];
     waiting = null;
     return success(released);
+  }
+
+  function setLast(value: JsonObject, chars: number) {
+    last = value;
+    lastChars = chars;
   }
 
   function hold(record: StreamRecord): Result<readonly StreamRecord[]> {
@@ -86,6 +92,7 @@ export function newRelayStream(
     fail: () => ends === "[DONE]" ? BROKEN_END : [{ ...BROKEN, event: "error" }],
     done: () => isDone,
     usage: () => usage,
+    heldBytes: () => lastChars,
     outcome,
   };
 }

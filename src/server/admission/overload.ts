@@ -1,8 +1,6 @@
 import { type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-
-/** `Retry-After` of an overloaded gateway, in seconds. */
-const RETRY_AFTER_SECONDS = "1";
+import { fullResponseMemory, RETRY_AFTER_SECONDS } from "../../call/response_memory.ts";
 
 /** True for calls that need a key and count in limits: all below `/v1/`, known or not, and those of a client API elsewhere. */
 export function isClientCall({ path, report }: Pick<Call, "path" | "report">): boolean {
@@ -31,13 +29,7 @@ export function takePlace(call: Call): Failed | null {
  * `server.max_response_memory` bytes; null otherwise.
  */
 export function refuseResponse(call: Call): Failed | null {
-  if (!call.state.admission.isResponseMemoryFull()) return null;
-  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
-  call.metrics.overloaded("response_memory");
-  return refuse(
-    "overloaded",
-    "The gateway holds as many bytes of responses as server.max_response_memory allows; try again in 1 s.",
-  );
+  return call.state.admission.isResponseMemoryFull() ? fullResponseMemory(call) : null;
 }
 
 /**

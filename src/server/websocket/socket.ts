@@ -152,7 +152,8 @@ function serveSocket(
     socket,
     world,
     responder.flusher,
-    () => end(POLICY_VIOLATION_CODE, "the client does not read its messages"),
+    dropUnread,
+    holdUnread,
   );
   const turns = newTurns(writer, responder, () => {
     if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
@@ -195,6 +196,7 @@ function serveSocket(
       unsubscribe();
       watch?.end();
       unfinished.end();
+      holdUnread(0);
       session.end();
       leave?.();
       turns.leave();
@@ -226,13 +228,29 @@ function serveSocket(
     if (!(entered instanceof Promise)) {
       return turns.add(call, admitted(call, data, entered ?? takeMessage(call, data)));
     }
-    // Its memory counts from its arrival.
+    // Its memory counts from its arrival. One for which there is none is not kept until the store answers.
     const placed = takeMessage(call, data);
+    if (placed !== null) {
+      const streamId = findStreamId(data);
+      return turns.add(call, {
+        chars: 0,
+        streamId: () => streamId,
+        message: entered.then((refusal) => ({ streamId, turn: refusal ?? placed })),
+      });
+    }
     turns.add(call, {
       chars: sizeOf(data),
       streamId: () => findStreamId(data),
-      message: entered.then((refusal) => admitted(call, data, refusal ?? placed)),
+      message: entered.then((refusal) => admitted(call, data, refusal)),
     });
+  }
+
+  function dropUnread(): void {
+    end(POLICY_VIOLATION_CODE, "the client does not read its messages");
+  }
+
+  function holdUnread(bytes: number): void {
+    admission.holdDroppable(`unread ${id}`, bytes, dropUnread);
   }
 
   /** Returns a message that is refused, or parsed. One that is no request gives its place back. */

@@ -4,10 +4,10 @@ import type { Flusher } from "../flusher.ts";
 /** Sends messages to a WebSocket with backpressure. */
 export interface SocketWriter {
   /**
-   * Sends a message and resolves when there is room for the next message; false if the socket is
-   * closed.
+   * Sends a message and resolves when there is room for the next message, or `isUrgent` returns true; false if
+   * the socket is closed.
    */
-  send(text: string): Promise<boolean>;
+  send(text: string, isUrgent: () => boolean): Promise<boolean>;
   /** Sends without waiting for backpressure; calls `onOverflow` when over 4 MiB are unread. */
   sendNow(text: string): void;
 }
@@ -24,36 +24,62 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
  */
 const MAX_QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 
+/** Interval of the looks at unread bytes that are counted. */
+const UNREAD_INTERVAL_MS = 500;
+
 /**
  * Returns a writer for one socket. `onOverflow` is called when the client keeps sending but does
- * not read.
+ * not read; `holdUnread` with the unread bytes that no turn waits for, above 64 KiB.
  */
 export function newSocketWriter(
   socket: Pick<WebSocket, "readyState" | "bufferedAmount" | "send">,
   world: Pick<World, "after">,
   flusher: Flusher,
   onOverflow: () => void,
+  holdUnread: (bytes: number) => void,
 ): SocketWriter {
+  let counted = 0;
+  let isWatched = false;
+
   function isOpen(): boolean {
     return socket.readyState === WebSocket.OPEN;
   }
 
+  function isFull(): boolean {
+    return socket.bufferedAmount > MAX_BUFFERED_BYTES;
+  }
+
+  /** Counts unread bytes for which nothing waits, until the client has read them or is gone. */
+  function countUnread() {
+    const bytes = isOpen() && isFull() ? socket.bufferedAmount : 0;
+    if (bytes !== counted) holdUnread(bytes);
+    counted = bytes;
+    if (bytes === 0 || isWatched) return;
+    isWatched = true;
+    world.after(UNREAD_INTERVAL_MS, () => {
+      isWatched = false;
+      countUnread();
+    });
+  }
+
   return {
-    async send(text) {
+    async send(text, isUrgent) {
       if (!isOpen()) return false;
       socket.send(text);
-      for (let polls = 0; isOpen() && socket.bufferedAmount > MAX_BUFFERED_BYTES; polls++) {
+      for (let polls = 0; isOpen() && isFull() && !isUrgent(); polls++) {
         await new Promise<void>((resolve) => {
           if (polls < MAX_QUICK_POLLS) flusher.soon(resolve);
           else world.after(POLL_INTERVAL_MS, resolve);
         });
       }
+      if (isFull()) countUnread();
       return isOpen();
     },
     sendNow(text) {
       if (!isOpen()) return;
-      if (socket.bufferedAmount > MAX_UNREAD_BYTES) onOverflow();
-      else socket.send(text);
+      if (socket.bufferedAmount > MAX_UNREAD_BYTES) return onOverflow();
+      socket.send(text);
+      countUnread();
     },
   };
 }

@@ -64,7 +64,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
         caller: { name: null, isIsolated: false },
         client: newCallClient(),
         upstreamHeaders: { [SESSION_HEADER]: session },
-        capture: gateway.newCapture(handshake.generation.config),
+        capture: gateway.newCapture(handshake.generation.config, id, state.admission),
         responseHeaders: {},
       };
     },

@@ -117,7 +117,9 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   async function sendText(call: Call, streamId: string | null, text: string): Promise<boolean> {
-    const isSent = await writer.send(withStreamId(text, streamId));
+    // What an overloaded gateway holds of the turn goes at once, however slowly the client reads.
+    const isUrgent = () => call.cancellation.reason?.kind === "overloaded";
+    const isSent = await writer.send(withStreamId(text, streamId), isUrgent);
     // The connection is closing; its close event may not have been delivered yet.
     if (!isSent) call.cancellation.clientDisconnected();
     return isSent;
@@ -188,13 +190,11 @@ async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
 }
 
 /**
- * Returns the size of a queue entry in characters. A rejected message keeps only its stream ID,
- * which can be as long as the message.
+ * Returns the size of a queue entry in characters. A rejected message has only its stream ID, which is short.
  */
 function queuedChars({ message }: Waiting): number {
   if (isEntering(message)) return message.chars;
-  const { streamId, turn } = message;
-  return (streamId?.length ?? 0) + (turn.ok ? turn.value.text.length : 0);
+  return message.turn.ok ? message.turn.value.text.length : 0;
 }
 
 function draining(): Failed {

@@ -16,6 +16,8 @@ export interface MessageReader {
   end(): Events;
   /** Returns the number of tool calls so far. */
   calls(): number;
+  /** Returns the bytes that are held of the calls. */
+  heldBytes(): number;
 }
 
 /**
@@ -41,6 +43,7 @@ export function newMessageReader(idSource: IdSource, form: "whole" | "deltas"): 
     },
     end: calls.end,
     calls: () => calls.count(),
+    heldBytes: calls.heldBytes,
   };
 }
 

@@ -8,6 +8,9 @@ import type { Optional } from "../chat_request/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
+/** Size in memory of a piece of a text besides its characters. */
+const PIECE_BYTES = 32;
+
 /** One content block of a stream, between its start and stop events. */
 export interface OpenBlock {
   /** Returns the events of a delta. A delta of an unknown type has none. */
@@ -16,6 +19,8 @@ export interface OpenBlock {
   close(): readonly StreamEvent[];
   /** False for a tool call whose complete arguments are not a JSON object. */
   isSound(): boolean;
+  /** Returns the bytes that are held of the block. */
+  heldBytes(): number;
 }
 
 /** A new block and the events of its start. */
@@ -45,7 +50,7 @@ export function openBlock(start: Optional, counts: Counts): Result<Opening> {
       return success(openThinking(start));
     case "redacted_thinking":
       return success({
-        block: { add: () => success([]), close: () => [], isSound: () => true },
+        block: { add: () => success([]), close: () => [], isSound: () => true, heldBytes: () => 0 },
         events: [{ type: "thinking_block", value: start }],
       });
     case "tool_use":
@@ -58,6 +63,7 @@ export function openBlock(start: Optional, counts: Counts): Result<Opening> {
 function openText(start: JsonObject, counts: Counts): Opening {
   const from = counts.textLength;
   const citations: JsonValue[] = Array.isArray(start.citations) ? [...start.citations] : [];
+  let citationBytes = 0;
 
   function say(text: string): readonly StreamEvent[] {
     counts.textLength += text.length;
@@ -68,9 +74,13 @@ function openText(start: JsonObject, counts: Counts): Opening {
     events: say(textOf(start.text)),
     block: {
       isSound: () => true,
+      heldBytes: () => citationBytes,
       add(delta) {
         if (delta.type === "text_delta") return success(say(textOf(delta.text)));
-        if (delta.type === "citations_delta") citations.push(delta.citation ?? null);
+        if (delta.type === "citations_delta") {
+          citations.push(delta.citation ?? null);
+          citationBytes += JSON.stringify(delta).length;
+        }
         return success([]);
       },
       close: () => decodeAnnotations(citations, from, counts.textLength),
@@ -80,10 +90,12 @@ function openText(start: JsonObject, counts: Counts): Opening {
 
 function openThinking(start: JsonObject): Opening {
   let thinking = "";
+  let pieces = 0;
   let signature: Optional = start.signature;
 
   function think(text: string): readonly StreamEvent[] {
     thinking += text;
+    pieces += 1;
     return text === "" ? [] : [{ type: "reasoning", delta: text }];
   }
 
@@ -91,6 +103,7 @@ function openThinking(start: JsonObject): Opening {
     events: think(textOf(start.thinking)),
     block: {
       isSound: () => true,
+      heldBytes: () => thinking.length + textOf(signature).length + pieces * PIECE_BYTES,
       add(delta) {
         // A signature replaces the one before (Messages API, streaming).
         if (delta.type === "signature_delta") signature = delta.signature;
@@ -108,15 +121,18 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
   }
   const index = counts.calls++;
   const pieces: string[] = [];
+  let chars = 0;
 
   function add(text: string): readonly StreamEvent[] {
     if (text === "") return [];
     pieces.push(text);
+    chars += text.length;
     return [{ type: "tool_arguments", index, delta: text }];
   }
 
   const block: OpenBlock = {
     isSound: () => isJsonObject(pieces.join("")),
+    heldBytes: () => chars + pieces.length * PIECE_BYTES,
     add: (delta) =>
       success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
     close() {

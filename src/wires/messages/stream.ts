@@ -21,6 +21,9 @@ type Events = Result<readonly StreamEvent[]>;
 
 const NOTHING: Events = { ok: true, value: [] };
 
+/** Size in memory of an open block besides its texts. */
+const BLOCK_BYTES = 512;
+
 /**
  * Returns the decoder of a Messages stream. The `type` in the data decides, because the event line
  * only repeats it. Usage and finish are emitted at message_stop; a stream that ends earlier is a
@@ -36,6 +39,8 @@ export function newDecoder(idSource: IdSource): Decoder {
     details: null,
   };
   let hasBrokenCall = false;
+  /** Bytes that are held of all open blocks. */
+  let openBytes = 0;
   let done = false;
 
   function push(record: StreamRecord): Events {
@@ -84,6 +89,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     // Some servers start a block with the index of a block that they never stopped.
     const closed = close(index);
     open.set(index, opening.value.block);
+    openBytes += opening.value.block.heldBytes();
     return success([...closed, ...opening.value.events]);
   }
 
@@ -91,13 +97,17 @@ export function newDecoder(idSource: IdSource): Decoder {
     const index = numberOf(data.index);
     const block = index === null ? undefined : open.get(index);
     if (block === undefined || !isObject(data.delta)) return malformed("a delta without a block");
-    return block.add(data.delta);
+    const before = block.heldBytes();
+    const added = block.add(data.delta);
+    openBytes += block.heldBytes() - before;
+    return added;
   }
 
   function close(index: number | null): readonly StreamEvent[] {
     const block = index === null ? undefined : open.get(index);
     if (block === undefined || index === null) return [];
     open.delete(index);
+    openBytes -= block.heldBytes();
     const events = block.close();
     hasBrokenCall ||= !block.isSound();
     return events;
@@ -122,6 +132,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
+    heldBytes: () => openBytes + open.size * BLOCK_BYTES,
     usage() {
       const counted = parseUsage(usage);
       if (!counted.ok || counted.value === null) return null;

@@ -41,7 +41,12 @@ export interface OutputReader {
   hasCalls(): boolean;
   /** True if an item has started that is not complete. */
   isOpen(): boolean;
+  /** Returns the bytes that are held of the items and their parts. */
+  heldBytes(): number;
 }
+
+/** Size in memory of what is known of an item or a part of it. */
+const ITEM_BYTES = 512;
 
 interface Item extends BegunItem {
   /** Position among the calls of the response. */
@@ -179,6 +184,7 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
     },
     finish,
     hasCalls: () => calls > 0,
+    heldBytes: () => (items.size + speech.parts()) * ITEM_BYTES,
     isOpen: () => [...items.values()].some(({ isWhole }) => !isWhole),
   };
 }

@@ -28,6 +28,8 @@ export interface OutputText {
   annotate(place: ItemPosition, annotation: JsonValue): readonly StreamEvent[];
   /** Returns the events of the annotations of a complete text that were not emitted yet. */
   restOfAnnotations(place: ItemPosition, whole: readonly JsonValue[]): readonly StreamEvent[];
+  /** Returns the number of parts. */
+  parts(): number;
 }
 
 type Tokens = readonly JsonObject[];
@@ -96,6 +98,7 @@ export function newSpeech(): OutputText {
         : add(kind, place, whole.slice(current.length), tokens.slice(current.tokens));
     },
     annotate,
+    parts: () => parts.size,
     restOfAnnotations: (place, whole) =>
       whole.slice(partAt("text", place).annotations)
         .flatMap((annotation) => annotate(place, annotation)),

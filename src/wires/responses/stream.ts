@@ -152,6 +152,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
+    heldBytes: reader.heldBytes,
     usage: () => usage,
   };
 }

@@ -96,5 +96,7 @@ export function newCallStage(promises: readonly ResponsePromise[], options: Stag
     end: () => held.isEmpty() ? success([]) : endedEarly(),
     done: () => false,
     isHolding: () => calls > 0 && !held.isEmpty(),
+    // The pieces of open calls are texts of held events.
+    heldBytes: () => held.bytes(),
   };
 }

@@ -3,7 +3,14 @@ import { type Result, success } from "../../core/result.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "./response_promise.ts";
-import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import {
+  endedEarly,
+  EVENT_BYTES,
+  isCutBy,
+  newHeldEvents,
+  type Stage,
+  type StageOptions,
+} from "./stage.ts";
 
 /** What a response does whose text is none of an object. */
 const NO_OBJECT = "holds text that is no JSON object";
@@ -23,6 +30,7 @@ export function newJsonStage(
   const text = newJsonObjectText();
   const held = newHeldEvents(options);
   const pieces: string[] = [];
+  let pieceBytes = 0;
   let isFree = false;
   let isSound = true;
   let hasText = false;
@@ -51,7 +59,9 @@ export function newJsonStage(
     if (!isSound) return;
     budget.steps -= Math.ceil(piece.length / STEP_CHARS);
     isSound = budget.steps >= 0 && text.add(piece);
-    if (schema !== null) pieces.push(piece);
+    if (schema === null) return;
+    pieces.push(piece);
+    pieceBytes += piece.length + EVENT_BYTES;
   }
 
   function finish(reason: FinishReason, event: StreamEvent): Result<readonly StreamEvent[]> {
@@ -78,5 +88,6 @@ export function newJsonStage(
     end: () => held.isEmpty() ? success([]) : endedEarly(),
     done: () => false,
     isHolding: () => false,
+    heldBytes: () => held.bytes() + pieceBytes,
   };
 }

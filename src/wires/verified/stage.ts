@@ -13,6 +13,8 @@ import type { ResponsePromise } from "./response_promise.ts";
 export interface Stage extends Codec<StreamEvent, StreamEvent> {
   /** True while a call is held back that may have any number of records. */
   isHolding(): boolean;
+  /** Returns the bytes that are held back or stored for the check. */
+  heldBytes(): number;
 }
 
 /** Returns the failure of a response that breaks a promise; `what` continues "The response". */
@@ -34,7 +36,7 @@ const MAX_WAITING_EVENTS = 1_024;
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 /** Overhead in memory of an event, besides its text. */
-const EVENT_BYTES = 32;
+export const EVENT_BYTES = 32;
 
 /** Events that a stage holds back, in their order. */
 export interface HeldEvents {
@@ -49,6 +51,8 @@ export interface HeldEvents {
   replaceFirst(rest: StreamEvent | null): void;
   /** Removes and returns all events. */
   takeAll(): readonly StreamEvent[];
+  /** Returns the size of all events. */
+  bytes(): number;
 }
 
 /** Returns an empty list of held events. */
@@ -83,6 +87,7 @@ export function newHeldEvents({ isStream }: StageOptions): HeldEvents {
       else if (++head === events.length) takeAll();
     },
     takeAll,
+    bytes: () => bytes,
   };
 }
 

@@ -86,5 +86,6 @@ export function newStopStage(promise: PromiseOf<"stop">, options: StageOptions):
     end: () => held.isEmpty() ? success([]) : endedEarly(),
     done: () => options.isStream && stopText !== null,
     isHolding: () => false,
+    heldBytes: () => held.bytes(),
   };
 }

@@ -49,6 +49,7 @@ export function newTextCallStage(
     end: () => held.isEmpty() ? success([]) : endedEarly(),
     done: () => false,
     isHolding: () => !held.isEmpty(),
+    heldBytes: () => held.bytes(),
   };
 }
 

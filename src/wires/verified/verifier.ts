@@ -74,6 +74,7 @@ export function newVerifier(
     },
     done: () => stages.some((stage) => stage.done()),
     isHolding: () => stages.some((stage) => stage.isHolding()),
+    heldBytes: () => stages.reduce((bytes, stage) => bytes + stage.heldBytes(), 0),
   };
 }
 
@@ -141,5 +142,6 @@ export function newVerifyingDecoder(decoder: Decoder, verifier: Stage): Decoder 
     done: () => verifier.done() || decoder.done(),
     usage: () => decoder.usage(),
     isHolding: () => verifier.isHolding(),
+    heldBytes: () => verifier.heldBytes() + (decoder.heldBytes?.() ?? 0),
   };
 }

@@ -145,3 +145,33 @@ Deno.test("dialogues of all sockets together are held in server.max_body_memory,
   await served.gateway.state.inFlight.idle();
   assertEquals(served.gateway.state.admission.bodyBytes(), 0);
 });
+
+/** Opens a socket that sends messages with errors as responses until `isEnough`, and reads none of them. */
+async function flood(served: SocketGateway, isEnough: () => boolean): Promise<void> {
+  await using raw = await connectRaw(served.url);
+  await raw.send(handshake(new URL(served.url).host));
+  await raw.receiveUntil("\r\n\r\n");
+  const refused = frame(TEXT_CODE, JSON.stringify({ type: "?", stream_id: "s".repeat(1_000) }));
+  // The errors fill the system first, then the memory of the gateway.
+  for (let isOpen = true; isOpen && !isEnough();) isOpen = await raw.send(refused.repeat(10));
+}
+
+Deno.test("errors that a client does not read count as body memory, and end with their socket", async () => {
+  await using served = serve("max_body_memory: 100000000");
+  const { admission, inFlight } = served.gateway.state;
+  await flood(served, () => admission.bodyBytes() > 64 * 1024);
+  await inFlight.idle();
+  assertEquals(admission.bodyBytes(), 0);
+});
+
+Deno.test("a socket whose errors are not read ends when body memory is full", async () => {
+  await using served = serve("max_body_memory: 70000");
+  const { admission, inFlight } = served.gateway.state;
+  let largest = 0;
+  await flood(served, () => {
+    largest = Math.max(largest, admission.bodyBytes());
+    return false;
+  });
+  await inFlight.idle();
+  assert(largest <= 70_000, String(largest));
+});

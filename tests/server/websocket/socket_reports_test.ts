@@ -89,7 +89,8 @@ function capturing(config: string) {
   const captured: CapturedCall[] = [];
   const served = socketGateway(config, {
     ...wordStreams(() => saying("yes")),
-    newCapture: (settings) => newCapture(settings, (call) => void captured.push(call)),
+    newCapture: (settings, id, admission) =>
+      newCapture(settings, (call) => void captured.push(call), id, admission),
   });
   return { served, captured };
 }

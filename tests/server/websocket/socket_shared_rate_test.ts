@@ -9,9 +9,9 @@ import { saying, wordStreams } from "../../support/word_stream.ts";
 const RATE = "rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 3}\n";
 
 /** Returns a gateway with an open socket, whose handshake took the first token. */
-async function sharedSocket() {
+async function sharedSocket(settings = "") {
   const upstream = wordStreams((_sent, count) => saying(`answer ${count}`));
-  const served = socketGateway(RATE + oneProvider("http://up.test"), upstream);
+  const served = socketGateway(RATE + oneProvider("http://up.test") + settings, upstream);
   const quotas = holdQuotas(served.gateway, () => 0);
   const opening = served.open();
   await quotas.reached(1);
@@ -103,6 +103,24 @@ Deno.test("the message of a refused turn is released while the turn is queued", 
     "response.completed",
     "error",
     "response.completed",
+  ]);
+});
+
+Deno.test("a message without memory is refused in its place when the store has answered", async () => {
+  const { served, quotas, client } = await sharedSocket("server: {max_body_memory: 100000}\n");
+  await using _served = served;
+  await using _client = client;
+  client.send(create());
+  client.send(create({ input: "x".repeat(200_000), stream_id: "large" }));
+  client.send(create({ input: "x".repeat(20_000), stream_id: "small" }));
+  await quotas.reached(4);
+  for (const place of [3, 2, 1]) quotas.decide(place, admitted());
+  const ends = [await client.rest(), await client.rest(), await client.rest()];
+  assertEquals<unknown>(ends.map(({ end, error }) => [end.stream_id ?? null, error.code ?? null]), [
+    [null, null],
+    // The stream_id of a message above 32 KiB is not looked for.
+    [null, "overloaded"],
+    ["small", null],
   ]);
 });
 

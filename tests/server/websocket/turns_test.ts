@@ -1,5 +1,5 @@
 import type { KeepAlive, StreamRecord } from "../../../src/core/reply.ts";
-import { success } from "../../../src/core/result.ts";
+import { refuse, success } from "../../../src/core/result.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import { type CallReport, endOf } from "../../../src/observe/report.ts";
@@ -21,10 +21,12 @@ function turnsOver(room: number) {
     (report) => void reports.push(report),
   ]);
   const sent: string[] = [];
+  const urgent: boolean[] = [];
   const writer = {
-    send(text: string) {
+    send(text: string, isUrgent: () => boolean) {
       if (sent.length >= room) return Promise.resolve(false);
       sent.push(text);
+      urgent.push(isUrgent());
       return Promise.resolve(true);
     },
     sendNow: (text: string) => void sent.push(text),
@@ -36,6 +38,7 @@ function turnsOver(room: number) {
     world,
     reports,
     sent,
+    urgent,
     idle,
     turns,
     begin(records: () => AsyncGenerator<Group, void, void>, keepAlive?: KeepAlive) {
@@ -49,6 +52,7 @@ function turnsOver(room: number) {
       });
       const turn = success({ text: "{}", run: () => Promise.resolve(reply) });
       turns.add(call, { streamId: null, turn });
+      return call;
     },
   };
 }
@@ -76,6 +80,19 @@ Deno.test("when nothing more can be sent the turn is over, and so is its stream"
   assertEquals(sent, ['{"at":0}']);
   assertEquals(reports.map(endOf), ["client_gone"]);
   assertEquals(idle, ["idle"]);
+});
+
+Deno.test("a turn that ends because response memory is full waits for no client, and one that is drained does", async () => {
+  for (const [reason, isUrgent] of [["overloaded", true], ["draining", false]] as const) {
+    const { world, turns, urgent, begin } = turnsOver(9);
+    const call = begin(async function* () {
+      yield event("one");
+      call.cancellation.cancel(refuse(reason, "Later.").failure);
+      yield event("two");
+    });
+    await world.advance(0);
+    assertEquals([urgent, turns.isIdle], [[false, isUrgent], true]);
+  }
 });
 
 Deno.test("a client that disconnects after the last event has had the whole response", async () => {

@@ -22,6 +22,8 @@ export interface Blocks {
   hasCalls(): boolean;
   /** True if the arguments of every closed tool call are a JSON object. */
   isSound(): boolean;
+  /** Returns the bytes of the blocks and of the text that is held for them. */
+  heldBytes(): number;
 }
 
 /** Limit of the text of one response that the gateway has to store until a block ends, in characters. */
@@ -29,6 +31,9 @@ const MAX_STORED_CHARS = 16 * 1024 * 1024;
 
 /** Overhead of one block, counted in addition to its text: objects cost far more. */
 const BLOCK_OVERHEAD_CHARS = 512;
+
+/** Size in memory of a piece of a text besides its characters. */
+const PIECE_BYTES = 32;
 
 /** One content block, from its first event to its end. */
 interface Block {
@@ -39,6 +44,8 @@ interface Block {
   held: string;
   /** The whole thinking or arguments text. Text of the message is not stored. */
   stored: string;
+  /** Size of the text in memory. */
+  bytes: number;
   /** Scanner of the arguments of a tool call; null for any other block. */
   readonly arguments: JsonEnd | null;
   /** True if no more content can follow. */
@@ -62,10 +69,12 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
   let current = -1;
   let size = 0;
   let isSound = true;
+  /** Bytes of the texts of blocks that have not ended. */
+  let textBytes = 0;
 
   function begin(kind: Block["kind"], start: JsonObject): Block {
     const end = kind === "call" ? newJsonEnd() : null;
-    const text = { held: "", stored: "", arguments: end };
+    const text = { held: "", stored: "", bytes: 0, arguments: end };
     const block: Block = { kind, start, ...text, isWhole: false, isClosed: false, signature: null };
     blocks.push(block);
     size += BLOCK_OVERHEAD_CHARS;
@@ -152,11 +161,23 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
   function append(block: Block, delta: string): Result<readonly MessageEvent[]> {
     const isOpen = block === blocks[current];
     if (block.kind !== "text") block.stored += delta;
-    if (block.kind !== "text" || !isOpen) size += delta.length;
+    if (block.kind !== "text" || !isOpen) hold(block, delta.length);
     if (size > MAX_STORED_CHARS) return tooLarge();
     if (isOpen) return success(deltasOf(block, current, delta));
     block.held += delta;
     return success(advance());
+  }
+
+  function hold(block: Block, chars: number): void {
+    size += chars;
+    block.bytes += chars + PIECE_BYTES;
+    textBytes += chars + PIECE_BYTES;
+  }
+
+  /** Counts the text of a block no more: it was sent. */
+  function free(block: Block): void {
+    textBytes -= block.bytes;
+    block.bytes = 0;
   }
 
   /** Closes the open block and opens the next one, repeatedly, until a block has to stay open. */
@@ -177,6 +198,7 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
     if (next === undefined) return closed;
     const { held } = next;
     next.held = "";
+    if (next.kind === "text") free(next);
     const start = { type: "content_block_start", index: current, content_block: next.start };
     return [...closed, start, ...deltasOf(next, current, held)];
   }
@@ -184,6 +206,7 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
   function close(block: Block | undefined): readonly MessageEvent[] {
     if (block === undefined) return [];
     block.isClosed = true;
+    free(block);
     const { kind, stored } = block;
     block.stored = "";
     if (kind === "call" && stored !== "") isSound &&= isJsonObject(stored);
@@ -204,7 +227,13 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
     return events;
   }
 
-  return { push, end, hasCalls: () => calls.size > 0, isSound: () => isSound };
+  return {
+    push,
+    end,
+    hasCalls: () => calls.size > 0,
+    isSound: () => isSound,
+    heldBytes: () => textBytes + blocks.length * BLOCK_OVERHEAD_CHARS,
+  };
 }
 
 function textStart(): JsonObject {

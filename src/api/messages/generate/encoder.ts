@@ -47,6 +47,7 @@ export function newMessageEncoder(labels: MessageLabels): EventEncoder {
     usage: events.usage,
     resource: () => null,
     reasoning: events.reasoning,
+    heldBytes: events.heldBytes,
   };
 }
 

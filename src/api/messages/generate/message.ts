@@ -15,6 +15,8 @@ export interface MessageEvents {
   usage(): Usage | null;
   /** Returns the reasoning to store for the next request of a tool loop; null for none. */
   reasoning(): CallingReasoning | null;
+  /** Returns the bytes of the response that are held. */
+  heldBytes(): number;
 }
 
 /** Limit of the text of a refusal, which is sent with the last events, in characters. */
@@ -94,7 +96,13 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
     ]);
   }
 
-  return { push, end, usage: () => usage, reasoning: () => collector?.value() ?? null };
+  return {
+    push,
+    end,
+    usage: () => usage,
+    reasoning: () => collector?.value() ?? null,
+    heldBytes: () => blocks.heldBytes() + refusal.length + (collector?.heldChars() ?? 0),
+  };
 }
 
 /**

@@ -182,6 +182,8 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
     usage: () => usage,
     resource: () => resource,
     reasoning: () => collector?.value() ?? null,
+    heldBytes: () =>
+      size + events * EVENT_BYTES + pieces * PIECE_OVERHEAD_BYTES + (collector?.heldChars() ?? 0),
   };
 }
 

@@ -25,6 +25,8 @@ export interface DeliveredItems {
   add(event: NativeEvent): void;
   /** Returns the items as a JSON array in output order; an empty array if they exceed the limit. */
   text(): string;
+  /** Returns the size of the items. */
+  bytes(): number;
 }
 
 /** Creates the collector of a stream's completed output items. */
@@ -43,6 +45,7 @@ export function newDeliveredItems(): DeliveredItems {
       if (size > MAX_OUTPUT_BYTES) items.clear();
       else items.set(index, text);
     },
+    bytes: () => items.size === 0 ? 0 : size,
     text() {
       const ordered = [...items].toSorted(([a], [b]) => a - b);
       return `[${ordered.map(([, text]) => text).join(",")}]`;

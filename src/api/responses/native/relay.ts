@@ -179,6 +179,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     outcome: () => outcome,
     identity: () => waiting === null ? id : null,
     usage: () => usage,
+    heldBytes: () => items.bytes() + heldBytes + (lastEvent?.length ?? 0),
   };
 }
 

@@ -1,0 +1,76 @@
+import { type Failed, refuse } from "../core/result.ts";
+import { MIN_COUNTED_BYTES } from "../state/admission.ts";
+import type { Call } from "./call.ts";
+
+/** `Retry-After` of an overloaded gateway, in seconds. */
+export const RETRY_AFTER_SECONDS = "1";
+
+/** Counts what one attempt holds of its response in `server.max_response_memory`. */
+export interface ResponseMemory {
+  /** Sets the function that returns the bytes that are held now. */
+  measureBy(measure: () => number): void;
+  /** Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small response has none. */
+  arrived(bytes: number): void;
+  /** Measures the held bytes again if any are counted: some of them were passed on. */
+  passed(): void;
+  /**
+   * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response has arrived, which
+   * is not dropped any more.
+   */
+  end(bytes: number): void;
+}
+
+/**
+ * Returns the count of an attempt of a call. While responses hold more than their memory, the call with the largest
+ * one that is read or translated is cancelled as `overloaded`.
+ */
+export function newResponseMemory(call: Call): ResponseMemory {
+  const { id, cancellation, state: { admission } } = call;
+  let measure = () => 0;
+  let unmeasured = 0;
+  let counted = 0;
+
+  function drop() {
+    counted = 0;
+    cancellation.cancel(fullResponseMemory(call).failure);
+  }
+
+  function count() {
+    unmeasured = 0;
+    // What a cancelled call holds is about to go.
+    if (cancellation.isCancelled) return;
+    const bytes = measure();
+    const shown = bytes < MIN_COUNTED_BYTES ? 0 : bytes;
+    if (shown === counted) return;
+    counted = shown;
+    admission.holdGrowing(id, shown, drop);
+  }
+
+  return {
+    measureBy(next) {
+      measure = next;
+    },
+    arrived(bytes) {
+      unmeasured += bytes;
+      if (unmeasured >= MIN_COUNTED_BYTES) count();
+    },
+    passed() {
+      if (counted > 0) count();
+    },
+    end(bytes) {
+      if (counted === 0) return;
+      counted = bytes;
+      admission.holdResponse(id, bytes);
+    },
+  };
+}
+
+/** Returns the refusal of a call for whose response there is no memory, and counts it. */
+export function fullResponseMemory(call: Call): Failed {
+  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  call.metrics.overloaded("response_memory");
+  return refuse(
+    "overloaded",
+    "The gateway holds as many bytes of responses as server.max_response_memory allows; try again in 1 s.",
+  );
+}
