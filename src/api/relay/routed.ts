@@ -5,6 +5,7 @@ import type { Call } from "../../call/call.ts";
 import { refuseIncapable } from "../../call/capability.ts";
 import type { Candidate, Inference } from "../../call/inference.ts";
 import { refuseUnknownCost } from "../../call/permissions.ts";
+import { refuseQuery } from "../../call/steering.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { type RelayedRequest, relayedRequest } from "./request.ts";
 import { relayedHandler } from "./response.ts";
@@ -46,7 +47,8 @@ function newInference(
         namesProvider(call, request),
       );
       const { client: { key }, generation: { config } } = call;
-      const refusal = refused ?? refuseUnknownCost(key, config, target, endpoint.billed);
+      const refusal = refused ?? refuseUnknownCost(key, config, target, endpoint.billed) ??
+        refuseQuery(key, query);
       if (refusal !== null) return refusal;
       const payload = request.payload(target.model);
       if (!payload.ok) return payload;
