@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+const LF = 10;
 
 /** A request as it came over the socket. */
 export interface ReceivedRequest {
@@ -15,31 +15,70 @@ export type Read = () => Promise<Uint8Array | null>;
 
 /** Reads one HTTP/1.1 request to its end; null when the connection ends before that. */
 export async function readRequest(read: Read): Promise<ReceivedRequest | null> {
-  // Latin-1 keeps one character for each byte, so that lengths and places are those of the bytes.
-  let text = "";
+  const text = new TextDecoder("utf-8", { ignoreBOM: true });
+  let buffer = new Uint8Array(1024);
+  let length = 0;
 
-  async function until(isEnough: () => boolean): Promise<boolean> {
-    while (!isEnough()) {
+  async function until<T>(find: () => T | null): Promise<T | null> {
+    for (;;) {
+      const found = find();
+      if (found !== null) return found;
       const bytes = await read();
-      if (bytes === null) return false;
-      text += Buffer.from(bytes).toString("latin1");
+      if (bytes === null) return null;
+      while (length + bytes.length > buffer.length) {
+        const larger = new Uint8Array(2 * buffer.length);
+        larger.set(buffer);
+        buffer = larger;
+      }
+      buffer.set(bytes, length);
+      length += bytes.length;
     }
-    return true;
   }
 
-  if (!await until(() => text.includes("\r\n\r\n"))) return null;
-  const bodyStart = text.indexOf("\r\n\r\n") + 4;
-  const [requestLine = "", ...lines] = text.slice(0, bodyStart - 4).split("\r\n");
-  const [method = "", path = ""] = requestLine.split(" ");
+  /** Position behind the next CRLF from `from` on; null while it is missing. */
+  function lineEnd(from: number): number | null {
+    const at = buffer.subarray(0, length).indexOf(LF, from);
+    return at < 0 ? null : at + 1;
+  }
+
+  let bodyStart = 0;
+  const lines: string[] = [];
+  for (;;) {
+    const end = await until(() => lineEnd(bodyStart));
+    if (end === null) return null;
+    const line = text.decode(buffer.subarray(bodyStart, end - 2));
+    bodyStart = end;
+    if (line === "") break;
+    lines.push(line);
+  }
+  const [method = "", path = ""] = (lines.shift() ?? "").split(" ");
   const headers = headersOf(lines);
-  const isChunked = headers["transfer-encoding"] === "chunked";
-  const bodyEnd = bodyStart + Number(headers["content-length"] ?? 0);
-  const isWhole = await until(() =>
-    isChunked ? unchunked(text, bodyStart) !== null : text.length >= bodyEnd
-  );
-  if (!isWhole) return null;
-  const body = isChunked ? unchunked(text, bodyStart) ?? "" : text.slice(bodyStart, bodyEnd);
-  return { method, path, headers, body: Buffer.from(body, "latin1").toString() };
+
+  async function readChunked(): Promise<Uint8Array | null> {
+    let at = bodyStart;
+    let bodyEnd = bodyStart;
+    for (;;) {
+      const start = await until(() => lineEnd(at));
+      if (start === null) return null;
+      const size = parseInt(text.decode(buffer.subarray(at, start)), 16);
+      at = start + size + 2;
+      if (await until(() => length >= at || null) === null) return null;
+      buffer.copyWithin(bodyEnd, start, start + size);
+      bodyEnd += size;
+      if (size === 0) return buffer.subarray(bodyStart, bodyEnd);
+    }
+  }
+
+  async function readLength(): Promise<Uint8Array | null> {
+    const bodyEnd = bodyStart + Number(headers["content-length"] ?? 0);
+    if (await until(() => length >= bodyEnd || null) === null) return null;
+    return buffer.subarray(bodyStart, bodyEnd);
+  }
+
+  const body = headers["transfer-encoding"] === "chunked"
+    ? await readChunked()
+    : await readLength();
+  return body === null ? null : { method, path, headers, body: text.decode(body) };
 }
 
 function headersOf(lines: readonly string[]): Record<string, string> {
@@ -47,20 +86,4 @@ function headersOf(lines: readonly string[]): Record<string, string> {
     const colon = line.indexOf(":");
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
   }));
-}
-
-/** The body behind its chunk sizes; null while its end is missing. */
-function unchunked(text: string, start: number): string | null {
-  let body = "";
-  let at = start;
-  for (;;) {
-    const lineEnd = text.indexOf("\r\n", at);
-    if (lineEnd < 0) return null;
-    const size = parseInt(text.slice(at, lineEnd), 16);
-    const next = lineEnd + 2 + size + 2;
-    if (text.length < next) return null;
-    if (size === 0) return body;
-    body += text.slice(lineEnd + 2, next - 2);
-    at = next;
-  }
 }
