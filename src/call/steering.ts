@@ -14,6 +14,9 @@ export interface Steering {
   readonly unread: string | null;
 }
 
+/** Maximum number of models that a request may name beside its own, for a key that is checked for each. */
+const MAX_NAMED_MODELS = 100;
+
 /** Members that name further models. */
 const LISTS: ReadonlySet<string> = new Set(["models", "fallbacks"]);
 
@@ -81,6 +84,7 @@ export function parseSteering(
       unread ??= name;
     } else if (hasUsd && !isUsualPrice(folded, value)) unread ??= name;
   }
+  if (models.length > MAX_NAMED_MODELS) return { models: [], unread: unread ?? "models" };
   return models.length === 0 && unread === null ? null : { models, unread };
 }
 

@@ -44,6 +44,7 @@ const STEERING: readonly (readonly [JsonObject, param: string])[] = [
   [{ models: ["cheap-2", "dear"] }, "models[1]"],
   [{ models: [{ model: "dear" }] }, "models[0]"],
   [{ models: "dear" }, "models"],
+  [{ models: Array(101).fill("cheap") }, "models"],
   [{ fallbacks: ["dear"] }, "fallbacks[0]"],
   [{ route: "fallback" }, "route"],
   [{ provider: { order: ["x"] } }, "provider"],
