@@ -1,7 +1,9 @@
 import type { Refusal } from "../core/failure.ts";
 import { isObject, type JsonValue } from "../core/json/json.ts";
+import { pushAll } from "../core/push_all.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import type { Pricing } from "../observe/cost.ts";
+import type { ClientKey } from "./client_key.ts";
 import { hasBudget, type PresentedKey, refuseModel, refuseUnpriced } from "./permissions.ts";
 
 /** Members of a request by which a provider that is a router itself may choose another model or price. */
@@ -11,6 +13,9 @@ export interface Steering {
   /** The first member that names no model, or not as the gateway reads it; null for none. */
   readonly unread: string | null;
 }
+
+/** Maximum number of models that a request may name beside its own, for a key that is checked for each. */
+const MAX_NAMED_MODELS = 100;
 
 /** Members that name further models. */
 const LISTS: ReadonlySet<string> = new Set(["models", "fallbacks"]);
@@ -53,34 +58,67 @@ function isOneOf(...usual: readonly JsonValue[]): (value: JsonValue) => boolean 
 /** A preset of a router, alone or behind the name of a model. */
 const PRESET = "@preset/";
 
+/** Members of a request. */
+type Members = Iterable<readonly [name: string, value?: JsonValue | undefined]>;
+
 /**
  * Returns the members of a request that choose another model or price than the one that the key is checked
- * for; null for none, and for a key without `models` and budgets. Some servers ignore the case of names. The
- * name of a parameter of the query begins with `?`.
+ * for; null for none, and for a key without `models` and budgets. `model` is that of a header, which wins.
+ * Some servers ignore the case of names.
  */
 export function parseSteering(
   key: PresentedKey,
-  members: () => Iterable<readonly [name: string, value?: JsonValue | undefined]>,
+  model: string | null,
+  members: () => Members,
 ): Steering | null {
-  if (key === null) return null;
+  if (!isChecked(key)) return null;
   const hasUsd = hasBudget(key, "nanoUsd");
-  const hasModels = (key.permissions?.models ?? null) !== null;
-  if (!hasModels && !hasUsd && !hasBudget(key, "tokens")) return null;
   const models: { readonly param: string; readonly model: string }[] = [];
-  let unread: string | null = null;
+  let unread: string | null = isSeveral(model) ? "model" : null;
   for (const [name, value = null] of members()) {
-    const folded = name.toUpperCase().toLowerCase().replace(/^\?|[.[].*/gs, "");
+    const folded = foldedName(name);
     const named = name === folded && LISTS.has(name) ? parseModels(name, value) : null;
-    if (named !== null) models.push(...named);
-    else if (isChoice(name, folded, value) && value !== null) unread ??= name;
-    else if (hasUsd && !isUsualPrice(folded, value)) unread ??= name;
+    if (named !== null) pushAll(models, named);
+    else if (name === "tools") pushAll(models, parseToolModels(value));
+    else if (name === "model" ? isSeveral(value) : isChoice(folded) && value !== null) {
+      unread ??= name;
+    } else if (hasUsd && !isUsualPrice(folded, value)) unread ??= name;
   }
+  if (models.length > MAX_NAMED_MODELS) return { models: [], unread: unread ?? "models" };
   return models.length === 0 && unread === null ? null : { models, unread };
 }
 
-function isChoice(name: string, folded: string, value: JsonValue): boolean {
-  if (name === "model") return typeof value === "string" && value.includes(PRESET);
+/**
+ * Returns the refusal of a query that chooses a model or price; null if it chooses none, or the key is not
+ * checked for it. Some servers read such a parameter before the body.
+ */
+export function refuseQuery(key: PresentedKey, query: URLSearchParams): Failed<Refusal> | null {
+  if (query.size === 0 || !isChecked(key)) return null;
+  const isPrice = (name: string) => hasBudget(key, "nanoUsd") && Object.hasOwn(USUAL_PRICES, name);
+  for (const name of query.keys()) {
+    const folded = foldedName(name);
+    if (isChoice(folded) || isPrice(folded)) return refuseUnread(name);
+  }
+  return null;
+}
+
+/** True for a key with `models` or budgets. */
+function isChecked(key: PresentedKey): key is ClientKey {
+  return key !== null && ((key.permissions?.models ?? null) !== null ||
+    hasBudget(key, "nanoUsd") || hasBudget(key, "tokens"));
+}
+
+function foldedName(name: string): string {
+  return name.toUpperCase().toLowerCase().replace(/[.[].*/s, "");
+}
+
+function isChoice(folded: string): boolean {
   return LISTS.has(folded) || CHOICES.has(folded) || folded === "model";
+}
+
+/** True for a model that names several at routers: by a preset, or with commas. */
+function isSeveral(model: JsonValue): boolean {
+  return typeof model === "string" && (model.includes(PRESET) || model.includes(","));
 }
 
 function isUsualPrice(folded: string, value: JsonValue): boolean {
@@ -100,6 +138,17 @@ function parseModels(name: string, list: JsonValue): Steering["models"] | null {
   return models;
 }
 
+/** Returns the models of tools that run at the provider with a model of their own, such as for images. */
+function parseToolModels(tools: JsonValue): Steering["models"] {
+  return !Array.isArray(tools)
+    ? []
+    : tools.flatMap((tool, at) =>
+      isObject(tool) && typeof tool.model === "string"
+        ? [{ param: `tools[${at}].model`, model: tool.model }]
+        : []
+    );
+}
+
 /** Returns the refusal of such members for a provider; null if the key may use each model that they name. */
 export function refuseSteering(
   key: PresentedKey,
@@ -112,7 +161,11 @@ export function refuseSteering(
       refuseUnpriced(key, pricing, provider, model);
     if (refused !== null) return { ok: false, failure: { ...refused.failure, param } };
   }
-  return unread === null ? null : refuse(
+  return unread === null ? null : refuseUnread(unread);
+}
+
+function refuseUnread(unread: string): Failed<Refusal> {
+  return refuse(
     "unsupported_feature",
     `This client key may use some models only, or has budgets, and '${unread}' may choose another ` +
       "model or price at the provider; omit it.",

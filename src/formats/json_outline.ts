@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { JsonOutline } from "../core/reply.ts";
 
-/** Longest key that is compared with the names of needed members. */
+/** Longest key with escapes that is compared with the names of needed members. */
 const MAX_NAME_BYTES = 64;
 
 /** Largest member of an outline that is parsed. */
@@ -25,18 +25,41 @@ export function newFoundMember(start: number): FoundMember {
   return { start, end: start, length: 0, lastStart: start, lastEnd: start };
 }
 
-/** Returns the needed name that is written between two places, perhaps with escapes; null for any other one. */
+/** True if a short name between two places is written with an escape. */
+export function isEscapedName(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > MAX_NAME_BYTES) return false;
+  for (let at = start; at < end; at++) {
+    if (bytes[at] === BACKSLASH) return true;
+  }
+  return false;
+}
+
+/** Returns the needed name, of ASCII, that is written between two places without escapes; null for any other one. */
 export function findName(
   bytes: Uint8Array,
   start: number,
   end: number,
   needed: readonly string[],
 ): string | null {
-  const length = end - start;
-  if (length > MAX_NAME_BYTES) return null;
-  const written = bytes.subarray(start, end);
-  if (!needed.some((name) => name.length === length) && !written.includes(BACKSLASH)) return null;
-  const name = parseJson(`"${new TextDecoder().decode(written)}"`);
+  return needed.find((name) => isWritten(name, bytes, start, end)) ?? null;
+}
+
+function isWritten(name: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (name.length !== end - start) return false;
+  for (let at = 0; at < name.length; at++) {
+    if (bytes[start + at] !== name.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
+/** Returns the needed name that is written between two places with escapes; null for any other one. */
+export function parseName(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  needed: readonly string[],
+): string | null {
+  const name = parseJson(`"${new TextDecoder().decode(bytes.subarray(start, end))}"`);
   return needed.find((one) => one === name) ?? null;
 }
 

@@ -1,6 +1,13 @@
 import { MAX_LEVELS } from "../core/json/json.ts";
 import type { JsonOutline } from "../core/reply.ts";
-import { findName, type FoundMember, newFoundMember, outlineOf } from "./json_outline.ts";
+import {
+  findName,
+  type FoundMember,
+  isEscapedName,
+  newFoundMember,
+  outlineOf,
+  parseName,
+} from "./json_outline.ts";
 import { endOfEscape, endOfWord, isBlankByte, skipPlain } from "./json_tokens.ts";
 import { newKeyCosts } from "./key_costs.ts";
 
@@ -31,6 +38,9 @@ type State =
 /** What is wrong with a JSON text: it is none, or it exceeds the bounds. */
 export type ScanProblem = "invalid" | "too_large";
 
+/** Maximum number of members of the outermost object whose names are written with an escape: each is parsed. */
+const MAX_ESCAPED_MEMBERS = 10_000;
+
 /** Bounds of a scan, and what is to be found. */
 export interface ScanOptions {
   /** Maximum number of steps that parsing the text may take. */
@@ -58,7 +68,8 @@ export interface JsonScan {
  */
 export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOptions): JsonScan {
   const found = new Map<string, FoundMember>();
-  const isArrayAt = new Uint8Array(MAX_LEVELS + 2);
+  // No array of full length: the arguments of thousands of calls are scanned one by one.
+  const isArrayAt: number[] = [];
   const keys = newKeyCosts();
   let state: State = "value";
   let depth = 0;
@@ -69,6 +80,7 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   let keyEnd = 0;
   /** The value of a member of the outermost object begins next. */
   let isMemberNext = false;
+  let escapedMembers = 0;
   /** The needed member that is being scanned. */
   let current: FoundMember | null = null;
 
@@ -79,7 +91,11 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   function beginValue(): void {
     if (isMemberNext) {
       isMemberNext = false;
-      const name = findName(bytes, keyStart, keyEnd, needed);
+      const isEscaped = isEscapedName(bytes, keyStart, keyEnd);
+      if (isEscaped && ++escapedMembers > MAX_ESCAPED_MEMBERS) return fail("too_large");
+      const name = isEscaped
+        ? parseName(bytes, keyStart, keyEnd, needed)
+        : findName(bytes, keyStart, keyEnd, needed);
       current = name === null ? null : newFoundMember(at);
       // The last one of repeated keys counts, as for `JSON.parse`.
       if (name !== null && current !== null) found.set(name, current);

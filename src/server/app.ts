@@ -212,6 +212,7 @@ async function runEndpoint(
       if (!form.ok) return form;
       call.client.steering = parseSteering(
         call.client.key,
+        call.controls.model,
         () => form.value.parts.map(({ name }) => [name, formText(form.value, name) ?? ""] as const),
       );
       const sent = requestOf(req, endpoint, emptyDocument);
@@ -220,7 +221,11 @@ async function runEndpoint(
     const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
     if (body !== null && !body.ok) return body;
     if (body !== null) {
-      call.client.steering = parseSteering(call.client.key, () => Object.entries(body.value.value));
+      call.client.steering = parseSteering(
+        call.client.key,
+        call.controls.model,
+        () => Object.entries(body.value.value),
+      );
       // Recorded before the fields are checked: a refused call has its model too.
       recordModel(call, body.value.value.model);
       call.capture?.request(body.value.text);

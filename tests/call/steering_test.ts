@@ -44,6 +44,7 @@ const STEERING: readonly (readonly [JsonObject, param: string])[] = [
   [{ models: ["cheap-2", "dear"] }, "models[1]"],
   [{ models: [{ model: "dear" }] }, "models[0]"],
   [{ models: "dear" }, "models"],
+  [{ models: Array(101).fill("cheap") }, "models"],
   [{ fallbacks: ["dear"] }, "fallbacks[0]"],
   [{ route: "fallback" }, "route"],
   [{ provider: { order: ["x"] } }, "provider"],
@@ -60,6 +61,7 @@ const STEERING: readonly (readonly [JsonObject, param: string])[] = [
   [{ context_window_fallbacks: [{ cheap: ["dear"] }] }, "context_window_fallbacks"],
   [{ providerOptions: { gateway: { models: ["dear"] } } }, "providerOptions"],
   [{ model: "cheap@preset/dear" }, "model"],
+  [{ model: "cheap,dear" }, "model"],
 ];
 
 for (const [path, body] of Object.entries(REQUESTS)) {
@@ -189,6 +191,54 @@ Deno.test("a turn over a WebSocket cannot choose another model by its members ei
   assertEquals(sent, 0);
 });
 
+Deno.test("a model header that names several models for a router is refused", async () => {
+  const calls = routerGateway("models: [cheap*]");
+  for (const model of ["cheap,dear", "cheap@preset/dear"]) {
+    for (const path of ["/chat/completions", "/embeddings", "/audio/speech"]) {
+      const headers = { "x-gateway-model": model };
+      const body = { model: "cheap", ...REQUESTS[`/v1${path}`] };
+      const refused = await calls.post(path, body, { ...headers, ...keyOf("ada") });
+      assertEquals(refusalOf(refused), [400, "unsupported_feature", "model"]);
+      assertEquals(calls.requests.length, 0);
+    }
+  }
+});
+
+Deno.test("a query that chooses another model or price at the provider is refused", async () => {
+  const sent = { "/completions": {}, "/moderations": {}, "/audio/speech": {}, "/rerank": {} };
+  for (const settings of ["models: [cheap*]", "budgets: [{per: day, usd: 1}]"]) {
+    const calls = routerGateway(settings);
+    for (const path of Object.keys(sent)) {
+      const body = { model: "cheap", ...REQUESTS[`/v1${path}`] };
+      for (const name of ["model", "Model", "models[]", "provider", "api_base"]) {
+        const refused = await calls.post(`${path}?${name}=dear`, body, keyOf("ada"));
+        assertEquals(refusalOf(refused), [400, "unsupported_feature", name]);
+      }
+      assertEquals(calls.requests.length, 0);
+    }
+  }
+  const priced = routerGateway("budgets: [{per: day, usd: 1}]");
+  const body = { model: "cheap", prompt: "x" };
+  const tier = await priced.post("/completions?service_tier=flex", body, keyOf("ada"));
+  assertEquals(tier.status, 400);
+  for (const [query, name] of [["api-version=1", "ada"], ["model=dear", "bob"]] as const) {
+    const served = await priced.post(`/completions?${query}`, body, keyOf(name));
+    assertEquals(served.status, 200, served.text);
+  }
+});
+
+Deno.test("a tool with a model of its own needs permission for it", async () => {
+  const calls = routerGateway("models: [cheap*]");
+  const call = (model: string) =>
+    calls.post("/responses", {
+      model: "cheap",
+      input: "x",
+      tools: [{ type: "image_generation", model }],
+    }, keyOf("ada"));
+  assertEquals(refusalOf(await call("dear")), [403, "model_not_allowed", "tools[0].model"]);
+  assertEquals(calls.requests.length, 0);
+});
+
 Deno.test("parts of a form that choose another model are refused too", async () => {
   let sent = 0;
   const world = scriptedWorld({
@@ -219,5 +269,5 @@ Deno.test("parts of a form that choose another model are refused too", async () 
 });
 
 Deno.test("without a key the members of a request are not read", () => {
-  assertEquals(parseSteering(null, () => [["models", ["x"]]]), null);
+  assertEquals(parseSteering(null, null, () => [["models", ["x"]]]), null);
 });

@@ -138,7 +138,13 @@ Deno.test("steps count what parsing costs: a new key more than a value, and a kn
   const same = '{"a":1,"b":2}';
   const steps = scanned(`[${same},${same}]`).steps;
   assertEquals(scanned(`[${same},{"b":2,"a":1}]`).steps, steps + 2 * 29);
-  assertEquals(scanned('[{"\\u0061":1},{"\\u0061":1}]').steps, 4 + 2 * (4 + 30 + 1));
+  assertEquals(scanned('[{"\\u0061":1},{"\\u0061":1}]').steps, 4 + 2 * (4 + 100 + 1));
+});
+
+Deno.test("names with escapes are compared with needed ones, of the first 10,000 members only", () => {
+  const text = (count: number) => `{${'"\\u0061b":1,'.repeat(count)}"u\\u0073age":2}`;
+  assertEquals(scanned(text(9_999), ["usage"]).outline?.value, { usage: 2 });
+  assertEquals(scanned(text(10_000), ["usage"]).problem, "too_large");
 });
 
 Deno.test("keys of other objects in between do not make a key new again", () => {

@@ -54,3 +54,12 @@ Deno.test("the member limit applies to a message over a socket, and the socket s
   assertEquals((await client.turn(create())).output, "answer");
   assert(upstream.sent.length === 1);
 });
+
+Deno.test("a member whose key has an escape counts as 40, because its object may be read three times", async () => {
+  const body = (count: number) =>
+    `{"model":"m","messages":[{"role":"user","content":"\\n"}],"extra":{${
+      Array.from({ length: count }, (_, at) => `"\\n${at}":1`).join(",")
+    }}}`;
+  assertEquals((await post(body(4_999))).status, 200);
+  assertEquals(verdictOf(await post(body(5_000))), TOO_LARGE);
+});

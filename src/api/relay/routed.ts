@@ -5,7 +5,7 @@ import type { Call } from "../../call/call.ts";
 import { refuseIncapable } from "../../call/capability.ts";
 import type { Candidate, Inference } from "../../call/inference.ts";
 import { refuseUnknownCost } from "../../call/permissions.ts";
-import { parseSteering } from "../../call/steering.ts";
+import { refuseQuery } from "../../call/steering.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { type RelayedRequest, relayedRequest } from "./request.ts";
 import { relayedHandler } from "./response.ts";
@@ -20,22 +20,7 @@ export async function sendRouted(
   const relayed = relayedRequest(request);
   if (!relayed.ok) return relayed;
   call.report.stream = relayed.value.stream;
-  addQuerySteering(call, request.query);
   return await exchange(call, newInference(call, endpoint, relayed.value, request.query));
-}
-
-/** Adds parameters of the query, which the provider receives, to the members that choose a model or price. */
-function addQuerySteering({ client }: Call, query: URLSearchParams): void {
-  const asked = parseSteering(
-    client.key,
-    () => [...query].map(([name, value]) => [`?${name}`, value]),
-  );
-  if (asked === null) return;
-  client.steering = {
-    models: [],
-    ...client.steering,
-    unread: client.steering?.unread ?? asked.unread,
-  };
 }
 
 function newInference(
@@ -62,7 +47,8 @@ function newInference(
         namesProvider(call, request),
       );
       const { client: { key }, generation: { config } } = call;
-      const refusal = refused ?? refuseUnknownCost(key, config, target, endpoint.billed);
+      const refusal = refused ?? refuseUnknownCost(key, config, target, endpoint.billed) ??
+        refuseQuery(key, query);
       if (refusal !== null) return refusal;
       const payload = request.payload(target.model);
       if (!payload.ok) return payload;

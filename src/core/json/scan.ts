@@ -1,4 +1,4 @@
-const QUOTE = 34, COMMA = 44, BACKSLASH = 92;
+const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
 /** Returns the first index from `at` on without JSON white space. */
@@ -42,23 +42,28 @@ export function endOfValue(text: string, start: number): number {
   }
 }
 
+/** Number of items as which a member counts whose key has an escape: its object may be read three times. */
+const ESCAPED_KEY_ITEM_COUNT = 40;
+
 /**
  * True if a JSON text holds more than `limit` members and elements, counted on all levels. Without
  * meaning for a text that is not JSON.
  */
 export function hasMoreItems(text: string, limit: number): boolean {
-  // Each item takes at least two characters.
-  return text.length > 2 * limit && countItems(text, limit) > limit;
+  // A member with an escaped key takes at least seven characters, any other item two.
+  return text.length * ESCAPED_KEY_ITEM_COUNT > 7 * limit && countItems(text, limit) > limit;
 }
 
 /**
- * Returns the number of members and elements of a JSON text, counted on all levels. Stops at the
- * first item above `limit`, so the cost is bounded by the limit.
+ * Returns the number of members and elements of a JSON text, counted on all levels; a member whose key
+ * has an escape counts as `ESCAPED_KEY_ITEM_COUNT`. Stops at the first item above `limit`, so the cost is bounded
+ * by the limit.
  */
 export function countItems(text: string, limit: number): number {
   let count = 0;
   // The first item of a container has no comma before it.
   let isFirst = false;
+  let escape = text.indexOf("\\");
   for (let at = 0; at < text.length && count <= limit;) {
     const code = text.charCodeAt(at);
     if (code === COMMA) count++;
@@ -67,7 +72,14 @@ export function countItems(text: string, limit: number): number {
       if (code !== CLOSE_ARRAY && code !== CLOSE_OBJECT) count++;
     }
     if (code === OPEN_ARRAY || code === OPEN_OBJECT) isFirst = true;
-    at = code === QUOTE ? endOfString(text, at) : at + 1;
+    if (code !== QUOTE) {
+      at++;
+      continue;
+    }
+    at = endOfString(text, at);
+    if (escape < 0 || escape >= at) continue;
+    if (text.charCodeAt(skipBlanks(text, at)) === COLON) count += ESCAPED_KEY_ITEM_COUNT - 1;
+    escape = text.indexOf("\\", at);
   }
   return count;
 }

@@ -11,6 +11,8 @@ export interface FoundCall {
   /** Function name; empty until it arrives. */
   name: string;
   readonly arguments: JsonProgress;
+  /** The array that contained its last delta. */
+  list: readonly unknown[];
 }
 
 /** A delta of a tool call: an element of `tool_calls`. */
@@ -52,23 +54,21 @@ export function newCallFinder(): CallFinder {
   const byIndex = new Map<Optional, FoundCall>();
   /** The last call with each ID: a linear search for each delta would take quadratic time. */
   const byId = new Map<string, FoundCall>();
-  /** The array that contained the last delta of each call. */
-  const lists = new WeakMap<FoundCall, readonly unknown[]>();
 
   function find(piece: CallPiece, list: readonly unknown[]): FoundCall {
     const seeming = piece.index === null ? findUnnumbered(piece) : byIndex.get(piece.index);
     const isNew = seeming === undefined || isAnother(seeming, piece, list);
-    const call = isNew ? begin(piece.index) : seeming;
+    const call = isNew ? begin(piece.index, list) : seeming;
     call.id ||= piece.id;
     if (call.id !== "") byId.set(call.id, call);
     call.name ||= piece.name;
     call.arguments.add(piece.text);
-    lists.set(call, list);
+    call.list = list;
     return call;
   }
 
-  function begin(index: Optional): FoundCall {
-    const call = { position: calls.length, id: "", name: "", arguments: newJsonProgress() };
+  function begin(index: Optional, list: readonly unknown[]): FoundCall {
+    const call = { position: calls.length, id: "", name: "", arguments: newJsonProgress(), list };
     calls.push(call);
     if (index !== null) byIndex.set(index, call);
     return call;
@@ -91,7 +91,7 @@ export function newCallFinder(): CallFinder {
     if (call.name === "") return false;
     if (name !== call.name) return true;
     // Servers that send complete calls send them in one array, each call once.
-    if (lists.get(call) === list) return true;
+    if (call.list === list) return true;
     return id === call.id && text !== "" && call.arguments.isWhole();
   }
 

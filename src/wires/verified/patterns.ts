@@ -39,6 +39,9 @@ const MAX_CLASS_PROPERTIES = 3;
 /** Factor of the time for a pattern that ignores case: each range is folded. */
 const FOLD_RATIO = 3;
 
+/** Estimated time to fold a written range beyond ASCII: each of its up to 125,000 characters. */
+const FOLDED_RANGE_MS = 4 / FOLD_RATIO;
+
 /**
  * Returns the patterns of a request. A pattern is refused if it is none, if it is too large or too slow to
  * compile, or if its check could take a time that grows faster than the text: with lookarounds and back
@@ -139,6 +142,9 @@ const COUNTED = /\{(\d+)(?:,(\d*))?\}/y;
 
 const PROPERTY = /\\p\{/gi;
 
+/** Matches a class that may have a range beyond ASCII. */
+const BEYOND_ASCII = /\\u|[^\0-\x7f]/;
+
 /**
  * Returns the estimated size of a pattern: each character and class is one state, and a counted repetition
  * repeats the states before it. A class costs the time for its elements and ranges.
@@ -148,6 +154,7 @@ function estimate(source: string): Size {
   /** Size of the last character, class or group. */
   let last = NO_SIZE;
   let parseMs = source.length * CHAR_MS;
+  const ignoresCase = /\(\?[a-z]*i/.test(source);
 
   function add(size: Size): void {
     last = size;
@@ -158,6 +165,9 @@ function estimate(source: string): Size {
   function addState(text: string, items = 0): void {
     const properties = text.match(PROPERTY)?.length ?? 0;
     parseMs += properties * PROPERTY_RANGE_COUNT * PARSED_RANGE_MS + items * CLASS_ITEM_MS;
+    if (ignoresCase && BEYOND_ASCII.test(text)) {
+      parseMs += (text.split("-").length - 1) * FOLDED_RANGE_MS;
+    }
     const ranges = Math.min(properties, MAX_CLASS_PROPERTIES) * PROPERTY_RANGE_COUNT + items;
     add({ states: 1, ms: STATE_MS + ranges * COPIED_RANGE_MS });
   }
@@ -186,7 +196,7 @@ function estimate(source: string): Size {
     }
   }
   const { states, ms } = open.reduce(sum, NO_SIZE);
-  const factor = /\(\?[a-z]*i/.test(source) ? FOLD_RATIO : 1;
+  const factor = ignoresCase ? FOLD_RATIO : 1;
   return { states, ms: (ms + parseMs) * factor };
 }
 

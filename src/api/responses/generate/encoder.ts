@@ -52,9 +52,12 @@ const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added
  * Creates the encoder of a Responses stream, whose records are numbered from 0 (Responses API,
  * streaming). The first two records are sent with the first event that has content; items and the
  * terminal event follow. Fails if the upstream ends without a finish reason, calls more than 128
- * tools, or sends more than 16 MiB.
+ * tools, or sends more than 16 MiB. `write` writes the data of a record.
  */
-export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
+export function newResponseEncoder(
+  labels: EncoderLabels,
+  write: (event: JsonObject) => string = JSON.stringify,
+): ResponseEncoder {
   const output = newOutput({
     isSigned: labels.isSigned,
     newId: labels.newId,
@@ -75,7 +78,7 @@ export function newResponseEncoder(labels: EncoderLabels): ResponseEncoder {
 
   function record(event: OutputEvent): StreamRecord {
     const { type, ...members } = event;
-    const data = JSON.stringify({ type, sequence_number: sequence++, ...members });
+    const data = write({ type, sequence_number: sequence++, ...members });
     return { event: type, data, raw: null };
   }
 
@@ -192,7 +195,8 @@ export function encodeResponse(
   events: readonly StreamEvent[],
   labels: EncoderLabels,
 ): Result<WholeResponse> {
-  const encoder = newResponseEncoder(labels);
+  // Nobody reads the records, which hold each text four times.
+  const encoder = newResponseEncoder(labels, () => "");
   for (const event of events) {
     const step = encoder.push(event);
     if (!step.ok) return step;

@@ -127,8 +127,9 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
         turn: success({
           text: document.text,
           run(call) {
-            const { client } = call;
-            client.steering = parseSteering(client.key, () => Object.entries(document.value));
+            const { client, controls } = call;
+            const members = () => Object.entries(document.value);
+            client.steering = parseSteering(client.key, controls.model, members);
             return isWarmUp ? warm(call, document) : run(call, document);
           },
         }),

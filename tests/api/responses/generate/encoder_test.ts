@@ -208,3 +208,20 @@ Deno.test("signed thinking stays in one item, and the next thinking begins a new
     ],
   );
 });
+
+Deno.test("a whole response writes no records, which nobody would read", () => {
+  const { stringify } = JSON;
+  const said = "a".repeat(1000);
+  let written = 0;
+  JSON.stringify = (value: unknown) => {
+    const json = stringify(value);
+    if (json.includes(said)) written += 1;
+    return json;
+  };
+  try {
+    assert(encodeResponse([text(said), finish()], labelsOf()).ok);
+  } finally {
+    JSON.stringify = stringify;
+  }
+  assertEquals(written, 0);
+});
