@@ -12,7 +12,7 @@ export interface RefusedKey {
 export interface KeyTrial {
   /** Records that a key was refused. Returns false if the request is the likely reason, so that no other key is used. */
   refused(account: ProviderAccount, refused: RefusedKey): boolean;
-  /** Records that a key has served the request: the refused keys rest. */
+  /** Records that a key has served the request: the refused keys rest, unless this one rests by now. */
   served(account: ProviderAccount): void;
 }
 
@@ -48,6 +48,8 @@ export function newKeyTrial(
     },
     served(account) {
       keyRests.served(account.digest, model);
+      // Else two requests at once, each refused by the key that serves the other one, would let both keys rest.
+      if (keyRests.find(account.digest, model) !== null) return;
       for (const refused of refusals) begin(refused.account, refused);
     },
   };

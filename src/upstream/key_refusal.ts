@@ -15,10 +15,7 @@ export function keyRefusal(
     case 429:
       return { kind: "throttled", status, code };
     case 401: {
-      // A key that lacks a scope is refused for some requests only.
-      const text = textOf(error);
-      const isCertain = text !== "" && !isAboutRequest(error, model) &&
-        !/scope|permission/i.test(text);
+      const isCertain = saysKeyIsWrong(error) && !isAboutRequest(error, model);
       return { kind: "rejected", status, code, ...isCertain && { isCertain } };
     }
     case 402:
@@ -33,6 +30,16 @@ export function keyRefusal(
     default:
       return null;
   }
+}
+
+/**
+ * True if an error says that the key itself is wrong. One that lacks a scope, or may not do something, is refused
+ * for some requests only, and an error that says neither may be of the request as well.
+ */
+function saysKeyIsWrong({ code, message }: JsonObject): boolean {
+  const text = [code, message].filter((one) => typeof one === "string").join(" ");
+  return /key|credential|authenticat|\btoken\b/i.test(text) &&
+    !/scope|permission|access|allow/i.test(text);
 }
 
 /** True if an error names a parameter or the model of the request. */

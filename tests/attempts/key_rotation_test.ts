@@ -245,6 +245,59 @@ Deno.test("a key that is wrong for certain rests at once, and the rotation goes 
   assertEquals([scoped.keys().length, await scoped.resting()], [2, { up: 0 }]);
 });
 
+Deno.test("a 401 whose error does not say that the key is wrong lets no key rest that no other key replaces", async () => {
+  const bodies = [
+    "",
+    "<h1>401 Authorization Required</h1>",
+    { error: "Unauthorized" },
+    { message: "Unauthorized" },
+    { error: { code: 401, message: "User not found." } },
+    { error: { message: "This key may not access fine-tuned models.", code: null } },
+  ];
+  for (const body of bodies) {
+    const pool = poolGateway(poolConfig(`${TWO_KEYS}, {name: c, value: sk-c}`));
+    for (const key of ["sk-a", "sk-b", "sk-c"]) {
+      pool.answer(
+        key,
+        (request) => isPoison(request) ? answers(401, body) : answers(200, COMPLETION),
+      );
+    }
+    for (let n = 0; n < 4; n++) {
+      assertEquals((await pool.ask({ body: { model: "poison" } })).status, 401);
+      assertEquals(await pool.resting(), { up: 0 });
+      assertEquals((await pool.ask()).status, 200);
+    }
+  }
+});
+
+Deno.test("two requests at once, each served by the key that refuses the other one, never let all keys rest", async () => {
+  for (const named of [false, true]) {
+    const pool = poolGateway(poolConfig(TWO_KEYS));
+    const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let refused = 0;
+    const only = (served: string, at: number) => async (request: KeyedRequest) => {
+      const { model } = request.body;
+      if (model !== "for-a" && model !== "for-b" || model === served) {
+        if (model === served) await held[at]?.promise;
+        return await answers(200, COMPLETION);
+      }
+      refused++;
+      const error = { message: named ? `No access to ${model}.` : "No.", type: "t", param: null };
+      return await answers(403, { error });
+    };
+    pool.answer("sk-a", only("for-a", 0));
+    pool.answer("sk-b", only("for-b", 1));
+    const both = ["for-b", "for-a"].map((model) => pool.ask({ body: { model } }));
+    // Both are served by a key before either response arrives: each key was refused once, or will be.
+    await pool.world.advance(1);
+    for (const { resolve } of held) resolve();
+    assertEquals((await Promise.all(both)).map(({ status }) => status), [200, 200]);
+    assertEquals(refused, 2);
+    assertEquals((await pool.resting()).up, named ? 0 : 1);
+    for (let n = 0; n < 4; n++) assertEquals((await pool.ask()).status, 200);
+  }
+});
+
 Deno.test("a key that is throttled while another one rests has the shortest rest of both", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS));
   pool.answer("sk-a", refusal(429, { "retry-after": "40" }));

@@ -49,7 +49,8 @@ export function refusal(
   status: number,
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
-  const error = { message: `refused ${status}`, type: "t", param: null, code: "c" };
+  const message = status === 401 ? "Incorrect API key provided." : `refused ${status}`;
+  const error = { message, type: "t", param: null, code: "c" };
   return () => answers(status, { error }, headers);
 }
 

@@ -109,16 +109,17 @@ export function newConnections(
     return connection;
   }
 
-  /** Looks for a connection where the kernel puts new ones, else with the next sweep. */
-  function locate(connection: Connection, near = MAX_NEAR_DESCRIPTORS) {
+  /**
+   * Looks for a connection where the kernel puts new ones, else with the next sweep. The connections on the way are
+   * found too: each of many that arrive at once would else pass by all the others.
+   */
+  function locate(connection: Connection, maxAway = MAX_NEAR_DESCRIPTORS) {
     const free = sockets.lowestFree();
-    for (let away = 1; free !== null && away <= near; away++) {
+    for (let away = 1; free !== null && away <= maxAway; away++) {
       for (const descriptor of [free - away, free + away]) {
-        if (sockets.remote(descriptor) !== connection.key || found(descriptor) !== connection) {
-          continue;
-        }
-        connection.descriptor = descriptor;
-        return;
+        const near = found(descriptor);
+        if (near !== null) near.descriptor = descriptor;
+        if (near === connection) return;
       }
     }
     hurry();

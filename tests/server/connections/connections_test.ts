@@ -274,3 +274,16 @@ Deno.test("nothing is left to do once the listener is closed, also amid a sweep"
     assertEquals([listener.world.waiting, listener.sockets.isClosed], [0, true]);
   }
 });
+
+Deno.test("the descriptors of 300 sockets that open at once are found in one search, not in one for each", async () => {
+  const listener = scriptedListener(LIMITS, 4_096);
+  const { sockets } = listener;
+  for (let index = 0; index < 300; index++) listener.connect(index + 10, 40_000 + index);
+  sockets.lowestFree = () => 310;
+  const requests = Array.from({ length: 300 }, (_, index) => listener.request(40_000 + index));
+  sockets.looks = 0;
+  for (const { peer } of requests) peer.watchMessages?.(0, () => {});
+  assert(sockets.looks < 2_000, `${sockets.looks} descriptors were looked at`);
+  assert([...sockets.open.values()].every(({ receiveBufferBytes }) => receiveBufferBytes !== null));
+  listener.connections.close();
+});

@@ -152,6 +152,36 @@ Deno.test("little of what a socket sends waits in the kernel", async () => {
   listener.connections.close();
 });
 
+Deno.test("the more sockets have unfinished messages, the less of each waits in the kernel: 2 MiB for all, at least 4 KiB for one", async () => {
+  const listener = scriptedListener(LIMITS, 2_048);
+  const sockets = Array.from({ length: 1_000 }, (_, index) => {
+    const socket = listener.connect(index + 10, 40_000 + index);
+    const { peer } = listener.request(40_000 + index);
+    return { socket, watch: peer.watchMessages?.(0, () => {}) };
+  });
+  const bounds = () => [...new Set(sockets.map(({ socket }) => socket.receiveBufferBytes))];
+  const arrive = async (count: number) => {
+    for (const { socket } of sockets.slice(0, count)) received(socket, MIB);
+    await listener.world.advance(1_000);
+  };
+  await arrive(32);
+  assertEquals(bounds(), [64 * KIB]);
+  await arrive(33);
+  assertEquals(bounds(), [32 * KIB]);
+  await arrive(512);
+  assertEquals(bounds(), [4 * KIB]);
+  await arrive(1_000);
+  assertEquals(bounds(), [4 * KIB]);
+  for (const { watch } of sockets.slice(0, 500)) watch?.arrived(MIB);
+  for (const { watch } of sockets.slice(500, 968)) watch?.end();
+  await listener.world.advance(1_000);
+  assertEquals(
+    new Set(sockets.slice(0, 500).map(({ socket }) => socket.receiveBufferBytes)),
+    new Set([64 * KIB]),
+  );
+  listener.connections.close();
+});
+
 Deno.test("a client that comes back from its port is counted by its new connection", async () => {
   const { listener, socket, last } = await watched();
   received(socket, HEAD_BYTES + 5 * MIB);
