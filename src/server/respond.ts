@@ -12,7 +12,7 @@ import { refuseResponse } from "./admission/overload.ts";
 import { heldBody, MAX_SMALL_RESPONSE_BYTES, writtenPieces } from "./held_body.ts";
 import type { Pace } from "./pace.ts";
 import type { Peer } from "./peer.ts";
-import { stringChars } from "../core/json/json_pieces.ts";
+import { heldBytes } from "../state/retention.ts";
 import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
 import { type HeaderPair, newResponse, setField } from "./new_response.ts";
@@ -179,12 +179,15 @@ function storedResponse(
     const whole = { status: 200, headers, body: beginning };
     return wholeResponse(call, whole, now, responder, client);
   }
-  const copiedChars = availability === null ? 0 : stringChars(value);
+  const copiedBytes = availability === null ? 0 : heldBytes(value);
+  const hold = (bytes: number) => admission.holdResponse(call.id, copiedBytes + bytes);
+  // Counted now, not when the client takes the first piece: the next read may begin before.
+  hold(beginning.length);
   const body = heldBody(prepended(beginning, pieces), {
     cancellation: call.cancellation,
     taking: client.taking,
     pace: responder.pace,
-    onPiece: (bytes) => admission.holdResponse(call.id, copiedChars + bytes),
+    onPiece: hold,
     onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
   });
   const fields = ownFields(call);
