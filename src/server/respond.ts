@@ -25,6 +25,9 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
+/** Header field of every response. */
+export const NOSNIFF = ["x-content-type-options", "nosniff"] as const;
+
 /** Dependencies of every response besides its call. */
 export interface Responder {
   /** Called once for each call, when the last byte of its response is written. */
@@ -211,7 +214,7 @@ function ownFields({ id, report }: Call): HeaderPair[] {
   const { idHeader } = report.endpoint.errors;
   const fields: HeaderPair[] = [
     ["cache-control", "no-transform"],
-    ["x-content-type-options", "nosniff"],
+    [...NOSNIFF],
   ];
   if (idHeader !== undefined) fields.push([idHeader, id]);
   return fields;

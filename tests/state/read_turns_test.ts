@@ -3,7 +3,7 @@ import { type Result, success } from "../../src/core/result.ts";
 import { MAX_CONCURRENT_READS, newReadTurns } from "../../src/state/read_turns.ts";
 import { assertEquals } from "../support/assert.ts";
 
-/** Turns with reads that end when they are told to. */
+/** Turns, with reads that end by number. */
 function scriptedReads() {
   const turns = newReadTurns();
   const began: number[] = [];
@@ -16,7 +16,7 @@ function scriptedReads() {
   return { read, began, end: (index: number) => ends[index]?.(success(index)) };
 }
 
-Deno.test("only so many whole objects are read at the same time, and the others in the order of their calls", async () => {
+Deno.test("four whole objects are read at the same time, and further ones in the order of their calls", async () => {
   const { read, began, end } = scriptedReads();
   const reads = Array.from({ length: MAX_CONCURRENT_READS + 3 }, (_, number) => read(number));
   await Promise.resolve();
