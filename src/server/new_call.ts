@@ -4,6 +4,7 @@ import { type Call, newCallClient, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../state/call_state.ts";
+import { refuseResponse } from "./admission/overload.ts";
 import { requestHeaders } from "./request_headers.ts";
 
 /**
@@ -28,7 +29,7 @@ export function newCall(
   metrics.began(endpoint.path);
   gateway.began?.(report);
   const cancellation = state.inFlight.start(id);
-  return {
+  const call: Call = {
     id,
     method: request.method,
     path,
@@ -36,7 +37,11 @@ export function newCall(
     controls,
     cancellation,
     generation,
-    state: stateForCall(state, { cancellation, report }),
+    state: stateForCall(state, {
+      cancellation,
+      report,
+      refuseRead: () => request.method === "GET" ? refuseResponse(call) : null,
+    }),
     world,
     metrics,
     report,
@@ -46,4 +51,5 @@ export function newCall(
     capture: gateway.newCapture(generation.config, id, state.admission),
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
+  return call;
 }

@@ -12,7 +12,7 @@ import { refuseResponse } from "./admission/overload.ts";
 import { heldBody, MAX_SMALL_RESPONSE_BYTES, writtenPieces } from "./held_body.ts";
 import type { Pace } from "./pace.ts";
 import type { Peer } from "./peer.ts";
-import { stringChars } from "../core/json/json_pieces.ts";
+import { heldBytes } from "../state/retention.ts";
 import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
 import { type HeaderPair, newResponse, setField } from "./new_response.ts";
@@ -24,6 +24,9 @@ const STREAM_HEADERS = {
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 } as const;
+
+/** Header field of every response. */
+export const NOSNIFF = ["x-content-type-options", "nosniff"] as const;
 
 /** Dependencies of every response besides its call. */
 export interface Responder {
@@ -179,12 +182,15 @@ function storedResponse(
     const whole = { status: 200, headers, body: beginning };
     return wholeResponse(call, whole, now, responder, client);
   }
-  const copiedChars = availability === null ? 0 : stringChars(value);
+  const copiedBytes = availability === null ? 0 : heldBytes(value);
+  const hold = (bytes: number) => admission.holdResponse(call.id, copiedBytes + bytes);
+  // Counted now, not when the client takes the first piece: the next read may begin before.
+  hold(beginning.length);
   const body = heldBody(prepended(beginning, pieces), {
     cancellation: call.cancellation,
     taking: client.taking,
     pace: responder.pace,
-    onPiece: (bytes) => admission.holdResponse(call.id, copiedChars + bytes),
+    onPiece: hold,
     onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
   });
   const fields = ownFields(call);
@@ -208,7 +214,7 @@ function ownFields({ id, report }: Call): HeaderPair[] {
   const { idHeader } = report.endpoint.errors;
   const fields: HeaderPair[] = [
     ["cache-control", "no-transform"],
-    ["x-content-type-options", "nosniff"],
+    [...NOSNIFF],
   ];
   if (idHeader !== undefined) fields.push([idHeader, id]);
   return fields;

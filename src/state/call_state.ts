@@ -1,13 +1,15 @@
-import type { Cancellation } from "../core/cancellation.ts";
-import { clientGone, failed, type Result } from "../core/result.ts";
+import { Cancellation } from "../core/cancellation.ts";
+import { clientGone, type Failed, failed, type Result } from "../core/result.ts";
 import { interceptedObjects } from "./availability/intercepted_objects.ts";
 import type { GatewayState } from "./gateway_state.ts";
-import type { Stored } from "./object_store.ts";
+import type { ObjectStore, Stored } from "./object_store.ts";
 import type { OutcomeStore, WriteState } from "./outcome_store.ts";
 
 /** The call that uses a store. */
 export interface StoreUser {
   readonly cancellation: Cancellation;
+  /** Returns the refusal of a read whose object would find no memory; null if there is memory, or it is no read. */
+  refuseRead(): Failed | null;
   /** Records a write of the call that is not in the store. */
   readonly report: { unstored: Exclude<WriteState, "stored"> | null };
 }
@@ -22,15 +24,42 @@ export function stateForCall(state: GatewayState, user: StoreUser): GatewayState
   return {
     ...state,
     objects: interceptedObjects(
-      state.objects,
+      objectsInTurn(state, user),
       (_operation, start) => untilCancelled(cancellation, start()),
     ),
-    outcomes: outcomesForCall(state.outcomes, user),
+    outcomes: outcomesForCall(state, user),
+  };
+}
+
+/** Returns the objects as one call uses them: each operation that returns a whole object waits for its turn. */
+function objectsInTurn(
+  { objects, readTurns }: GatewayState,
+  { cancellation, refuseRead }: StoreUser,
+): ObjectStore {
+  const { responses, conversations } = objects;
+  const inTurn = <T>(start: () => Stored<T>) => readTurns(cancellation, start);
+  /** Other reads may have filled the memory while this one has waited. */
+  const read = <T>(start: () => Stored<T>) => inTurn<T>(async () => refuseRead() ?? await start());
+  return {
+    ...objects,
+    responses: {
+      ...responses,
+      find: (id) => read(() => responses.find(id)),
+      findItems: (ids) => read(() => responses.findItems(ids)),
+    },
+    conversations: {
+      ...conversations,
+      find: (id) => read(() => conversations.find(id)),
+      findItems: (ids) => read(() => conversations.findItems(ids)),
+      setMetadata: (id, metadata) => inTurn(() => conversations.setMetadata(id, metadata)),
+      append: (id, items) => inTurn(() => conversations.append(id, items)),
+      removeItem: (id, item) => inTurn(() => conversations.removeItem(id, item)),
+    },
   };
 }
 
 function outcomesForCall(
-  outcomes: OutcomeStore,
+  { outcomes, readTurns }: GatewayState,
   { cancellation, report }: StoreUser,
 ): OutcomeStore {
   async function noted(writing: Stored<WriteState>): Stored<WriteState> {
@@ -42,7 +71,9 @@ function outcomesForCall(
   return {
     storeResponse: (id, response, caller) => noted(outcomes.storeResponse(id, response, caller)),
     bind: (type, id, owner) => noted(outcomes.bind(type, id, owner)),
-    addTurn: (conversation, turn) => noted(outcomes.addTurn(conversation, turn)),
+    // The turn of a cancelled call is added too.
+    addTurn: (conversation, turn) =>
+      noted(readTurns(new Cancellation(), () => outcomes.addTurn(conversation, turn))),
     unbind: (type, id, account, caller) =>
       untilCancelled(cancellation, outcomes.unbind(type, id, account, caller)),
   };

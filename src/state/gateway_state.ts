@@ -18,6 +18,7 @@ import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts"
 import { newProviderSlots, type ProviderSlots } from "./provider_slots.ts";
 import { type KeyListener, type KeyRests, newKeyRests } from "./key_rests.ts";
 import { newTargetLoads, type TargetLoads } from "./target_loads.ts";
+import { newReadTurns, type ReadTurns } from "./read_turns.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
 
 /** Mutable state of the gateway that outlives a configuration. */
@@ -41,6 +42,8 @@ export interface GatewayState {
   readonly admission: Admission;
   /** Stored objects of clients. */
   readonly objects: ObjectStore;
+  /** Turns of the operations that bring whole objects out of a store. */
+  readonly readTurns: ReadTurns;
   /** Writes to the stored objects that follow from responses of upstreams. */
   readonly outcomes: OutcomeStore;
   /** Null for objects in the memory of the process, which are always available, and for none. */
@@ -99,6 +102,7 @@ export function newGatewayState(
     inFlight: newInFlight(),
     admission: newAdmission(server),
     objects,
+    readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
     quotas: store?.quotas ?? newMemoryQuotas(now),

@@ -70,6 +70,47 @@ Deno.test("every response has a unique id, its latency, no-transform and nosniff
   assertEquals(gateway.reports.length, seen.size);
 });
 
+/** Requests as they are on the connection, each with the status of its response. */
+const RAW_REQUESTS = [
+  [101, "GET", "/v1/responses", {
+    upgrade: "websocket",
+    connection: "upgrade",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  }],
+  [426, "GET", "/v1/responses", {}],
+  [200, "GET", "/health", {}],
+  [200, "GET", "/ready", {}],
+  [200, "GET", "/metrics", {}],
+  [200, "GET", "/v1/models", {}],
+  [404, "GET", "/nowhere", {}],
+  [404, "GET", "/v1/nowhere", {}],
+  [404, "GET", "/v1/responses/resp_1", {}],
+  [405, "DELETE", "/health", {}],
+  [405, "PUT", "/v1/chat/completions", {}],
+  [400, "POST", "/v1/chat/completions", {}],
+  [415, "POST", "/v1/chat/completions", { "content-encoding": "gzip" }],
+  [204, "OPTIONS", "/v1/models", {
+    origin: "http://localhost:1",
+    "access-control-request-method": "GET",
+  }],
+  [403, "GET", "/v1/models", { origin: "http://evil.test" }],
+  [400, "POST", "/v1/chat/completions", { "content-length": "1", "transfer-encoding": "chunked" }],
+] as const;
+
+Deno.test("nosniff is on every kind of response: of a WebSocket, of the gateway's own paths, and of errors", async () => {
+  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  for (const [status, method, path, headers] of RAW_REQUESTS) {
+    await using connection = await connectRaw(gateway.url);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    await connection.send(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${lines}\r\n`);
+    const head = await connection.receiveUntil("\r\n\r\n");
+    const what = `${method} ${path} ${lines}: ${head}`;
+    assertStringIncludes(head, `HTTP/1.1 ${status} `, what);
+    assertMatch(head, /^x-content-type-options: nosniff\r$/im, what);
+  }
+});
+
 Deno.test("the client's own request ID is ignored", async () => {
   const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
   const gateway = testGateway(oneProvider("http://up"), world);

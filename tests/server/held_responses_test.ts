@@ -3,6 +3,9 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { oneProvider, type ServedGateway, serveGateway, testGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { storeUnderTest } from "../support/store_under_test.ts";
+import { testOverStores } from "../support/over_stores.ts";
+import { MAX_CONCURRENT_READS } from "../../src/state/read_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { until } from "../support/valkey_server.ts";
 import { connectRaw } from "./raw_connection.ts";
@@ -144,9 +147,10 @@ Deno.test("a response of 16 KiB is over when it is passed to the runtime, one by
   }
 });
 
-/** A gateway with a conversation of this many items in its memory. */
+/** A gateway with a conversation of this many items in the store under test. */
 async function storedItems(count: number, chars: number, settings = "max_json_members: 200000") {
-  const { app, gateway } = testGateway(withServer(settings), scriptedWorld(), {});
+  const world = scriptedWorld();
+  const { app, gateway } = testGateway(withServer(settings), world, storeUnderTest(world));
   const post = (path: string, body: unknown) =>
     app(new Request(`http://localhost${path}`, { method: "POST", body: JSON.stringify(body) }));
   const created = parseJson(await (await post("/v1/conversations", {})).text());
@@ -176,6 +180,48 @@ Deno.test("a list is written item by item: only one is in memory as text, and th
   assertEquals(text.join(""), JSON.stringify(list));
   assertEquals([gateway.state.admission.responseBytes(), gateway.state.inFlight.count], [0, 0]);
 });
+
+Deno.test("a long text of a stored object is written in parts: none of them is in memory as a whole", async () => {
+  const { read, gateway } = await storedItems(20, 400_000);
+  const response = await read();
+  assert(gateway.state.admission.responseBytes() > 0, "counted before the client takes anything");
+  let largest = 0;
+  for await (const _piece of response.body ?? []) {
+    largest = Math.max(largest, gateway.state.admission.responseBytes());
+  }
+  assert(largest < 40_000, String(largest));
+});
+
+testOverStores(
+  "stored objects outside the memory of the process are read in turn, and none once the memory is full",
+  async () => {
+    const { read, gateway } = await storedItems(20, 100_000, "max_response_memory: 1500000");
+    const { conversations } = gateway.state.objects;
+    const { find } = conversations;
+    let running = 0, largest = 0, count = 0;
+    Object.assign(conversations, {
+      async find(id: string) {
+        count++;
+        largest = Math.max(largest, ++running);
+        try {
+          return await find(id);
+        } finally {
+          running--;
+        }
+      },
+    });
+    const responses = await Promise.all(Array.from({ length: 60 }, read));
+    assert(gateway.state.admission.responseBytes() > 2_000_000);
+    assertEquals(responses.filter(({ status }) => status === 200).length, 1);
+    const refused = responses.find(({ status }) => status === 503);
+    assertEquals(refused?.headers.get("retry-after"), "1");
+    assertEquals([largest, count < 60 / 4], [MAX_CONCURRENT_READS, true], `${count} reads`);
+    for (const { body } of responses) await body?.cancel();
+    assertEquals(gateway.state.admission.responseBytes(), 0);
+    assertEquals((await got(await read())).status, 200);
+  },
+  ["sqlite", "valkey"],
+);
 
 Deno.test("a short list has a length, and its call is over when it is passed to the runtime", async () => {
   const { read, gateway } = await storedItems(20, 100);

@@ -1,6 +1,14 @@
 import { assertEquals } from "../support/assert.ts";
 import { COMPLETION } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
+import {
+  nativeConfig,
+  nativeGateway,
+  responseOf,
+  type ScriptedResponse,
+  type SentRequest,
+  streamOf,
+} from "../support/native_gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const HOSTILE = {
@@ -60,10 +68,113 @@ for (const [path, request, status, response] of CALLS) {
       body: JSON.stringify(request),
     });
     assertEquals(answer.status, status, await answer.text());
-    for (const name of Object.keys(HOSTILE)) {
-      if (name === "x-named" || name === "content-security-policy") continue;
-      assertEquals(answer.headers.get(name), null, name);
-    }
-    assertEquals(answer.headers.get("content-security-policy"), "sandbox; default-src 'none'");
+    assertClean(answer.headers, path);
   });
 }
+
+/** Fails if a header outside of the list is there, or the page policy is not that of the gateway. */
+function assertClean(headers: Headers, what: string): void {
+  for (const name of Object.keys(HOSTILE)) {
+    if (name === "x-named" || name === "content-security-policy") continue;
+    assertEquals(headers.get(name), null, `${what}: ${name}`);
+  }
+  assertEquals(headers.get("content-security-policy"), "sandbox; default-src 'none'", what);
+  assertEquals(headers.get("x-content-type-options"), "nosniff", what);
+}
+
+const NATIVE = nativeConfig({
+  up: {
+    can: ["responses_lifecycle", "response_cancellation", "conversations", "relay: [files]"],
+    more: ["pass_headers: [x-named]"],
+  },
+});
+
+/** A gateway whose provider responds to each path with this body and hostile headers. */
+function hostileNative(bodyOf: (request: SentRequest) => ScriptedResponse["body"]) {
+  return nativeGateway(NATIVE, (request) => {
+    const body = bodyOf(request);
+    const type = typeof body === "string" ? "text/event-stream" : "application/json";
+    return { body, headers: { ...HOSTILE, "content-type": type, "x-request-id": "theirs" } };
+  });
+}
+
+Deno.test("headers outside of the list stop in native responses and their streams", async () => {
+  const gateway = hostileNative(({ json }) =>
+    json.stream === true ? streamOf("resp_1") : responseOf("resp_1")
+  );
+  for (const stream of [false, true]) {
+    const { status, headers, text } = await gateway.post("/responses", {
+      model: "m",
+      input: "x",
+      stream,
+    });
+    assertEquals([status, text.includes("said in resp_1")], [200, true]);
+    assertClean(headers, `stream: ${stream}`);
+    assertEquals(headers.get("x-named"), "by the configuration");
+  }
+});
+
+Deno.test("headers outside of the list stop in calls for what a provider has stored", async () => {
+  const list = { object: "list", data: [], has_more: false };
+  const conversation = { id: "conv_1", object: "conversation", created_at: 1, metadata: {} };
+  const gateway = hostileNative(({ method, path, json }) => {
+    if (path.includes("stream=true") || json.stream === true) return streamOf("resp_1");
+    if (path.includes("/input_items") || path.includes("/items")) return list;
+    if (path.startsWith("/conversations")) return conversation;
+    return method === "DELETE"
+      ? { id: "resp_1", object: "response", deleted: true }
+      : responseOf("resp_1");
+  });
+  await gateway.post("/responses", { model: "m", input: "x" });
+  await gateway.post("/conversations");
+  const answers = {
+    retrieve: await gateway.get("/responses/resp_1"),
+    resume: await gateway.get("/responses/resp_1?stream=true"),
+    cancel: await gateway.post("/responses/resp_1/cancel"),
+    inputItems: await gateway.get("/responses/resp_1/input_items"),
+    conversation: await gateway.get("/conversations/conv_1"),
+    items: await gateway.get("/conversations/conv_1/items"),
+    remove: await gateway.delete("/responses/resp_1"),
+  };
+  for (const [what, { status, headers }] of Object.entries(answers)) {
+    assertEquals(status, 200, what);
+    assertClean(headers, what);
+    assertEquals(headers.get("x-named"), "by the configuration", what);
+  }
+});
+
+Deno.test("an error of a provider about what it has stored has no headers outside of the list", async () => {
+  const gateway = nativeGateway(
+    NATIVE,
+    ({ method }) =>
+      method === "POST"
+        ? { body: responseOf("resp_1") }
+        : { status: 404, headers: HOSTILE, body: { error: { message: "gone" } } },
+  );
+  await gateway.post("/responses", { model: "m", input: "x" });
+  const { status, headers } = await gateway.get("/responses/resp_1");
+  assertEquals(status, 404);
+  assertClean(headers, "error");
+});
+
+Deno.test("headers outside of the list stop before the cache, and its entries have no header of a provider", async () => {
+  await using upstream = startUpstream(({ json }) =>
+    json(200, EMBEDDING, { ...HOSTILE, "x-ratelimit-remaining-requests": "1" })
+  );
+  const config = `${
+    oneProvider(upstream.url, ", pass_headers: [x-named]")
+  }caching: {enabled: true}\n`;
+  await using gateway = serveGateway(config);
+  const seen: (string | null)[][] = [];
+  for (let call = 0; call < 2; call++) {
+    const { headers, body } = await fetch(`${gateway.url}/v1/embeddings`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", input: "a" }),
+    });
+    await body?.cancel();
+    assertClean(headers, `call ${call}`);
+    const names = ["x-gateway-cache-status", "x-named", "x-ratelimit-remaining-requests"];
+    seen.push(names.map((name) => headers.get(name)));
+  }
+  assertEquals(seen, [["MISS", "by the configuration", "1"], ["HIT", null, null]]);
+});

@@ -6,7 +6,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../peer.ts";
 import { holdBody, takePlace } from "../admission/overload.ts";
-import { finishCall, type Responder } from "../respond.ts";
+import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
 import type { OpenSockets } from "./open_sockets.ts";
 import { newSocketWriter } from "./socket_writer.ts";
 import { newTurns } from "./turns.ts";
@@ -88,6 +88,7 @@ export function openSocket(
   for (const [name, value] of Object.entries(handshake.responseHeaders)) {
     response.headers.set(name, value);
   }
+  response.headers.set(...NOSNIFF);
   for (const name of ["x-gateway-request-id", "x-request-id"]) {
     response.headers.set(name, handshake.id);
   }

@@ -56,7 +56,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
       return {
         ...handshake,
         id,
-        state: stateForCall(state, { cancellation, report }),
+        state: stateForCall(state, { cancellation, report, refuseRead: () => null }),
         headers,
         controls,
         cancellation,

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { allOf, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import type { Creator } from "../bindings.ts";
 import {
   type Conversation,
@@ -11,6 +11,7 @@ import type { ConversationStore } from "../object_store.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
+import { decodeEach } from "../records/decode_each.ts";
 import { decodeObject, encodeJson } from "../records/json_records.ts";
 import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
@@ -50,7 +51,7 @@ export function newSqliteConversations(
     const metadata = await decodeObject(codec, "conversation", id, record.metadata);
     if (!metadata.ok) return metadata;
     const key = keyText(id);
-    const items = allOf(await Promise.all(record.items.map((item) => decodeItem(key, item))));
+    const items = await decodeEach(record.items, recordBytes, (item) => decodeItem(key, item));
     if (!items.ok) return items;
     if (!isMetadata(metadata.value)) return recordUnreadable();
     return success({
@@ -113,10 +114,11 @@ export function newSqliteConversations(
       if (ids.size === 0) return success([]);
       const found = await link.run("findConversationItems", [...ids].map(keyText));
       if (!found.ok) return found;
-      const decoded = await Promise.all(
-        found.value.map((record) => decodeItem(record.conversation, record)),
+      const items = await decodeEach(
+        found.value,
+        recordBytes,
+        (record) => decodeItem(record.conversation, record),
       );
-      const items = allOf(decoded);
       if (!items.ok) return items;
       return success(items.value.flatMap((item, place) => {
         const record = found.value[place];
@@ -135,6 +137,10 @@ function itemKey(conversation: string, itemId: string | null): string {
 function creatorFrom(text: string): Creator {
   const creator: Creator = JSON.parse(text);
   return creator;
+}
+
+function recordBytes({ body }: ConversationItemRecord): number {
+  return body.length;
 }
 
 function isMetadata(value: JsonObject): value is Record<string, string> {

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { allOf, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import type { Binding, Caller } from "../bindings.ts";
 import type { NewResponse, ResponseStore, Stored } from "../object_store.ts";
 import type { RecordCodec } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { outputOf, type Snapshot } from "../snapshots.ts";
 import { type ItemDigest, type ItemDigests, newItemDigests } from "./item_digests.ts";
+import { decodeEach } from "../records/decode_each.ts";
 import { decodeObject, encodeJson } from "../records/json_records.ts";
 import { keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
@@ -155,13 +156,10 @@ async function decodeItems(
   { codec, digests }: Responses,
   items: readonly ItemRecord[],
 ): Promise<Result<readonly JsonObject[]>> {
-  const decoded = await Promise.all(
-    items.map(({ digest, body }) => {
-      const known = digests.find(digest);
-      return known === null ? decodeObject(codec, "item", digest, body) : success(known);
-    }),
-  );
-  const all = allOf(decoded);
+  const all = await decodeEach(items, ({ body }) => body.length, ({ digest, body }) => {
+    const known = digests.find(digest);
+    return known === null ? decodeObject(codec, "item", digest, body) : success(known);
+  });
   if (!all.ok) return all;
   for (const [place, item] of all.value.entries()) {
     const record = items[place];

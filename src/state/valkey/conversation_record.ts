@@ -1,7 +1,8 @@
+import { decodeEach } from "../records/decode_each.ts";
 import { decodeObject, parseObject } from "../records/json_records.ts";
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json/json.ts";
-import { allOf, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import type { Creator } from "../bindings.ts";
 import type { Conversation, Metadata, NewConversation } from "../conversations.ts";
 import { keyText } from "../key_text.ts";
@@ -81,12 +82,13 @@ export async function decodeConversation(
   const metadata = await decodeMetadata(codec, key, bytesOf(values.get("m")));
   if (!metadata.ok) return metadata;
   const ordered = numbers.toSorted((one, other) => one - other);
-  const items = allOf(
-    await Promise.all(
-      ordered.map((number) =>
-        decodeItem(codec, key, names.get(`${number}`) ?? "", bytesOf(values.get(`v${number}`)))
-      ),
-    ),
+  const items = await decodeEach(
+    ordered.map((number) => ({
+      name: names.get(`${number}`) ?? "",
+      record: bytesOf(values.get(`v${number}`)),
+    })),
+    ({ record }) => record?.length ?? 0,
+    ({ name, record }) => decodeItem(codec, key, name, record),
   );
   if (!items.ok) return items;
   return success({ id, ...head.value, metadata: metadata.value, items: items.value, bytes });

@@ -1,4 +1,4 @@
-import { allOf, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import {
   type Conversation,
   duplicateItem,
@@ -10,6 +10,7 @@ import {
   unknownItem,
 } from "../conversations.ts";
 import { usesPerItem } from "../item_uses.ts";
+import { decodeEach } from "../records/decode_each.ts";
 import { keyText } from "../key_text.ts";
 import type { ConversationItem, ConversationStore, Stored, StoreStats } from "../object_store.ts";
 import { heldBytes } from "../retention.ts";
@@ -113,8 +114,10 @@ export function newValkeyConversations(records: ValkeyRecords): ValkeyConversati
         ]);
         if (!reply.ok) return reply;
         const matches = listOf(reply.value).map(listOf);
-        const found = allOf(
-          await Promise.all(matches.map((match) => decodeMatch(match, names))),
+        const found = await decodeEach(
+          matches,
+          (match) => bytesOf(match[3])?.length ?? 0,
+          (match) => decodeMatch(match, names),
         );
         if (!found.ok) return found;
         const ordered = found.value.toSorted((one, other) =>

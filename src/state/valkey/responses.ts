@@ -1,3 +1,4 @@
+import { decodeEach } from "../records/decode_each.ts";
 import { decodeObject } from "../records/json_records.ts";
 import { Buffer } from "node:buffer";
 import { allOf, type Result, success } from "../../core/result.ts";
@@ -152,10 +153,12 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
   }
 
   async function decodeItems(digests: readonly unknown[], list: readonly (Uint8Array | null)[]) {
-    const decoded = list.map((record, index) =>
-      record === null ? recordUnreadable() : items.decode(textOf(digests[index]) ?? "", record)
+    return await decodeEach(
+      list,
+      (record) => record?.length ?? 0,
+      (record, index) =>
+        record === null ? recordUnreadable() : items.decode(textOf(digests[index]) ?? "", record),
     );
-    return allOf(await Promise.all(decoded));
   }
 
   async function findItems(ids: ReadonlySet<string>): Stored<readonly ResponseItem[]> {
@@ -173,8 +176,10 @@ export function newValkeyResponses(records: ValkeyRecords): ValkeyResponses {
       const record = bytesOf(list?.[index]);
       return record === null ? [] : [{ digest, record }];
     });
-    const decoded = allOf(
-      await Promise.all(present.map(({ digest, record }) => items.decode(digest, record))),
+    const decoded = await decodeEach(
+      present,
+      ({ record }) => record.length,
+      ({ digest, record }) => items.decode(digest, record),
     );
     if (!decoded.ok) return decoded;
     const byDigest = new Map(present.map(({ digest }, index) => [digest, decoded.value[index]]));
