@@ -52,8 +52,8 @@ export function streamBody(
   { world, cancellation, flusher, trace = null, taking, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
-  /** Pieces of a large write that the runtime has not requested: it takes each as a whole, whoever reads it. */
-  let pieces: Uint8Array[] = [];
+  /** Pieces of a large write that the runtime has not requested: it buffers each as a whole for a slow client. */
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
   let lastWrite = 0;
   let isWaiting = false;
@@ -110,7 +110,7 @@ export function streamBody(
       }
       write(controller);
       if (pieces.length > 0) await waitForRoom(controller);
-      for (const piece of pieces) controller.enqueue(piece);
+      for (const piece of pieces.splice(0)) controller.enqueue(piece);
       // A client that disconnects after the last record has had the whole response, though the
       // upstream may still be ending.
       isWhole = gathered === "";
@@ -143,14 +143,12 @@ export function streamBody(
 
   /** Passes pieces to the runtime while it has room. */
   function pass(controller: ReadableStreamDefaultController<Uint8Array>) {
-    let passed = 0;
-    while (passed < pieces.length && (controller.desiredSize ?? 0) > 0) {
-      const piece = pieces[passed++];
+    while (pieces.length > 0 && (controller.desiredSize ?? 0) > 0) {
+      const piece = pieces.shift();
+      // The runtime may request the next one before this returns.
       if (piece !== undefined) controller.enqueue(piece);
+      taking?.passed(false);
     }
-    if (passed === 0) return;
-    pieces = pieces.slice(passed);
-    taking?.passed(false);
   }
 
   function isFull({ desiredSize }: ReadableStreamDefaultController<Uint8Array>): boolean {

@@ -12,8 +12,8 @@ import { scriptedWorld } from "../support/world.ts";
 import { labelsOf as messageLabels } from "./messages/generate/encoded.ts";
 import { labelsOf as responseLabels } from "./responses/encoded.ts";
 
-const CHARS = 100_000;
-const LONG = "x".repeat(CHARS);
+const LONG_CHARS = 100_000;
+const LONG = "x".repeat(LONG_CHARS);
 
 /** The bytes that an encoder or a relay holds after each of these items. */
 function heldAfter<Item>(
@@ -29,7 +29,7 @@ function heldAfter<Item>(
 /** Asserts that the bytes are those of this many long texts, with at most 4 KiB besides. */
 function assertHeld(held: readonly number[], ...texts: readonly number[]): void {
   const isNear = (bytes: number, at: number) => {
-    const rest = bytes - (texts[at] ?? 0) * CHARS;
+    const rest = bytes - (texts[at] ?? 0) * LONG_CHARS;
     return rest >= 0 && rest < 4096;
   };
   assert(held.length === texts.length && held.every(isNear), held.join(" "));

@@ -205,3 +205,18 @@ Deno.test("a failed attempt counts no more when the next one begins", async () =
   gateway.end(1);
   assertStringIncludes(await text, "Hello");
 });
+
+Deno.test("a whole response that is not valid counts no more when the next attempt begins", async () => {
+  const gateway = growing(2);
+  const { number, text } = await gateway.ask("/v1/chat/completions", CHAT, "application/json");
+  await gateway.write(number, "x".repeat(200_000));
+  assert(gateway.largest() > 100_000, String(gateway.largest()));
+  gateway.end(number);
+  await gateway.world.advance(10_000);
+  assertEquals([gateway.count(), await gateway.gauge()], [2, 0]);
+  const message = { role: "assistant", content: "Hello" };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  await gateway.write(1, JSON.stringify({ ...COMPLETION, choices }));
+  gateway.end(1);
+  assertStringIncludes(await text, "Hello");
+});

@@ -12,8 +12,8 @@ import { assert } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { PROMISES } from "./verified/verified.ts";
 
-const CHARS = 100_000;
-const LONG = "x".repeat(CHARS);
+const LONG_CHARS = 100_000;
+const LONG = "x".repeat(LONG_CHARS);
 
 function heldAfter(decoder: Decoder, values: readonly JsonObject[]): readonly number[] {
   return values.map((value) => {
@@ -25,7 +25,7 @@ function heldAfter(decoder: Decoder, values: readonly JsonObject[]): readonly nu
 /** Asserts that the bytes are those of this many long texts, with at most 4 KiB besides. */
 function assertHeld(held: readonly number[], ...texts: readonly number[]): void {
   const isNear = (bytes: number, at: number) => {
-    const rest = bytes - (texts[at] ?? 0) * CHARS;
+    const rest = bytes - (texts[at] ?? 0) * LONG_CHARS;
     return rest >= 0 && rest < 4096;
   };
   assert(held.length === texts.length && held.every(isNear), held.join(" "));
@@ -116,7 +116,7 @@ for (
       end: () => success([]),
       done: () => false,
       usage: () => null,
-      heldBytes: () => CHARS,
+      heldBytes: () => LONG_CHARS,
     };
     assert(first !== undefined && others.length < 2);
     assertHeld(heldAfter(newVerifyingDecoder(source, verifier), [{}]), 2);
@@ -131,14 +131,14 @@ Deno.test("a translation counts its decoder, its encoder, and the names and IDs 
     done: () => false,
     usage: () => null,
     resource: () => null,
-    heldBytes: () => CHARS,
+    heldBytes: () => LONG_CHARS,
   };
   const translation = translateStream({
     push: () => success([{ type: "tool_call", index: 0, id: LONG, name: LONG }]),
     end: () => success([]),
     done: () => false,
     usage: () => null,
-    heldBytes: () => CHARS,
+    heldBytes: () => LONG_CHARS,
   }, encoder);
   translation.push({ event: null, data: "", raw: null });
   assertHeld([translation.heldBytes?.() ?? 0], 4);

@@ -72,20 +72,21 @@ Deno.test("queued turns may be large, up to the limit of the queue", async () =>
   assertEquals((await client.rest()).output, "later");
 });
 
-Deno.test("a refused message counts against the queue limit with its label", async () => {
+Deno.test("refused messages wait with a label of 1,024 characters at most, so that any of their sizes may be queued", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));
   await using client = await served.open();
-  const label = "x".repeat(9 * 1024 * 1024);
   client.send(create());
-  client.send({ type: "response.steer", stream_id: label });
-  client.send({ type: "response.steer", stream_id: `${label}y` });
-  const { end, events } = await client.rest();
-  assertEquals<unknown>([events.length, end.stream_id === `${label}y`], [1, true]);
+  for (const chars of [1_024, 1_025, 9 * 1024 * 1024, 9 * 1024 * 1024]) {
+    client.send({ type: "response.steer", stream_id: "x".repeat(chars) });
+  }
   held.say("first");
   held.finish();
   assertEquals((await client.rest()).ending, "response.completed");
-  assertEquals<unknown>((await client.rest()).end.stream_id === label, true);
+  for (const label of ["x".repeat(1_024), undefined, undefined, undefined]) {
+    const { end, error, events } = await client.rest();
+    assertEquals<unknown>([events.length, end.stream_id, error.code], [1, label, "invalid_value"]);
+  }
 });
 
 Deno.test("the error of a refused message is sent in its turn, so that clients do not assign it to the running turn", async () => {
