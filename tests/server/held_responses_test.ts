@@ -147,6 +147,21 @@ Deno.test("a response of 16 KiB is over when it is passed to the runtime, one by
   }
 });
 
+Deno.test("a call whose response the runtime has as a whole is in flight until the system says that it was taken", async () => {
+  const message = { role: "assistant", content: "x".repeat(100_000) };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  const tasks: (() => void)[] = [];
+  const response = await app(chatRequest(), { whenTaken: (task) => void tasks.push(task) });
+  await response.text();
+  const { inFlight, admission } = gateway.state;
+  assert(admission.responseBytes() > 100_000);
+  assertEquals([inFlight.count, tasks.length], [1, 1]);
+  for (const task of tasks) task();
+  assertEquals([inFlight.count, admission.responseBytes()], [0, 0]);
+});
+
 /** A gateway with a conversation of this many items in the store under test. */
 async function storedItems(count: number, chars: number, settings = "max_json_members: 200000") {
   const world = scriptedWorld();
