@@ -227,7 +227,7 @@ Deno.test("a query that chooses another model or price at the provider is refuse
   }
 });
 
-Deno.test("a tool with a model of its own needs permission for it", async () => {
+Deno.test("a tool with its own model needs permission for it", async () => {
   const calls = routerGateway("models: [cheap*]");
   const call = (model: string) =>
     calls.post("/responses", {

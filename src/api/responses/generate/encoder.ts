@@ -195,7 +195,7 @@ export function encodeResponse(
   events: readonly StreamEvent[],
   labels: EncoderLabels,
 ): Result<WholeResponse> {
-  // Nobody reads the records, which hold each text four times.
+  // No one reads the records, which hold each text four times.
   const encoder = newResponseEncoder(labels, () => "");
   for (const event of events) {
     const step = encoder.push(event);

@@ -209,7 +209,7 @@ Deno.test("signed thinking stays in one item, and the next thinking begins a new
   );
 });
 
-Deno.test("a whole response writes no records, which nobody would read", () => {
+Deno.test("a whole response writes no records", () => {
   const { stringify } = JSON;
   const said = "a".repeat(1000);
   let written = 0;
