@@ -111,7 +111,7 @@ export function newConnections(
 
   /**
    * Looks for a connection where the kernel puts new ones, else with the next sweep. The connections on the way are
-   * found too: each of many that arrive at once would else pass by all the others.
+   * found too: each of many that arrive at once would else be compared with all.
    */
   function locate(connection: Connection, maxAway = MAX_NEAR_DESCRIPTORS) {
     const free = sockets.lowestFree();

@@ -275,7 +275,7 @@ Deno.test("nothing is left to do once the listener is closed, also amid a sweep"
   }
 });
 
-Deno.test("the descriptors of 300 sockets that open at once are found in one search, not in one for each", async () => {
+Deno.test("the descriptors of 300 sockets that open at once are found in one search, not in one for each", () => {
   const listener = scriptedListener(LIMITS, 4_096);
   const { sockets } = listener;
   for (let index = 0; index < 300; index++) listener.connect(index + 10, 40_000 + index);
