@@ -5,6 +5,7 @@ import type { Cancellation } from "../core/cancellation.ts";
 import type { Pace } from "./pace.ts";
 import type { BodyEnding } from "./stream_body.ts";
 import type { Taking } from "./taking.ts";
+import { viewPieces } from "./view_pieces.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -13,16 +14,6 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * costs anyway. Larger ones are passed in pieces as the client takes them.
  */
 export const MAX_SMALL_RESPONSE_BYTES = 16 * 1024;
-
-/** Size of a piece. The runtime takes some ahead: measured, up to 0.5 MiB for one connection. */
-const PIECE_BYTES = 64 * 1024;
-
-/** Yields the bytes in pieces of 64 KiB. */
-export function* viewPieces(bytes: Bytes): Generator<Bytes, void, void> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    yield bytes.subarray(at, at + PIECE_BYTES);
-  }
-}
 
 /** Yields the JSON of an object in pieces of `MAX_SMALL_RESPONSE_BYTES` or one element of a list. */
 export function* writtenPieces(value: JsonObject): Generator<Bytes, void, void> {

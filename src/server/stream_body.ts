@@ -5,9 +5,9 @@ import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Flusher } from "./flusher.ts";
-import { viewPieces } from "./held_body.ts";
 import { watchSilence } from "./silence.ts";
 import type { Taking } from "./taking.ts";
+import { viewPieces } from "./view_pieces.ts";
 
 /** Records that arrive within this time after the last write are buffered and written together. */
 const GATHER_MS = 1;
