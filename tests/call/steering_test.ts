@@ -117,6 +117,7 @@ Deno.test("the refusal names the member, and members that name permitted models 
   }
   const served: readonly (readonly [Readonly<Record<string, string>>, JsonObject])[] = [
     [keyOf("ada"), { models: ["cheap-2", "cheap-3"], provider: null }],
+    [keyOf("ada"), { models: Array(100).fill("cheap-2") }],
     [keyOf("bob"), { models: ["dear"], provider: { order: ["x"] }, route: "fallback" }],
   ];
   for (const [headers, members] of served) {
@@ -127,7 +128,7 @@ Deno.test("the refusal names the member, and members that name permitted models 
     );
     assertEquals(response.status, 200, response.text);
   }
-  assertEquals(calls.requests.length, 2);
+  assertEquals(calls.requests.length, 3);
 });
 
 Deno.test("a service tier at another price is refused for a key with a budget in USD", async () => {
