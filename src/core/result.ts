@@ -54,6 +54,11 @@ export function clientGone(): Failed<Fault> {
   return fault("client_cancelled", "The client has gone.");
 }
 
+/** Returns the failed result of a cancelled call; a call that is cancelled without a reason has lost its client. */
+export function cancelled(reason: Failure | null): Failed {
+  return reason === null ? clientGone() : failed(reason);
+}
+
 /** Returns the values of all results, or the first failure. */
 export function allOf<T>(results: readonly Result<T>[]): Result<readonly T[]> {
   const values: T[] = [];

@@ -93,8 +93,11 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
   heldBytes?(): number;
 }
 
-/** Size in memory of a tool call besides its texts, which decoders and encoders keep to the end of a response. */
-export const CALL_BYTES = 512;
+/** Size in memory of a tool call, content block or output item besides its texts. */
+export const ITEM_BYTES = 512;
+
+/** Size in memory of an event or a piece of a text besides its characters. */
+export const EVENT_BYTES = 32;
 
 /** Returns the counts so far of a stream that ended at a stop text: its output has no final count. */
 function unfinished(usage: Usage | null): Usage | null {
@@ -118,7 +121,7 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     if (!events.ok) return events;
     const records: StreamRecord[] = [];
     for (const event of events.value) {
-      if (event.type === "tool_call") callBytes += CALL_BYTES + event.id.length + event.name.length;
+      if (event.type === "tool_call") callBytes += ITEM_BYTES + event.id.length + event.name.length;
       const step = encoder.push(event);
       if (!step.ok) return step;
       pushAll(records, step.value);

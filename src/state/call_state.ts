@@ -1,5 +1,5 @@
 import { Cancellation } from "../core/cancellation.ts";
-import { clientGone, type Failed, failed, type Result } from "../core/result.ts";
+import { cancelled, type Failed, type Result } from "../core/result.ts";
 import { interceptedObjects } from "./availability/intercepted_objects.ts";
 import type { GatewayState } from "./gateway_state.ts";
 import type { ObjectStore, Stored } from "./object_store.ts";
@@ -83,7 +83,7 @@ function outcomesForCall(
 function untilCancelled<T>(cancellation: Cancellation, operation: Stored<T>): Stored<T> {
   return new Promise<Result<T>>((resolve, reject) => {
     const unsubscribe = cancellation.onCancel((reason) => {
-      resolve(reason === null ? clientGone() : failed(reason));
+      resolve(cancelled(reason));
     });
     operation.then(resolve, reject).finally(() => unsubscribe());
   });

@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { clientGone, failed } from "../core/result.ts";
+import { cancelled } from "../core/result.ts";
 import { newLinkedQueue } from "./linked_queue.ts";
 import type { Stored } from "./object_store.ts";
 
@@ -54,8 +54,7 @@ export function newReadTurns(): ReadTurns {
 
   return async (cancellation, start) => {
     if (!await comesToTurn(cancellation)) {
-      const { reason } = cancellation;
-      return reason === null ? clientGone() : failed(reason);
+      return cancelled(cancellation.reason);
     }
     try {
       return await start();

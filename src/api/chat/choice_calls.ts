@@ -6,7 +6,7 @@ import {
   newCallFinder,
   textOf,
 } from "../../wires/compat/find_call.ts";
-import { CALL_BYTES } from "../../core/stream.ts";
+import { ITEM_BYTES } from "../../core/stream.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import type { Change } from "./relay_edits.ts";
 
@@ -98,7 +98,7 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
   return {
     read,
     isOpen: () => open.size > 0,
-    heldBytes: () => idChars + relayed.size * CALL_BYTES,
+    heldBytes: () => idChars + relayed.size * ITEM_BYTES,
     nameOpenCalls() {
       for (const call of open) call.id = nameCall("");
       open.clear();

@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../core/awaitable.ts";
-import { clientGone, type Failed, failed } from "../../core/result.ts";
+import { cancelled, type Failed } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { QuotaDecision, QuotaScope } from "../../state/quota_store.ts";
 import { internalError } from "../internal_error.ts";
@@ -29,7 +29,7 @@ function waitFor(
 ): Promise<Failed | null> {
   const { promise, resolve } = Promise.withResolvers<Failed | null>();
   const unsubscribe = call.cancellation.onCancel((reason) => {
-    resolve(reason === null ? clientGone() : failed(reason));
+    resolve(cancelled(reason));
   });
   decision.then((decided) => {
     unsubscribe();

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { CALL_BYTES } from "../../core/stream.ts";
+import { ITEM_BYTES } from "../../core/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
@@ -136,7 +136,7 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       return announced === finder.calls.length ? success(events) : withoutName();
     },
     count: () => finder.calls.length,
-    heldBytes: () => length + (pieces + finder.calls.length) * CALL_BYTES,
+    heldBytes: () => length + (pieces + finder.calls.length) * ITEM_BYTES,
   };
 }
 

@@ -2,14 +2,12 @@ import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/result.ts";
+import { EVENT_BYTES } from "../../core/stream.ts";
 import { decodeAnnotations, thinkingEvents } from "./response.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
-
-/** Size in memory of a piece of a text besides its characters. */
-const PIECE_BYTES = 32;
 
 /** One content block of a stream, between its start and stop events. */
 export interface OpenBlock {
@@ -103,7 +101,7 @@ function openThinking(start: JsonObject): Opening {
     events: think(textOf(start.thinking)),
     block: {
       isSound: () => true,
-      heldBytes: () => thinking.length + textOf(signature).length + pieces * PIECE_BYTES,
+      heldBytes: () => thinking.length + textOf(signature).length + pieces * EVENT_BYTES,
       add(delta) {
         // A signature replaces the one before (Messages API, streaming).
         if (delta.type === "signature_delta") signature = delta.signature;
@@ -132,7 +130,7 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
 
   const block: OpenBlock = {
     isSound: () => isJsonObject(pieces.join("")),
-    heldBytes: () => chars + pieces.length * PIECE_BYTES,
+    heldBytes: () => chars + pieces.length * EVENT_BYTES,
     add: (delta) =>
       success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
     close() {

@@ -67,6 +67,16 @@ export function parseUsage(given: Optional): Result<Usage | null> {
   return success(usage === null ? null : { ...usage, ...serviceTierOf(given.service_tier) });
 }
 
+/**
+ * Returns the usage of a stream so far; null if there is none or it is invalid. `isEarly` is true before the first
+ * `message_delta`, whose output counts replace those of the start.
+ */
+export function usageSoFar(given: JsonObject | null, isEarly: boolean): Usage | null {
+  const read = parseUsage(given);
+  if (!read.ok || read.value === null) return null;
+  return isEarly ? { ...read.value, isEarly } : read.value;
+}
+
 function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
   if (given === "standard") return { serviceTier: "default" };
   return given === "priority" ? { serviceTier: "priority" } : {};

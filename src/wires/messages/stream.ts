@@ -1,4 +1,4 @@
-import type { Decoder } from "../../core/stream.ts";
+import { type Decoder, ITEM_BYTES } from "../../core/stream.ts";
 import type { StreamEvent } from "../../core/events.ts";
 import {
   isObject,
@@ -12,7 +12,7 @@ import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, mergeUsage, parseUsage } from "./response.ts";
+import { decodeEnd, decodeStart, mergeUsage, usageSoFar } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
 import type { Optional } from "../chat_request/refusals.ts";
@@ -20,9 +20,6 @@ import type { Optional } from "../chat_request/refusals.ts";
 type Events = Result<readonly StreamEvent[]>;
 
 const NOTHING: Events = { ok: true, value: [] };
-
-/** Size in memory of an open block besides its texts. */
-const BLOCK_BYTES = 512;
 
 /**
  * Returns the decoder of a Messages stream. The `type` in the data decides, because the event line
@@ -132,11 +129,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
     done: () => done,
-    heldBytes: () => openBytes + open.size * BLOCK_BYTES,
-    usage() {
-      const counted = parseUsage(usage);
-      if (!counted.ok || counted.value === null) return null;
-      return isEarly ? { ...counted.value, isEarly } : counted.value;
-    },
+    heldBytes: () => openBytes + open.size * ITEM_BYTES,
+    usage: () => usageSoFar(usage, isEarly),
   };
 }

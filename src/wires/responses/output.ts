@@ -2,6 +2,7 @@ import type { StreamEvent } from "../../core/events.ts";
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
+import { ITEM_BYTES } from "../../core/stream.ts";
 import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../chat_request/refusals.ts";
@@ -44,9 +45,6 @@ export interface OutputReader {
   /** Returns the bytes that are held of the items and their parts. */
   heldBytes(): number;
 }
-
-/** Size in memory of what is known of an item or a part of it. */
-const ITEM_BYTES = 512;
 
 interface Item extends BegunItem {
   /** Position among the calls of the response. */

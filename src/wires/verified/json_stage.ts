@@ -1,16 +1,10 @@
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import { type Result, success } from "../../core/result.ts";
+import { EVENT_BYTES } from "../../core/stream.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "./response_promise.ts";
-import {
-  endedEarly,
-  EVENT_BYTES,
-  isCutBy,
-  newHeldEvents,
-  type Stage,
-  type StageOptions,
-} from "./stage.ts";
+import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /** What a response does whose text is none of an object. */
 const NO_OBJECT = "holds text that is no JSON object";

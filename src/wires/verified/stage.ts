@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { FinishReason, StreamEvent } from "../../core/events.ts";
 import type { Fault } from "../../core/failure.ts";
 import { type Failed, fault, type Result } from "../../core/result.ts";
-import type { Codec } from "../../core/stream.ts";
+import { type Codec, EVENT_BYTES } from "../../core/stream.ts";
 import type { CheckBudget } from "./check_budget.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
@@ -34,9 +34,6 @@ const MAX_WAITING_EVENTS = 1_024;
 
 /** Maximum size of the events that a stage holds back: the limit of bytes before the commit. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
-
-/** Overhead in memory of an event, besides its text. */
-export const EVENT_BYTES = 32;
 
 /** Events that a stage holds back, in their order. */
 export interface HeldEvents {

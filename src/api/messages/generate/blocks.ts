@@ -2,6 +2,7 @@ import type { StreamEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
+import { EVENT_BYTES } from "../../../core/stream.ts";
 import { isJsonObject } from "../../../formats/parse_limits.ts";
 import { type JsonEnd, newJsonEnd } from "../../json_object_end.ts";
 import { sealThinking } from "../../sealed_thinking.ts";
@@ -31,9 +32,6 @@ const MAX_STORED_CHARS = 16 * 1024 * 1024;
 
 /** Overhead of one block, counted in addition to its text: objects cost far more. */
 const BLOCK_OVERHEAD_CHARS = 512;
-
-/** Size in memory of a piece of a text besides its characters. */
-const PIECE_BYTES = 32;
 
 /** One content block, from its first event to its end. */
 interface Block {
@@ -170,8 +168,8 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
 
   function hold(block: Block, chars: number): void {
     size += chars;
-    block.bytes += chars + PIECE_BYTES;
-    textBytes += chars + PIECE_BYTES;
+    block.bytes += chars + EVENT_BYTES;
+    textBytes += chars + EVENT_BYTES;
   }
 
   /** Counts the text of a block no more: it was sent. */

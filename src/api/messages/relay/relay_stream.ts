@@ -2,9 +2,8 @@ import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
 import type { StreamTranslation } from "../../../core/stream.ts";
-import type { Usage } from "../../../core/events.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
-import { mergeUsage, parseUsage } from "../../../wires/messages/response.ts";
+import { mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
 import { errorRecord } from "../errors.ts";
 import { eventData, eventType } from "./event.ts";
 
@@ -64,11 +63,7 @@ export function newMessageRelay(
     return success(released);
   }
 
-  function counted(): Usage | null {
-    const read = parseUsage(usage);
-    if (!read.ok || read.value === null) return null;
-    return isEarly ? { ...read.value, isEarly } : read.value;
-  }
+  const counted = () => usageSoFar(usage, isEarly);
 
   return {
     push,

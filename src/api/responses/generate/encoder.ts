@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { EventEncoder } from "../../../core/stream.ts";
+import { EVENT_BYTES, type EventEncoder } from "../../../core/stream.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
 import type { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
@@ -40,9 +40,6 @@ export interface WholeResponse {
 
 /** Memory limit of one translated response, in bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
-
-/** Overhead in memory of one event, besides its text. */
-const EVENT_BYTES = 32;
 
 /** Overhead of one item or part in bytes, counted in addition to its text: objects cost far more. */
 const PIECE_OVERHEAD_BYTES = 1024;
