@@ -63,7 +63,7 @@ export function serveLasting(
    * newest one has connections: runtimes after 2.7.11 report the loss while they are open.
    */
   async function endLost(): Promise<void> {
-    await lost?.shutdown().catch(() => {});
+    if (lost !== null) await end(lost);
   }
 
   function look() {
@@ -86,7 +86,12 @@ export function serveLasting(
     addr,
     async shutdown() {
       clearInterval(timer);
-      await Promise.all([endLost(), ...servers.values().map((server) => server.shutdown())]);
+      await Promise.all([endLost(), ...servers.values().map(end)]);
     },
   };
+}
+
+/** Shuts a server down. One that has lost its socket fails with the loss, however late it is shut down. */
+async function end(server: Deno.HttpServer<Deno.NetAddr>): Promise<void> {
+  await server.shutdown().catch(() => {});
 }
