@@ -110,6 +110,8 @@ async function isListening(port: number): Promise<boolean> {
   } catch (error) {
     // A listener that is being closed resets what it has not accepted.
     if (error instanceof Deno.errors.ConnectionReset) return true;
+    // The same reset, which arrives before the runtime asks for the address of the other side.
+    if (error instanceof Deno.errors.NotConnected) return true;
     assert(error instanceof Deno.errors.ConnectionRefused);
     return false;
   }
