@@ -1,5 +1,6 @@
 import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
+import { type BodyTurns, newBodyTurns } from "./body_turns.ts";
 import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
@@ -40,6 +41,8 @@ export interface GatewayState {
   readonly sharedCache: SharedCache | null;
   readonly inFlight: InFlight;
   readonly admission: Admission;
+  /** Turns of the response bodies that are being read. */
+  readonly bodyTurns: BodyTurns;
   /** Stored objects of clients. */
   readonly objects: ObjectStore;
   /** Turns of the operations that bring whole objects out of a store. */
@@ -101,6 +104,7 @@ export function newGatewayState(
       : newSharedCache(store.cachedResponses, store.availability.isUp),
     inFlight: newInFlight(),
     admission: newAdmission(server),
+    bodyTurns: newBodyTurns(world),
     objects,
     readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),

@@ -92,7 +92,8 @@ export async function open(
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    const reply = await readReply(response.value, openBody(response.value, timer, memory));
+    const body = openBody(response.value, timer, { memory, turns: call.state.bodyTurns });
+    const reply = await readReply(response.value, body);
     if (!reply.ok) {
       memory.end(0);
       meter?.fail(null, isCancelled());
