@@ -62,6 +62,25 @@ function findRepeatedKey(members: readonly Member[]): string {
   return "";
 }
 
+/** Maximum number of members of the outermost object: each is compared with the fields of an endpoint. */
+const MAX_MEMBERS = 10_000;
+
+/**
+ * Parses the body of a client's request like `parseDocument`. Refused as `request_too_large` if it holds more than
+ * `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`.
+ */
+export function parseRequest(
+  text: string,
+  maxItems: number,
+  bytes?: Uint8Array<ArrayBuffer>,
+): Result<JsonDocument> {
+  const parsed = checkItems(text, maxItems) ?? parseDocument(text, bytes);
+  return !parsed.ok || parsed.value.members.length <= MAX_MEMBERS ? parsed : refuse(
+    "request_too_large",
+    `The request holds more than ${MAX_MEMBERS} members in its outermost object; send fewer.`,
+  );
+}
+
 /**
  * Refuses a JSON text with more than `limit` members and elements as `request_too_large`; null if
  * it may be parsed. Costs a small part of parsing, and nothing for a short text.

@@ -2,7 +2,7 @@ import type { RequestHeaders } from "../core/request_headers.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
-import { checkItems, emptyDocument, parseDocument } from "../formats/document.ts";
+import { emptyDocument, parseRequest } from "../formats/document.ts";
 import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
@@ -46,7 +46,7 @@ export async function readBody(
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
-  return checkItems(text, max_json_members) ?? parseDocument(text, bytes.value);
+  return parseRequest(text, max_json_members, bytes.value);
 }
 
 /** Reads the multipart body of a request, of at most `max_upload` bytes, like `readBody`. */

@@ -55,6 +55,17 @@ Deno.test("the member limit applies to a message over a socket, and the socket s
   assert(upstream.sent.length === 1);
 });
 
+Deno.test("the outermost object of a request may have 10,000 members", async () => {
+  const body = (count: number) =>
+    `{"model":"m","messages":[{"role":"user","content":"Hi"}],${
+      Array.from({ length: count - 2 }, (_, at) => `"x${at}":null`).join(",")
+    }}`;
+  assertEquals((await post(body(10_000))).status, 200);
+  const refused = await post(body(10_001));
+  assertEquals(verdictOf(refused), TOO_LARGE);
+  assertStringIncludes(refused.text, "10000");
+});
+
 Deno.test("a member whose key has an escape counts as 40, because its object may be read three times", async () => {
   const body = (count: number) =>
     `{"model":"m","messages":[{"role":"user","content":"\\n"}],"extra":{${

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { fault, type Result, success } from "../../core/result.ts";
 import { ITEM_BYTES } from "../../core/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
@@ -30,6 +30,9 @@ export interface CallReader {
  */
 const MAX_WAITING_PIECES = 512;
 
+/** Maximum number of calls in one message or delta, which take three times as long to read as to parse. */
+const MAX_CALLS = 20_000;
+
 /** Maximum length of the buffered arguments. */
 const MAX_WAITING_CHARS = 1024 * 1024;
 
@@ -58,6 +61,12 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
   function read(message: JsonObject, text: string): Events {
     const list = message.tool_calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
+    if (list.length > MAX_CALLS) {
+      return fault(
+        "upstream_response_too_large",
+        "The provider's answer holds too many tool calls.",
+      );
+    }
     const events: StreamEvent[] = [];
     let exact: readonly JsonValue[] | null = null;
     // The text is parsed at most once more, for any number of calls.

@@ -211,3 +211,9 @@ Deno.test("20,000 calls without an index are separate calls, with arguments as o
     assertEquals(events.length, 2 * ids.length);
   }
 });
+
+Deno.test("a response with more than 20,000 calls is too large", () => {
+  const tool_calls = Array(20_001).fill({ id: "c", function: { name: "f", arguments: "{}" } });
+  const message = { role: "assistant", tool_calls };
+  assertEquals(failureOf(completion(message, "tool_calls")).kind, "upstream_response_too_large");
+});

@@ -5,7 +5,7 @@ import {
   type JsonValue,
 } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
-import { checkItems, parseDocument } from "../../../formats/document.ts";
+import { parseDocument, parseRequest } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
 
 /** Parsed `response.create` message of a WebSocket. */
@@ -42,7 +42,7 @@ function streamIdOf({ stream_id: streamId, response }: JsonObject): JsonValue {
 
 /** Parses a message as a JSON object. Refuses more than `maxItems` members and elements. */
 export function parseMessage(text: string, maxItems: number): Result<JsonDocument> {
-  const document = checkItems(text, maxItems) ?? parseDocument(text);
+  const document = parseRequest(text, maxItems);
   if (document.ok || document.failure.kind === "request_too_large") return document;
   return refuse(
     "invalid_json",
