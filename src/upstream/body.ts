@@ -10,8 +10,8 @@ import type { AttemptTimer } from "./attempt_timer.ts";
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
 const READ_BUFFER_BYTES = 16 * 1024;
 
-/** Bytes of a body that are read without waiting for its turn: a short response never waits for large ones. */
-const BYTES_WITHOUT_TURN = 16 * 1024;
+/** Bytes at the beginning of a body that are read at once: a short response never waits for large ones. */
+const MAX_IMMEDIATE_BYTES = 16 * 1024;
 
 /** Reader of a response body. Timeouts apply to every read, and errors become a Fault. */
 export interface BodyReader {
@@ -37,7 +37,7 @@ export function openBody(
   const { cancellation } = timer;
   const reader = newRawReader(response);
   let last: Bytes | undefined;
-  let bytesWithoutTurn = BYTES_WITHOUT_TURN;
+  let immediateBytes = MAX_IMMEDIATE_BYTES;
   // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone does not
   // stop the body.
   cancellation.onCancel(() => void cancelled(reader));
@@ -45,7 +45,7 @@ export function openBody(
   return {
     async read() {
       try {
-        const turn = bytesWithoutTurn > 0 ? null : turns?.next() ?? null;
+        const turn = immediateBytes > 0 ? null : turns?.next() ?? null;
         if (turn !== null) await turn;
         timer.readStarted();
         const bytes = await reader.next(last?.buffer);
@@ -54,7 +54,7 @@ export function openBody(
           return reason === null ? END : failed(reason);
         }
         last = bytes;
-        bytesWithoutTurn -= bytes.length;
+        immediateBytes -= bytes.length;
         timer.bytesReceived();
         memory?.arrived(bytes.length);
         return success(bytes);
