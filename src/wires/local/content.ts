@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import {
+  brokenRule,
   missing,
   type Optional,
   unknownMember,
@@ -105,7 +106,7 @@ function parseBase64(url: string, path: string): Result<string> {
   // The pattern searches for one foreign character: a pattern that matches the whole text would
   // need a stack as long as the image.
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) {
-    return refuse("invalid_value", `'${path}' must hold base64 data.`, path);
+    return brokenRule(path, "must hold base64 data");
   }
   return success(digits + "=".repeat((4 - digits.length % 4) % 4));
 }

@@ -1,8 +1,14 @@
 import { isObject, type JsonDocument, type JsonValue } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { parseEffort } from "../chat_request/effort.ts";
-import { undeclared, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
+import {
+  contradiction,
+  undeclared,
+  unknownMember,
+  unsupported,
+  wrongType,
+} from "../chat_request/refusals.ts";
 import type { Losses } from "../chat_request/losses.ts";
 import { addSchemaLosses, parseSchema } from "../chat_request/json_schema.ts";
 import { permitsCalls } from "../verified/format_promises.ts";
@@ -58,7 +64,7 @@ export function encodeThink(
   if (level === null) return success(disabled.value ? false : thinks ? true : undefined);
   const think = encodeLevel(level, path, provider);
   if (think.ok && disabled.value && think.value !== false) {
-    return refuse("invalid_parameter_combination", `'${path}' asks for thinking.`, "thinking");
+    return contradiction("thinking", `'${path}' asks for thinking.`);
   }
   return think;
 }

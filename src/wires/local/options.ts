@@ -5,8 +5,14 @@ import {
   type JsonValue,
   numberOf,
 } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
-import { unsupported, wrongType } from "../chat_request/refusals.ts";
+import { type Result, success } from "../../core/result.ts";
+import {
+  brokenRule,
+  contradiction,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../chat_request/refusals.ts";
 import { exactMember } from "./fields.ts";
 
 /** Runtime settings that are top-level fields of the request, not members of `options`. */
@@ -76,7 +82,7 @@ function numberOptions(document: JsonDocument): Result<JsonObject> {
     if (number === null) return wrongType(key, "a number");
     if (whole && !Number.isInteger(number)) return wrongType(key, "an integer");
     if (number < least || number > most) {
-      return refuse("invalid_value", `'${key}' must be from ${least} to ${most}.`, key);
+      return wrongValue(key, `from ${least} to ${most}`);
     }
     // The runtime treats a negative seed as "any".
     if (key === "seed" && number < 0) return unsupported(key);
@@ -92,15 +98,14 @@ function limitOption(document: JsonDocument): Result<JsonObject> {
   });
   for (const { key, number } of limits) {
     if (number === null || !Number.isInteger(number)) return wrongType(key, "an integer");
-    if (number < 1) return refuse("invalid_value", `'${key}' must be at least 1.`, key);
+    if (number < 1) return wrongValue(key, "at least 1");
   }
   const [first, second] = limits;
   if (first === undefined) return success({});
   if (second !== undefined && first.number !== second.number) {
-    return refuse(
-      "invalid_parameter_combination",
-      "'max_tokens' and 'max_completion_tokens' must be equal when both are sent.",
+    return contradiction(
       "max_tokens",
+      "'max_tokens' and 'max_completion_tokens' must be equal when both are sent.",
     );
   }
   return success({ num_predict: first.value });
@@ -113,7 +118,7 @@ function stopOption(document: JsonDocument): Result<JsonObject> {
   for (const [index, text] of stop.entries()) {
     const path = isList ? `stop[${index}]` : "stop";
     if (typeof text !== "string") return wrongType(path, "a string");
-    if (text === "") return refuse("invalid_value", `'${path}' must not be empty.`, path);
+    if (text === "") return brokenRule(path, "must not be empty");
   }
   return success(stop.length === 0 ? {} : { stop });
 }

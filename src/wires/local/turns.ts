@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { mapCalls } from "../chat_request/chat_calls.ts";
 import { parseCitations } from "../chat_request/citations.ts";
 import { newSentBackFilter } from "../chat_request/sent_back.ts";
@@ -7,6 +7,7 @@ import { type Content, parseContent, type PartType } from "./content.ts";
 import type { Losses } from "../chat_request/losses.ts";
 import { FIELDS } from "./fields.ts";
 import {
+  brokenRule,
   missing,
   type Optional,
   parseArguments,
@@ -29,7 +30,7 @@ export function encodeTurns(
 ): Result<readonly JsonObject[]> {
   if (!Array.isArray(messages)) return wrongType("messages", "an array");
   if (messages.length === 0) {
-    return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
+    return brokenRule("messages", "must hold at least one message");
   }
   const calls: Calls = new Map();
   const filter = newSentBackFilter();
@@ -65,7 +66,7 @@ function encodeTurn(
     case "function":
       return functionTurn(message, path, losses);
     default:
-      return refuse("invalid_value", `'${path}.role' is not a known role.`, `${path}.role`);
+      return brokenRule(`${path}.role`, "is not a known role");
   }
 }
 
@@ -161,11 +162,7 @@ function toolTurn(
   if (typeof id !== "string") return missing(`${path}.tool_call_id`);
   const name = calls.get(id);
   if (name === undefined) {
-    return refuse(
-      "invalid_value",
-      `'${path}.tool_call_id' names no tool call of an earlier message.`,
-      `${path}.tool_call_id`,
-    );
+    return brokenRule(`${path}.tool_call_id`, "names no tool call of an earlier message");
   }
   return success({
     role: "tool",

@@ -8,6 +8,7 @@ import {
   type Optional,
   parseArguments,
   unknownMember,
+  unsigned,
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
@@ -70,7 +71,7 @@ function thinkingBlocks(message: JsonObject, path: string): Blocks {
   // Reasoning without thinking blocks cannot be sent, because its signature is unknown. Beside
   // blocks it only repeats them.
   if (blocks.length === 0 && (message.reasoning_content ?? "") !== "") {
-    return unsupported(`${path}.reasoning_content`, "Send the 'thinking_blocks' of the answer.");
+    return unsigned(`${path}.reasoning_content`);
   }
   const encoded: JsonObject[] = [];
   for (const [index, block] of blocks.entries()) {
