@@ -11,7 +11,7 @@ export type TurnKind = "start" | "rest";
  * Time since the beginning of a turn of the event loop in which such work may begin, in milliseconds. The work of
  * short calls goes on for longer: it is behind the large bodies otherwise.
  */
-const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 16, rest: 4 };
+const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4 };
 
 /** Work of each kind that begins in every turn, however long the turn has taken already. */
 const MIN_PER_TURN = 2;

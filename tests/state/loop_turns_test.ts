@@ -61,9 +61,9 @@ Deno.test("further pieces of 200 large bodies take at most 4 ms, or two pieces, 
   }
 });
 
-Deno.test("the beginnings of 300 calls take at most 16 ms of one turn of the event loop", async () => {
+Deno.test("the beginnings of 300 calls take at most 8 ms of one turn of the event loop", async () => {
   const turns = await workOfTurns(named("call", 300, "start"), 1, 2);
-  for (const calls of turns) assert(calls.length <= 9, `${calls.length}`);
+  for (const calls of turns) assert(calls.length <= 5, `${calls.length}`);
   assertEquals(turns.flat(), Object.keys(named("call", 300, "start")));
 });
 
