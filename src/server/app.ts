@@ -230,6 +230,8 @@ async function runEndpoint(
       recordModel(call, body.value.value.model);
       call.capture?.request(body.value.text);
     }
+    const turn = call.state.turns.next("start");
+    if (turn !== null) await turn;
     return await endpoint.handle(call, requestOf(req, endpoint, body?.value ?? emptyDocument));
   } catch (error) {
     return internalError(call, error);

@@ -92,7 +92,7 @@ export async function open(
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    const body = openBody(response.value, timer, { memory, turns: call.state.bodyTurns });
+    const body = openBody(response.value, timer, { memory, turns: call.state.turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
       memory.end(0);
