@@ -23,11 +23,10 @@ import {
   type StateOperation,
 } from "../core/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
-import { keyLabelField } from "./key_labels.ts";
-import { type Instruments, registerInstruments } from "./instruments.ts";
+import { type Instruments, keyLabelField, registerInstruments } from "./instruments.ts";
 import type { MetricValues } from "./metric_sum.ts";
-import { registerProcessMetrics } from "./process_metrics.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
+import { registerProcessMetrics } from "./worker_metrics.ts";
 
 /** The limit that refused a request: concurrent requests, or bytes of requests or responses. */
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
@@ -69,24 +68,25 @@ export interface Metrics {
 const MAX_QUEUED_REPORTS = 64;
 
 /** Fields of a report that are counted; the queue does not retain its other fields. */
-type Counted = Pick<
-  CallReport,
-  | "endpoint"
-  | "ms"
-  | "failure"
-  | "route"
-  | "status"
-  | "cache"
-  | "attempts"
-  | "fallbacks"
-  | "brokeOff"
-  | "usage"
-  | "cost"
-  | "isCostUnknown"
-  | "client"
-  | "charge"
-  | "estimated"
->;
+const COUNTED = [
+  "endpoint",
+  "ms",
+  "failure",
+  "route",
+  "status",
+  "cache",
+  "attempts",
+  "fallbacks",
+  "brokeOff",
+  "usage",
+  "cost",
+  "isCostUnknown",
+  "client",
+  "charge",
+  "estimated",
+] as const satisfies readonly (keyof CallReport)[];
+
+type Counted = Pick<CallReport, (typeof COUNTED)[number]>;
 
 /** Returns metrics that start at zero. Label values come only from the configuration and the code. */
 export function newMetrics(sources: MetricSources): Metrics {
@@ -160,40 +160,9 @@ export function newMetrics(sources: MetricSources): Metrics {
 }
 
 function collectFacts(report: Readonly<CallReport>): Counted {
-  const {
-    endpoint,
-    ms,
-    failure,
-    route,
-    status,
-    cache,
-    attempts,
-    fallbacks,
-    brokeOff,
-    usage,
-    cost,
-    isCostUnknown,
-    client,
-    charge,
-    estimated,
-  } = report;
-  return {
-    endpoint,
-    ms,
-    failure,
-    route,
-    status,
-    cache,
-    attempts,
-    fallbacks,
-    brokeOff,
-    usage,
-    cost,
-    isCostUnknown,
-    client,
-    charge,
-    estimated,
-  };
+  const facts: Partial<Record<(typeof COUNTED)[number], unknown>> = {};
+  for (const name of COUNTED) facts[name] = report[name];
+  return facts as Counted;
 }
 
 interface Labels {

@@ -1,7 +1,7 @@
+import process from "node:process";
 import { Counter, Gauge, Registry } from "prom-client";
 import { registerInstruments } from "./instruments.ts";
 import type { MetricValues } from "./metric_sum.ts";
-import { registerProcessMetrics } from "./process_metrics.ts";
 
 /** Metrics of the parent of workers, which serves no requests itself. */
 export interface ParentMetrics {
@@ -45,4 +45,35 @@ export function newParentMetrics(
     restarted: () => restarts.inc(),
     values: () => registry.getMetricsAsJSON(),
   };
+}
+
+const MICROSECONDS_PER_S = 1_000_000;
+
+/** Registers the standard Prometheus metrics of a process: memory, CPU time and start time. */
+export function registerProcessMetrics(registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "CPU time of this process, in seconds.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / MICROSECONDS_PER_S);
+    },
+  });
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory of this process, in bytes.",
+    registers,
+    collect() {
+      this.set(Deno.memoryUsage().rss);
+    },
+  });
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "Start time of this process, in seconds since 1970.",
+    aggregator: "min",
+    registers,
+  }).set(performance.timeOrigin / 1000);
 }

@@ -1,5 +1,5 @@
-import { findListeners } from "../../sockets/listeners.ts";
 import type { Sockets } from "../../sockets/sockets.ts";
+import { findListeners } from "../../sockets/find_descriptor.ts";
 
 /**
  * Turns Nagle's algorithm off for the listening sockets at this address; accepted connections inherit

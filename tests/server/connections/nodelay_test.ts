@@ -1,10 +1,10 @@
 import { listen } from "../../../src/cli/listen.ts";
 import { setNoDelay } from "../../../src/server/connections/nodelay.ts";
-import { findListeners } from "../../../src/sockets/listeners.ts";
 import { openSockets } from "../../../src/sockets/sockets.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { oneProvider, serveGateway } from "../../support/gateway.ts";
 import { connectRaw } from "../raw_connection.ts";
+import { findListeners } from "../../../src/sockets/find_descriptor.ts";
 
 const SOL_TCP = 6, TCP_NODELAY = 1;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Counter, Registry } from "prom-client";
-import { newTally } from "../../src/observe/tally.ts";
 import { assertEquals } from "../support/assert.ts";
+import { newTally } from "../../src/observe/instruments.ts";
 
 function newCounter() {
   const registry = new Registry();

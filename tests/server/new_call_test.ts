@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { requestHeaders } from "../../src/server/request_headers.ts";
+import { requestHeaders } from "../../src/server/new_call.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { connectRaw } from "./raw_connection.ts";
 

@@ -1,6 +1,6 @@
 import type { Sockets } from "../../sockets/sockets.ts";
 import type { World } from "../../core/world.ts";
-import type { Connection } from "../connections/connection.ts";
+import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { UnfinishedMessage } from "../../../src/server/peer.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { Connection } from "../../../src/server/connections/connection.ts";
 import { newConnections } from "../../../src/server/connections/connections.ts";
-import { newMessageWatches } from "../../../src/server/websocket/message_watch.ts";
+import { newMessageWatches } from "../../../src/server/connections/message_watch.ts";
 import {
   type ScriptedSocket,
   scriptedSocket,

@@ -3,7 +3,7 @@ import {
   NOTHING_WAITS,
   type WriteState,
   writeStateAt,
-} from "../../../src/server/connections/write_rules.ts";
+} from "../../../src/server/connections/connection.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 /** Returns the second at which a client is too slow that takes these bytes in each 5 s; null if never. */

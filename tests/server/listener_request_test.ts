@@ -1,4 +1,4 @@
-import { onDisconnect } from "../../src/server/client_watch.ts";
+import { onDisconnect } from "../../src/server/listener_request.ts";
 import { assertEquals } from "../support/assert.ts";
 import { NOTICES_EARLY_LEAVE } from "../support/runtime.ts";
 
