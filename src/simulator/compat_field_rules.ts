@@ -1,81 +1,48 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import {
-  between,
-  type FieldRule,
   fieldRuleErrors,
-  integerBetween,
+  FLAG,
+  INTEGER,
+  integerFrom,
   invalidValue,
-  isFlag,
-  isMetadata,
   isText,
+  METADATA,
   missingParameter,
+  nullable,
+  numberFrom,
   oneOf,
-  orNull,
+  POSITIVE,
+  rule,
+  TEXT,
 } from "./field_checks.ts";
 import type { ApiError } from "./protocol.ts";
 
 // Chat Completions, create: type and range of each field; `null` where the API document allows it.
-const FIELD_RULES: readonly FieldRule[] = [
-  { name: "stream", expected: "a boolean or null", isValid: orNull(isFlag) },
-  { name: "stream_options", expected: "an object or null", isValid: orNull(isObject) },
-  { name: "store", expected: "a boolean or null", isValid: orNull(isFlag) },
-  { name: "metadata", expected: "an object of strings or null", isValid: orNull(isMetadata) },
-  { name: "temperature", expected: "a number from 0 to 2 or null", isValid: orNull(between(0, 2)) },
-  { name: "top_p", expected: "a number from 0 to 1 or null", isValid: orNull(between(0, 1)) },
-  {
-    name: "presence_penalty",
-    expected: "a number from -2 to 2 or null",
-    isValid: orNull(between(-2, 2)),
-  },
-  {
-    name: "frequency_penalty",
-    expected: "a number from -2 to 2 or null",
-    isValid: orNull(between(-2, 2)),
-  },
-  {
-    name: "n",
-    expected: "an integer from 1 to 128 or null",
-    isValid: orNull(integerBetween(1, 128)),
-  },
-  {
-    name: "max_tokens",
-    expected: "a positive integer or null",
-    isValid: orNull(integerBetween(1, Infinity)),
-  },
-  {
-    name: "max_completion_tokens",
-    expected: "a positive integer or null",
-    isValid: orNull(integerBetween(1, Infinity)),
-  },
-  {
-    name: "seed",
-    expected: "an integer or null",
-    isValid: orNull(integerBetween(-Infinity, Infinity)),
-  },
-  { name: "logprobs", expected: "a boolean or null", isValid: orNull(isFlag) },
-  {
-    name: "top_logprobs",
-    expected: "an integer from 0 to 20 or null",
-    isValid: orNull(integerBetween(0, 20)),
-  },
-  { name: "logit_bias", expected: "an object or null", isValid: orNull(isObject) },
-  { name: "stop", expected: "a string, up to 4 strings or null", isValid: orNull(isStop) },
-  { name: "parallel_tool_calls", expected: "a boolean", isValid: isFlag },
-  { name: "user", expected: "a string", isValid: isText },
-  {
-    name: "reasoning_effort",
-    expected: "an effort or null",
-    isValid: orNull(oneOf("none minimal low medium high xhigh max")),
-  },
-  { name: "verbosity", expected: "a verbosity or null", isValid: orNull(oneOf("low medium high")) },
-  { name: "response_format", expected: "a response format", isValid: isFormat },
-  {
-    name: "tools",
-    expected: "an array of tools",
-    isValid: (value) => Array.isArray(value) && value.every(isTool),
-  },
-  { name: "tool_choice", expected: "a tool choice", isValid: isChoice },
-];
+const FIELD_RULES = {
+  stream: nullable(FLAG),
+  stream_options: nullable(rule("an object", isObject)),
+  store: nullable(FLAG),
+  metadata: nullable(METADATA),
+  temperature: nullable(numberFrom(0, 2)),
+  top_p: nullable(numberFrom(0, 1)),
+  presence_penalty: nullable(numberFrom(-2, 2)),
+  frequency_penalty: nullable(numberFrom(-2, 2)),
+  n: nullable(integerFrom(1, 128)),
+  max_tokens: nullable(POSITIVE),
+  max_completion_tokens: nullable(POSITIVE),
+  seed: nullable(INTEGER),
+  logprobs: nullable(FLAG),
+  top_logprobs: nullable(integerFrom(0, 20)),
+  logit_bias: nullable(rule("an object", isObject)),
+  stop: nullable(rule("a string, up to 4 strings", isStop)),
+  parallel_tool_calls: FLAG,
+  user: TEXT,
+  reasoning_effort: nullable(rule("an effort", oneOf("none minimal low medium high xhigh max"))),
+  verbosity: nullable(rule("a verbosity", oneOf("low medium high"))),
+  response_format: rule("a response format", isFormat),
+  tools: rule("an array of tools", (value) => Array.isArray(value) && value.every(isTool)),
+  tool_choice: rule("a tool choice", isChoice),
+};
 
 /** Yields the errors in the fields of a chat request (Chat Completions, create). */
 export function* compatFieldErrors(body: JsonObject): Generator<ApiError> {

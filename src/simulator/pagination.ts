@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { invalidValue } from "./field_checks.ts";
-import type { ApiError } from "./protocol.ts";
+import type { Answer } from "./sim_call.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -20,31 +20,27 @@ export function paginate(
   items: readonly JsonObject[],
   query: URLSearchParams,
   rules: PageRules,
-): { readonly page: JsonObject } | { readonly error: ApiError } {
+): Answer {
   const order = query.get("order") ?? rules.defaultOrder;
   if (order !== "asc" && order !== "desc") {
-    return { error: invalidValue("order", "order must be asc or desc.") };
+    return invalidValue("order", "order must be asc or desc.");
   }
   const limit = query.get("limit") ?? String(DEFAULT_LIMIT);
   if (!/^\d{1,9}$/.test(limit) || Number(limit) < 1 || Number(limit) > rules.maxLimit) {
-    return {
-      error: invalidValue("limit", `limit must be an integer from 1 to ${rules.maxLimit}.`),
-    };
+    return invalidValue("limit", `limit must be an integer from 1 to ${rules.maxLimit}.`);
   }
   const sorted = order === "asc" ? items : items.toReversed();
   const after = query.get("after");
   const before = after === null ? -1 : sorted.findIndex(({ id }) => id === after);
   if (after !== null && before === -1) {
-    return { error: invalidValue("after", `after names no element of this list: '${after}'.`) };
+    return invalidValue("after", `after names no element of this list: '${after}'.`);
   }
   const data = sorted.slice(before + 1, before + 1 + Number(limit));
-  return {
-    page: {
-      object: "list",
-      data,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-      has_more: before + 1 + data.length < sorted.length,
-    },
-  };
+  return Response.json({
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: before + 1 + data.length < sorted.length,
+  });
 }

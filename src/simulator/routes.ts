@@ -1,5 +1,6 @@
 import type { Account } from "./account.ts";
-import type { SimCall } from "./sim_call.ts";
+import type { BoundedMap } from "./bounded_map.ts";
+import { type Answer, notFound, type SimCall } from "./sim_call.ts";
 
 /** A call matched to a route, with its path parameters and account. */
 export interface RoutedCall extends SimCall {
@@ -10,7 +11,7 @@ export interface RoutedCall extends SimCall {
 }
 
 /** Handles the calls of one method and path. */
-export type RouteHandler = (call: RoutedCall) => Promise<Response> | Response;
+export type RouteHandler = (call: RoutedCall) => Promise<Answer> | Answer;
 
 /**
  * Handlers by method and path pattern, in which `:x` matches one segment and `*x` the rest of the
@@ -46,4 +47,17 @@ function matchPath(pattern: string, path: string): readonly string[] | null {
 function decodeSegment(segment: string): string {
   return new URLSearchParams(`id=${segment.replaceAll("+", "%2B").replaceAll("&", "%26")}`)
     .get("id") ?? segment;
+}
+
+/** Returns a handler of calls for an object that the account must have. `name` is its kind in the error. */
+export function onStored<T>(
+  storeOf: (account: Account) => BoundedMap<T>,
+  name: string,
+  act: (call: RoutedCall, stored: T) => Promise<Answer> | Answer,
+): RouteHandler {
+  return (call) => {
+    const [id = ""] = call.ids;
+    const stored = storeOf(call.account).get(id);
+    return stored === undefined ? notFound(name, id) : act(call, stored);
+  };
 }

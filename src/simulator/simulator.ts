@@ -1,19 +1,15 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
-import { answerChat } from "./chat.ts";
-import { errorResponse, type SimCall } from "./sim_call.ts";
+import { type Answer, errorResponse, type SimCall } from "./sim_call.ts";
 import { COMPAT } from "./compat.ts";
+import { answerChat, countMessagesTokens } from "./chat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
+import { NATIVE_ROUTES, RELAY_ROUTES } from "./native_routes.ts";
+import { findRoute, type RoutedCall, type RouteHandler, type RouteTable } from "./routes.ts";
+import { type ApiError, type Deps, newApiError, type Protocol } from "./protocol.ts";
 import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
-import { countMessagesTokens } from "./messages_count.ts";
-import { NATIVE_ROUTES } from "./native_routes.ts";
-import { RELAY_ROUTES } from "./relay/routes.ts";
-import { refusedKeyError, type RefusedKeys } from "./refused_keys.ts";
-import { findRoute, type RouteTable } from "./routes.ts";
-import type { RoutedCall, RouteHandler } from "./routes.ts";
-import { type Deps, newApiError, type Protocol } from "./protocol.ts";
 
 /** The routes of one protocol, relative to the path prefix under which it is served. */
 interface ProtocolRoutes {
@@ -76,15 +72,10 @@ export function newSimulator(
       const call = { protocol, httpRequest, deps };
       const found = findRoute(routes, httpRequest.method, path.slice(prefix.length));
       if (found === null) return unknownUrlResponse(call);
-      const refused = refusedKeyError(httpRequest.headers, refusedKeys);
-      if (refused !== null) return errorResponse(refused, call);
       const { handler, ids } = found;
-      return await handler({
-        ...call,
-        ids,
-        query: url.searchParams,
-        account: findAccount(httpRequest),
-      });
+      const answer = refusedKeyError(httpRequest.headers, refusedKeys) ??
+        await handler({ ...call, ids, query: url.searchParams, account: findAccount(httpRequest) });
+      return answer instanceof Response ? answer : errorResponse(answer, call);
     }
     return path === "/local/" || path === "/local"
       ? new Response("Ollama is running")
@@ -92,16 +83,31 @@ export function newSimulator(
   };
 }
 
-function modelResponse(find: (id: string) => JsonObject | null, call: RoutedCall): Response {
+function modelResponse(find: (id: string) => JsonObject | null, call: RoutedCall): Answer {
   const [id = ""] = call.ids;
   const model = find(id);
-  return model === null
-    ? errorResponse(call.protocol.unknownModelError(id), call)
-    : Response.json(model);
+  return model === null ? call.protocol.unknownModelError(id) : Response.json(model);
 }
 
 function unknownUrlResponse(call: SimCall): Response {
   const { method, url } = call.httpRequest;
   const message = `Unknown request URL: ${method} ${new URL(url).pathname}.`;
   return errorResponse(newApiError(message, { status: 404, code: "unknown_url" }), call);
+}
+
+/** Statuses with which keys are refused, by key. A change applies from the next request on. */
+type RefusedKeys = ReadonlyMap<string, number>;
+
+/** A key that is always refused: `refused-`, a status from 400 to 599, and any end behind a hyphen. */
+const ALWAYS_REFUSED = /^refused-([45]\d\d)(?:-|$)/;
+
+/** Returns the error for a request whose key is refused; null if the key is accepted. */
+function refusedKeyError(headers: Headers, refusedKeys: RefusedKeys): ApiError | null {
+  const key = headers.get("x-api-key") ??
+    headers.get("authorization")?.replace(/^Bearer +/i, "") ?? "";
+  const named = ALWAYS_REFUSED.exec(key)?.[1];
+  const status = refusedKeys.get(key) ?? (named === undefined ? undefined : Number(named));
+  return status === undefined
+    ? null
+    : newApiError(`Simulated refusal of the key with status ${status}.`, { status });
 }
