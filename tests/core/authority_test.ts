@@ -1,5 +1,10 @@
 import fc from "fast-check";
-import { isLoopback, isLoopbackName, parseAuthority, parseOrigin } from "../../src/core/authority.ts";
+import {
+  isLoopback,
+  isLoopbackName,
+  parseAuthority,
+  parseOrigin,
+} from "../../src/core/authority.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const PIECES = [
