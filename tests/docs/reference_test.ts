@@ -2,7 +2,7 @@ import { GENERATED_PAGES, GENERATED_PARTS } from "../../scripts/tools/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { load } from "../../src/config/load.ts";
 import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
-import { FAULT_DOCS } from "../../src/core/fault_docs.ts";
+import { FAULT_DOCS } from "../../scripts/tools/reference/fault_docs.ts";
 import { REFUSAL_DOCS } from "../../src/core/refusal_docs.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { metricsText } from "../../src/observe/metric_sum.ts";

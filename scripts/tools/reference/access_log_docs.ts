@@ -1,5 +1,5 @@
-import type { End } from "../core/failure.ts";
-import type { AccessField } from "./access_log.ts";
+import type { End } from "../../../src/core/failure.ts";
+import type { AccessField } from "../../../src/observe/access_log.ts";
 
 /** Description of one field of the access line for the reference page of log fields. */
 export interface FieldDoc {

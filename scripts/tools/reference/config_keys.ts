@@ -1,6 +1,6 @@
-import { isObject } from "../core/json/json.ts";
-import { typedJsonSchema } from "./json_schema.ts";
-import { DURATION } from "./units.ts";
+import { isObject } from "../../../src/core/json/json.ts";
+import { typedJsonSchema } from "../../../src/config/json_schema.ts";
+import { DURATION } from "../../../src/config/units.ts";
 
 /** Returns a Markdown table of all keys with type, default and meaning. Ends with a line break. */
 export function configReference(): string {
