@@ -24,9 +24,8 @@ import {
 } from "../core/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, keyLabelField, registerInstruments } from "./instruments.ts";
-import type { MetricValues } from "./metric_sum.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
-import { registerProcessMetrics } from "./worker_metrics.ts";
+import { type MetricValues, registerProcessMetrics } from "./worker_metrics.ts";
 
 /** The limit that refused a request: concurrent requests, or bytes of requests or responses. */
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
-import { compatFieldErrors } from "./compat_field_rules.ts";
-import { compatMessageErrors } from "./compat_message_rules.ts";
+import { compatFieldErrors, compatMessageErrors } from "./compat_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
 import { splitWords } from "./tokens.ts";
 import {

@@ -3,10 +3,9 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/js
 import type { StoredConversation } from "./account.ts";
 import { type Answer, notFound, readJsonBody } from "./sim_call.ts";
 import { invalidValue, isMetadata, missingParameter } from "./field_checks.ts";
-import { paginate } from "./pagination.ts";
 import { itemErrors } from "./responses/input_item_rules.ts";
 import { toListedItem } from "./responses/input_items.ts";
-import { onStored, type RoutedCall, type RouteHandler } from "./routes.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "./routes.ts";
 import { type ApiError, type Deps, newApiError } from "./protocol.ts";
 
 const MAX_ITEMS_PER_REQUEST = 20;

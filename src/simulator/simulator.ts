@@ -1,3 +1,6 @@
+import * as conversations from "./conversations.ts";
+import * as lifecycle from "./responses/lifecycle.ts";
+import * as stored from "./stored_completions.ts";
 import type { JsonObject } from "../core/json/json.ts";
 import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
@@ -5,11 +8,14 @@ import { type Answer, errorResponse, type SimCall } from "./sim_call.ts";
 import { COMPAT } from "./compat.ts";
 import { answerChat, countMessagesTokens } from "./chat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
-import { NATIVE_ROUTES, RELAY_ROUTES } from "./native_routes.ts";
 import { findRoute, type RoutedCall, type RouteHandler, type RouteTable } from "./routes.ts";
 import { type ApiError, type Deps, newApiError, type Protocol } from "./protocol.ts";
 import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
+import { compactResponse, countInputTokens, createResponse } from "./responses/create.ts";
+import { FILE_ROUTES } from "./relay/files.ts";
+import { editImages, generateImages, speak, transcribe, varyImages } from "./relay/media.ts";
+import { complete, moderate, rerank } from "./relay/texts.ts";
 
 /** The routes of one protocol, relative to the path prefix under which it is served. */
 interface ProtocolRoutes {
@@ -23,8 +29,37 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
     prefix: "/compat/v1",
     protocol: COMPAT,
     routes: new Map<string, RouteHandler>([
-      ...NATIVE_ROUTES,
-      ...RELAY_ROUTES,
+      ["POST /chat/completions", stored.createCompletion],
+      ["GET /chat/completions", stored.listCompletions],
+      ["GET /chat/completions/:id", stored.retrieveCompletion],
+      ["POST /chat/completions/:id", stored.updateCompletion],
+      ["DELETE /chat/completions/:id", stored.deleteCompletion],
+      ["GET /chat/completions/:id/messages", stored.listMessages],
+      ["POST /responses", createResponse],
+      ["POST /responses/compact", compactResponse],
+      ["POST /responses/input_tokens", countInputTokens],
+      ["GET /responses/:id", lifecycle.retrieveResponse],
+      ["DELETE /responses/:id", lifecycle.deleteResponse],
+      ["POST /responses/:id/cancel", lifecycle.cancelResponse],
+      ["GET /responses/:id/input_items", lifecycle.listInputItems],
+      ["POST /conversations", conversations.createConversation],
+      ["GET /conversations/:id", conversations.retrieveConversation],
+      ["POST /conversations/:id", conversations.updateConversation],
+      ["DELETE /conversations/:id", conversations.deleteConversation],
+      ["POST /conversations/:id/items", conversations.addItems],
+      ["GET /conversations/:id/items", conversations.listItems],
+      ["GET /conversations/:id/items/:item", conversations.retrieveItem],
+      ["DELETE /conversations/:id/items/:item", conversations.deleteItem],
+      ["POST /completions", complete],
+      ["POST /moderations", moderate],
+      ["POST /rerank", rerank],
+      ["POST /images/generations", generateImages],
+      ["POST /images/edits", editImages],
+      ["POST /images/variations", varyImages],
+      ["POST /audio/speech", speak],
+      ["POST /audio/transcriptions", transcribe],
+      ["POST /audio/translations", transcribe],
+      ...FILE_ROUTES,
       ["POST /embeddings", embedCompat],
       ["GET /models", () => Response.json(compatModels())],
       ["GET /models/*id", (call) => modelResponse(compatModel, call)],

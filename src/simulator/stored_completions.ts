@@ -4,8 +4,7 @@ import { answerChat } from "./chat.ts";
 import { type Answer, readJsonBody } from "./sim_call.ts";
 import { invalidValue, isMetadata, missingParameter, words } from "./field_checks.ts";
 import { COMPAT } from "./compat.ts";
-import { paginate } from "./pagination.ts";
-import { onStored, type RoutedCall, type RouteHandler } from "./routes.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "./routes.ts";
 import type { Deps, ModelOutput, Protocol, SimRequest } from "./protocol.ts";
 
 /** `POST /chat/completions`: creates a completion and stores it if `store` is true. */

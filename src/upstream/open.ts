@@ -25,9 +25,8 @@ import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
-import { redactedFailure } from "./redact.ts";
 import { checkJson } from "./json_bounds.ts";
-import { rejection } from "./rejection.ts";
+import { redactedFailure, rejection } from "./rejection.ts";
 import { charsOf, newRecordReader } from "./record_reader.ts";
 
 /** Largest body of a whole response. */

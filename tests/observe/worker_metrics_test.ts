@@ -2,8 +2,11 @@ import { Registry } from "prom-client";
 import { registerGauges } from "../../src/observe/gauges.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { metricsText } from "../../src/observe/metric_sum.ts";
-import { newParentMetrics, registerWorkerMetrics } from "../../src/observe/worker_metrics.ts";
+import {
+  metricsText,
+  newParentMetrics,
+  registerWorkerMetrics,
+} from "../../src/observe/worker_metrics.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";

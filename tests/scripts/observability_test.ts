@@ -1,8 +1,7 @@
 import { parse } from "yaml";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { metricsText } from "../../src/observe/metric_sum.ts";
 import { newMetrics } from "../../src/observe/metrics.ts";
-import { newParentMetrics } from "../../src/observe/worker_metrics.ts";
+import { metricsText, newParentMetrics } from "../../src/observe/worker_metrics.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { declaredIn } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";

@@ -1,5 +1,4 @@
-import type { Awaitable } from "../../core/awaitable.ts";
-import { type Failed, refuse } from "../../core/result.ts";
+import { type Awaitable, type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import { type ClientKey, usdOf } from "../../call/client_key.ts";
 import { Meter } from "../../call/meter.ts";

@@ -2,9 +2,8 @@ import { newId } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { StoredFile } from "../account.ts";
 import { missingParameter } from "../field_checks.ts";
-import { paginate } from "../pagination.ts";
 import { newApiError } from "../protocol.ts";
-import { onStored, type RoutedCall, type RouteHandler } from "../routes.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "../routes.ts";
 import { type Answer, notFound, readJsonBody } from "../sim_call.ts";
 import { readForm } from "./model_call.ts";
 

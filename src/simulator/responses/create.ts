@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { StoredResponse } from "../account.ts";
 import type { Style } from "../model_behaviour.ts";
 import { streamBodySteps } from "../defects.ts";
-import { runModel, streamResponse, withJson } from "../sim_call.ts";
+import { type Answer, runModel, streamResponse, withJson } from "../sim_call.ts";
 import { wait } from "../body_stream.ts";
 import { generateOutput } from "../model_output.ts";
 import type { RoutedCall } from "../routes.ts";
@@ -11,9 +11,12 @@ import { buildEvents, type StreamEvent } from "./events.ts";
 import { encodeEvents, sseRecord, streamStatus, wholeResponseWithQuirk } from "./stream_quirks.ts";
 import { buildOutputItems } from "./output_items.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
-import { buildResource } from "./resource.ts";
+import { buildResource, encodeUsage } from "./resource.ts";
 import { createErrors } from "./field_rules.ts";
 import { finishResponse, visibleResource } from "./lifecycle.ts";
+import { newId } from "../../core/ids.ts";
+import { missingParameter } from "../field_checks.ts";
+import { COMPACTION_SEAL_TEXT } from "./input_item_rules.ts";
 
 interface CreatedResponse {
   readonly output: ModelOutput;
@@ -98,4 +101,45 @@ function errorEvent(number: number): JsonObject {
   const error = { code: "server_error", message: "Simulated failure.", param: null };
   const nested = { type: "server_error", ...error };
   return { type: "error", sequence_number: number, ...error, error: nested };
+}
+
+/**
+ * `POST /responses/compact`: keeps user messages and replaces all other items by one sealed item.
+ */
+export const compactResponse = withJson((call: RoutedCall, body) => {
+  if (typeof body.model !== "string") return missingParameter("model");
+  return answerFromInput(body, call, ({ inputTokens, contextItems }, output, deps) => {
+    const sealed = call.account.seal(COMPACTION_SEAL_TEXT);
+    const compaction = { id: newId("cmp_", deps), type: "compaction", encrypted_content: sealed };
+    return {
+      id: newId("resp_", deps),
+      object: "response.compaction",
+      created_at: deps.unix(),
+      output: [...contextItems.filter(({ role }) => role === "user"), compaction],
+      usage: encodeUsage(inputTokens, { ...output, thinking: [], outputTokens: 1 }),
+    };
+  });
+});
+
+/** `POST /responses/input_tokens`: counts the words of the input, its history and instructions. */
+export const countInputTokens = withJson((call: RoutedCall, body) =>
+  // A count does not depend on the model, so the request may omit it.
+  answerFromInput({ model: "sim-echo", ...body }, call, ({ inputTokens }) => (
+    { object: "response.input_tokens", input_tokens: inputTokens }
+  ))
+);
+
+async function answerFromInput(
+  body: JsonObject,
+  call: RoutedCall,
+  answer: (request: ResponsesRequest, output: ModelOutput, deps: Deps) => JsonObject,
+): Promise<Answer> {
+  const deps = call.account.newAnswerDeps()();
+  const parsed = parseResponsesRequest(body, call.account, deps);
+  if ("error" in parsed) return parsed.error;
+  const { request } = parsed;
+  return await runModel(request.model, call, (style) => {
+    const output = generateOutput(style, request);
+    return wholeResponseWithQuirk(answer(request, output, deps), output, call);
+  });
 }

@@ -1,9 +1,8 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Account, StoredResponse } from "../account.ts";
 import { invalidValue } from "../field_checks.ts";
-import { paginate } from "../pagination.ts";
 import type { BodyStep } from "../body_stream.ts";
-import { onStored, type RoutedCall, type RouteHandler } from "../routes.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "../routes.ts";
 import { newApiError } from "../protocol.ts";
 import { outputOf } from "./history.ts";
 import { textOf } from "./input_items.ts";

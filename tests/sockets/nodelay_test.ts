@@ -1,10 +1,9 @@
-import { listen } from "../../../src/cli/listen.ts";
-import { setNoDelay } from "../../../src/server/connections/nodelay.ts";
-import { openSockets } from "../../../src/sockets/sockets.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { oneProvider, serveGateway } from "../../support/gateway.ts";
-import { connectRaw } from "../raw_connection.ts";
-import { findListeners } from "../../../src/sockets/find_descriptor.ts";
+import { listen } from "../../src/cli/listen.ts";
+import { openSockets } from "../../src/sockets/sockets.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { oneProvider, serveGateway } from "../support/gateway.ts";
+import { connectRaw } from "../server/raw_connection.ts";
+import { findListeners, setNoDelay } from "../../src/sockets/find_sockets.ts";
 
 const SOL_TCP = 6, TCP_NODELAY = 1;
 
