@@ -38,7 +38,7 @@ function received(socket: ScriptedSocket, receivedBytes: number) {
 }
 
 Deno.test("an unfinished message counts from its first byte on, also what arrives with the handshake", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   received(socket, HEAD_BYTES + 5 * MIB);
   const seen: number[] = [];
@@ -48,11 +48,10 @@ Deno.test("an unfinished message counts from its first byte on, also what arrive
   received(socket, HEAD_BYTES + 5 * MIB + 1);
   await listener.world.advance(50);
   assertEquals(seen, [5 * MIB, 5 * MIB + 1]);
-  listener.connections.close();
 });
 
 Deno.test("what a connection has received for earlier requests does not count", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   received(socket, 50 * MIB);
   await listener.request(40_001).end();
@@ -63,7 +62,6 @@ Deno.test("what a connection has received for earlier requests does not count", 
   received(socket, 50 * MIB + HEAD_BYTES + 7);
   await listener.world.advance(50);
   assertEquals(seen, [7]);
-  listener.connections.close();
 });
 
 Deno.test("what has arrived after the end of a message is a part of the next one", async () => {
@@ -153,7 +151,7 @@ Deno.test("little of what a socket sends waits in the kernel", async () => {
 });
 
 Deno.test("the more sockets have unfinished messages, the less of each waits in the kernel: 2 MiB for all, at least 4 KiB for one", async () => {
-  const listener = scriptedListener(LIMITS, 2_048);
+  using listener = scriptedListener(LIMITS, 2_048);
   const sockets = Array.from({ length: 1_000 }, (_, index) => {
     const socket = listener.connect(index + 10, 40_000 + index);
     const { peer } = listener.request(40_000 + index);
@@ -179,7 +177,6 @@ Deno.test("the more sockets have unfinished messages, the less of each waits in 
     new Set(sockets.slice(0, 500).map(({ socket }) => socket.receiveBufferBytes)),
     new Set([64 * KIB]),
   );
-  listener.connections.close();
 });
 
 Deno.test("a client that comes back from its port is counted by its new connection", async () => {
@@ -193,7 +190,7 @@ Deno.test("a client that comes back from its port is counted by its new connecti
 });
 
 Deno.test("of 1,000 sockets 256 are checked in one turn of the event loop, and all of them in later turns", async () => {
-  const listener = scriptedListener(LIMITS, 2_048);
+  using listener = scriptedListener(LIMITS, 2_048);
   const tooLarge: number[] = [];
   const sockets = Array.from({ length: 1_000 }, (_, index) => {
     const socket = listener.connect(index + 10, 40_000 + index);
@@ -208,7 +205,6 @@ Deno.test("of 1,000 sockets 256 are checked in one turn of the event loop, and a
   assertEquals(tooLarge.length, 256);
   await listener.world.advance(150);
   assertEquals(new Set(tooLarge).size, 1_000);
-  listener.connections.close();
 });
 
 Deno.test("no check runs after the last socket is closed", async () => {
