@@ -3,8 +3,7 @@ import { failed, fault, type Result } from "../core/result.ts";
 import type { Reply } from "../core/reply.ts";
 import { accountsOf, findRest, pickAccount } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
-import { setCarriage } from "../call/carriage.ts";
-import type { Candidate } from "../call/inference.ts";
+import { type Candidate, setCarriage } from "../call/inference.ts";
 import { isSameRefusal, newKeyTrial } from "../call/key_trial.ts";
 import type { Rest } from "../state/key_rests.ts";
 

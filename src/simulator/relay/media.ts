@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { wait } from "../body_stream.ts";
 import { invalidValue } from "../field_checks.ts";
 import type { Style } from "../model_behaviour.ts";
-import { errorResponse, type SimCall, wholeResponse } from "../sim_call.ts";
+import { type Answer, defectOf, type SimCall, wholeResponse } from "../sim_call.ts";
 import { event, eventStream, onForm, onJson } from "./model_call.ts";
 import { textOfTone, toneOf } from "./tone.ts";
 
@@ -13,7 +13,7 @@ const PIXEL =
 const MAX_IMAGES = 10;
 
 /** `POST /images/generations`: images of one pixel, also with partial images. */
-export function generateImages(call: SimCall): Promise<Response> {
+export function generateImages(call: SimCall): Promise<Answer> {
   const options = { usual: "sim-echo", needs: ["prompt"] };
   return onJson(call, options, (body, style) => {
     const { n = 1, stream, partial_images: partial = 1 } = body;
@@ -24,7 +24,7 @@ export function generateImages(call: SimCall): Promise<Response> {
 }
 
 /** `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON one. */
-export function editImages(call: SimCall): Promise<Response> {
+export function editImages(call: SimCall): Promise<Answer> {
   if (call.httpRequest.headers.get("content-type")?.startsWith("application/json")) {
     const options = { usual: "sim-echo", needs: ["images", "prompt"] };
     return onJson(
@@ -45,7 +45,7 @@ export function editImages(call: SimCall): Promise<Response> {
 }
 
 /** `POST /images/variations`: images of one pixel. */
-export function varyImages(call: SimCall): Promise<Response> {
+export function varyImages(call: SimCall): Promise<Answer> {
   return onForm(
     call,
     { usual: "sim-echo", file: "image" },
@@ -53,13 +53,13 @@ export function varyImages(call: SimCall): Promise<Response> {
   );
 }
 
-function images(n: number, style: Style, call: SimCall): Response {
+function images(n: number, style: Style, call: SimCall): Answer {
   if (!(n >= 1 && n <= MAX_IMAGES)) {
-    return errorResponse(invalidValue("n", `n must be from 1 to ${MAX_IMAGES}.`), call);
+    return invalidValue("n", `n must be from 1 to ${MAX_IMAGES}.`);
   }
   const data = Array.from({ length: n }, () => ({ b64_json: PIXEL }));
   const whole = { created: call.deps.unix(), data };
-  return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+  return wholeResponse(whole, defectOf(style), call);
 }
 
 function imageStream(
@@ -81,7 +81,7 @@ function imageStream(
 }
 
 /** `POST /audio/speech`: the tone of the text as WAV, or as events. */
-export function speak(call: SimCall): Promise<Response> {
+export function speak(call: SimCall): Promise<Answer> {
   return onJson(call, { needs: ["input", "voice"] }, ({ input = "", stream_format }, style) => {
     const wav = toneOf(String(input));
     if (stream_format === "sse") {
@@ -124,11 +124,11 @@ function brokenOff(
 }
 
 /** `POST /audio/transcriptions` and `/audio/translations`: what a tone of the simulator says. */
-export function transcribe(call: SimCall): Promise<Response> {
+export function transcribe(call: SimCall): Promise<Answer> {
   return onForm(call, { file: "file" }, async (form, file, style) => {
     const heard = textOfTone(await file.bytes());
     if (heard === null) {
-      return errorResponse(invalidValue("file", "The file is no tone of this server."), call);
+      return invalidValue("file", "The file is no tone of this server.");
     }
     const { text, seconds } = heard;
     if (form.get("stream") === "true") {
@@ -151,7 +151,7 @@ export function transcribe(call: SimCall): Promise<Response> {
     const whole: JsonObject = format === "verbose_json"
       ? { task: "transcribe", language: "tone", duration: seconds, text }
       : { text, usage: { type: "duration", seconds } };
-    return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+    return wholeResponse(whole, defectOf(style), call);
   });
 }
 
