@@ -29,8 +29,8 @@ export const FALLBACK_OPERATIONS = ["admit", "settle", "renew"] as const;
 export type FallbackOperation = (typeof FALLBACK_OPERATIONS)[number];
 
 /**
- * Reasons for which a waiting write is lost: no room for it, its lifetime is over, the store refused
- * it, or the gateway shut down.
+ * Reasons for which a waiting write is lost: no room for it, its lifetime is over, the store
+ * refused it, or the gateway shut down.
  */
 export const LOSS_REASONS = ["full", "expired", "refused", "shutdown"] as const;
 

@@ -15,7 +15,9 @@ const written = pages.filter(({ path }) =>
   (path === "README.md" || path.startsWith("docs/")) && GENERATED_PAGES[path] === undefined
 );
 
-/** Returns the problem of what shows a figure; null if it is a test or a command of the repository. */
+/**
+ * Returns the problem of what shows a figure; null if it is a test or a command of the repository.
+ */
 async function proofProblem(proof: string): Promise<string | null> {
   const [program = "", ...args] = commandsOf(`${proof}\n`)[0]?.words ?? [];
   if (program === "./scripts/deno") {

@@ -13,9 +13,9 @@ const MEASURING_SCRIPTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a line for each figure that nothing shows. Its number must be in the tests that its section names, in what
- * these import of the tests and scripts, in the default of a key in its paragraph, or in a row of the benchmark that its
- * paragraph names.
+ * Returns a line for each figure that nothing shows. Its number must be in the tests that its
+ * section names, in what these import of the tests and scripts, in the default of a key in its
+ * paragraph, or in a row of the benchmark that its paragraph names.
  */
 export function unshownFigures(pages: readonly Page[]): readonly string[] {
   return pages.flatMap(sectionsOf).flatMap((section) => {
@@ -69,8 +69,8 @@ function testFilesOf(proof: string): readonly string[] {
 }
 
 /**
- * A test with what it imports of the tests and scripts. A number that only the code under test has is shown
- * by no test: the test would pass with any other one.
+ * A test with what it imports of the tests and scripts. A number that only the code under test has
+ * is shown by no test: the test would pass with any other one.
  */
 function programOf(test: string): readonly string[] {
   return [test, ...importsOf(test).filter((name) => !name.startsWith("src/"))];

@@ -28,9 +28,9 @@ interface Line {
 }
 
 /**
- * Returns the sections of a page, each with its figures and their proofs: a `shown by` comment covers
- * what is between it and the comment before it, or the heading. Code, and parts that a script writes
- * between two comments, have no figures.
+ * Returns the sections of a page, each with its figures and their proofs: a `shown by` comment
+ * covers what is between it and the comment before it, or the heading. Code, and parts that a
+ * script writes between two comments, have no figures.
  */
 export function sectionsOf({ path, text }: Page): readonly Section[] {
   const sections: Section[] = [];

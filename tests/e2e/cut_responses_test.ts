@@ -26,7 +26,9 @@ interface Seen {
   readonly id: string | null;
 }
 
-/** What came of a call whose upstream was cut off: fails unless it is one of the three that may be. */
+/**
+ * What came of a call whose upstream was cut off: fails unless it is one of the three that may be.
+ */
 async function outcomeOf(gateway: TestGateway, call: Promise<Response>): Promise<Seen> {
   const count = gateway.reports.length + 1;
   const response = await call;

@@ -28,7 +28,10 @@ function begun(settings: string, stream = true): Stage {
   return { gateway, upstream, world, isAnswered: () => isAnswered, response };
 }
 
-/** The call ended as a timeout before anything was delivered, and the upstream request was cancelled. */
+/**
+ * The call ended as a timeout before anything was delivered, and the upstream request was
+ * cancelled.
+ */
 async function assertTimedOut({ gateway, upstream, world, response }: Stage): Promise<void> {
   const { status, text } = await read(response);
   assertRefused(status, text, 504, /^upstream_timeout$/);

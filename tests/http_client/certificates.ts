@@ -8,7 +8,10 @@ export function pem(name: string): string {
   return Deno.readTextFileSync(new URL(`certificates/${name}`, import.meta.url));
 }
 
-/** TLS settings that trust the certificates for tests and expect their name, with the differences given. */
+/**
+ * TLS settings that trust the certificates for tests and expect their name, with the differences
+ * given.
+ */
 export function tlsSettings(changes: Partial<TlsSettings> = {}): TlsSettings {
   return { id: "usual", caCerts: [pem("ca.pem")], identity: null, serverName: NAME, ...changes };
 }

@@ -94,7 +94,8 @@ Deno.test("a response that arrives in the moment of the next request is not take
       await answering(() => plain(`from ${number}`))(line);
     });
     assertEquals(await ask(served), "from 1");
-    // The bytes are in the kernel when the next request is written: no other task runs between the two.
+    // The bytes are in the kernel when the next request is written: no other task runs between the
+    // two.
     void lines[0]?.write(encoder.encode(plain("evil")));
     assertEquals(await ask(served), "from 2", descriptors);
     assertEquals(await ask(served), "from 2", descriptors);

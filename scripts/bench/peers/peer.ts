@@ -61,7 +61,10 @@ export interface Peer {
   version(): Promise<string | null>;
 }
 
-/** Returns the task that a scenario sets for peers; null if it compares two gateways of this repository. */
+/**
+ * Returns the task that a scenario sets for peers; null if it compares two gateways of this
+ * repository.
+ */
 export function findPeerTask(
   { base, measured, measuredRequest }: Pick<Scenario, "base" | "measured" | "measuredRequest">,
 ): PeerTask | null {

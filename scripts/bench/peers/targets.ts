@@ -5,8 +5,8 @@ const HEADING = "\n## Targets\n";
 const ROW = /^(\| `([\w-]+)` \| .+ \| )[^|]+ \|$/gm;
 
 /**
- * Returns a page whose targets have the figures of these results as measured, so that they are those of
- * the table of the same run. Rows of other measurements stay.
+ * Returns a page whose targets have the figures of these results as measured, so that they are
+ * those of the table of the same run. Rows of other measurements stay.
  */
 export function writeTargets(page: string, results: readonly ScenarioResult[]): string {
   const begin = page.indexOf(HEADING) + HEADING.length;

@@ -8,7 +8,9 @@ export interface Use {
   readonly title: string;
   /** The provider types that it can be run over; absent means all. */
   readonly types?: readonly ProviderType[];
-  /** Returns what differs from the usual session; called for each session, so faults begin again. */
+  /**
+   * Returns what differs from the usual session; called for each session, so faults begin again.
+   */
   options(): Pick<SessionOptions, "prompts"> & Partial<SessionOptions>;
   check(seen: Seen, type: ProviderType): Verdict;
 }

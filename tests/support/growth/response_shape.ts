@@ -13,7 +13,9 @@ export interface AnswerShape {
   readonly most?: number;
   /** The client APIs that it is asked by; all when absent. */
   readonly only?: GeneratingApi;
-  /** The client APIs that refuse it once it is read; Responses takes at most 128 calls, for example. */
+  /**
+   * The client APIs that refuse it once it is read; Responses takes at most 128 calls, for example.
+   */
   readonly refusedBy?: readonly GeneratingApi[];
 }
 
