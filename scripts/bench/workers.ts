@@ -14,8 +14,8 @@ export interface WorkersMeasurement {
   readonly gatewayUs: number;
   /**
    * The part of it in the main threads, which serve one request after the other. The rest are
-   * threads of the runtime that collect garbage and compile beside them, on another core if one is
-   * free.
+   * threads of the runtime that collect garbage and compile at the same time, on another core if
+   * one is free.
    */
   readonly mainUs: number;
   /** Processor time of a request in microseconds, of the load generator. */

@@ -20,7 +20,7 @@ export interface Bundle {
   readonly file: string;
 }
 
-/** The bundles of the threads that the program starts from files beside it. */
+/** The bundles of the threads that the program starts from files next to it. */
 export const THREADS = [
   { source: "src/state/sqlite/store_worker.js", file: "store_worker.js" },
 ] as const satisfies readonly Bundle[];

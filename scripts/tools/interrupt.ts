@@ -33,7 +33,7 @@ export async function runUntilInterrupted(
   );
   clearTimeout(timeLimit);
   await end();
-  // A terminal interrupts the servers too, so that the work may fail before the signal is seen.
+  // A terminal interrupts the servers too, so that the work may fail before the signal arrives.
   if (exitCode === null && failure !== null) throw failure.error;
   return exitCode ?? 0;
 }

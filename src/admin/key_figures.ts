@@ -17,7 +17,8 @@ const MEMORY_INTERVAL_MS = 500, STORE_INTERVAL_MS = 5_000;
 const MAX_WAIT_MS = 500;
 
 /**
- * Returns figures that are empty until the first read. A store that is away leaves the old ones.
+ * Returns figures that are empty until the first read. A store that is unavailable leaves the old
+ * ones.
  */
 export function newFigureReader(gateway: Gateway): FigureReader {
   const { world, state } = gateway;

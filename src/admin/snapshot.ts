@@ -88,7 +88,7 @@ export interface StoreView {
   /** Such as `memory`, `sqlite`, `valkey` or `none`. */
   readonly engine: string;
   readonly isUp: boolean;
-  /** Time since when the store is away, in milliseconds since 1970; null while it is up. */
+  /** Time since when the store is unavailable, in milliseconds since 1970; null while it is up. */
   readonly awaySinceMs: number | null;
   /** Duration of the last successful ping; null for a store in memory. */
   readonly pingMs: number | null;

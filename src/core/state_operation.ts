@@ -22,7 +22,7 @@ export const STATE_OPERATIONS = [
 /** Name of an operation of the state store. */
 export type StateOperation = (typeof STATE_OPERATIONS)[number];
 
-/** Operations of quotas that the process counts itself while the state store is away. */
+/** Operations of quotas that the process counts itself while the state store is unavailable. */
 export const FALLBACK_OPERATIONS = ["admit", "settle", "renew"] as const;
 
 /** Name of an operation of quotas that the process has counted itself. */

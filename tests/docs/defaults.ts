@@ -24,7 +24,7 @@ export function defaultsOf(key: string): readonly string[] {
 }
 
 /**
- * A figure or a number beside its key: `` `server.idle_timeout` (120 s) ``, `` `keep_alive`, 4 s
+ * A figure or a number next to its key: `` `server.idle_timeout` (120 s) ``, `` `keep_alive`, 4 s
  * ``.
  */
 const BESIDE_KEY = /`([a-z][\w.*]*)`(?: \(|, (?=\d+ (?:s|ms)\b))(\d[\d,]*(?: [A-Za-z]+)?)/g;

@@ -52,7 +52,7 @@ Deno.test("every figure of the README and the documentation is in what its secti
   assert(figures.length > 300, `${figures.length}`);
 });
 
-Deno.test("a value beside a key of the configuration is the default of that key", () => {
+Deno.test("a value next to a key of the configuration is the default of that key", () => {
   assertEquals(wrongDefaults(written), []);
   const text =
     "`server.idle_timeout` (120 s) and `keep_alive`, 5 s, but `server.body_timeout` (31 s)";

@@ -365,7 +365,7 @@ Deno.test("a sentence before a call keeps the promise of JSON over messages, and
   }
 });
 
-Deno.test("JSON beside tools is checked on a local runtime too, streamed or whole", async () => {
+Deno.test("JSON with tools is checked on a local runtime too, streamed or whole", async () => {
   const sentence = { content: "Let me look." };
   const cases = [
     [[record(sentence), GOOD], 200],

@@ -3,7 +3,7 @@ import type { TlsSettings } from "../../src/core/transport.ts";
 /** The name that the servers' certificates have. */
 export const NAME = "provider.test";
 
-/** The text of a file beside the certificates for tests. */
+/** The text of a file next to the certificates for tests. */
 export function pem(name: string): string {
   return Deno.readTextFileSync(new URL(`certificates/${name}`, import.meta.url));
 }

@@ -74,7 +74,7 @@ Deno.test("a response on an idle connection closes the connection", async () => 
     if (number > 1) return;
     await late.promise;
     await line.write(encoder.encode(plain("evil")));
-    // The client has seen it when it hangs up.
+    // The client has received it when it hangs up.
     assertEquals(await line.read(), null);
     seen.resolve();
   });

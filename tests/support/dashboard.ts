@@ -1,4 +1,4 @@
-/** One HTTP request that the dashboard got, a WebSocket handshake among them. */
+/** One HTTP request that the dashboard received, a WebSocket handshake among them. */
 export interface DashboardRequest {
   readonly method: string;
   /** With the query, where there is one. */

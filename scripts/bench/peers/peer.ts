@@ -50,7 +50,7 @@ export interface PeerLaunch {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Another gateway that is measured beside this one. */
+/** Another gateway that is measured along with this one. */
 export interface Peer {
   /** The name in the table. */
   readonly name: string;

@@ -25,7 +25,7 @@ export function writeTargets(page: string, results: readonly ScenarioResult[]): 
   return page.slice(0, begin) + changed + page.slice(begin + section.length);
 }
 
-/** Returns the figure that a target bounds, with the floor beside a time. */
+/** Returns the figure that a target bounds, with the floor next to a time. */
 function measuredText(target: ScenarioTarget, { base, measured }: ScenarioResult): string {
   switch (target.kind) {
     case "min_rate_ratio":

@@ -122,7 +122,8 @@ export function EmptyRow({ columns, children }) {
 }
 
 /**
- * Returns a bar for a share from 0 to 1. The number is beside it, so that the bar itself is silent.
+ * Returns a bar for a share from 0 to 1. The number is next to it, so that the bar itself is
+ * silent.
  */
 export const Bar = kept(
   /** @param {{ share: number, tone?: string }} props */

@@ -14,7 +14,7 @@ export interface GrowingCall {
 export interface PreparedCall {
   /** Makes the call and reads its answer to the end. */
   run(): Promise<void>;
-  /** Ends what the call needs beside it. */
+  /** Ends what the call needs besides. */
   close?(): Promise<void>;
 }
 
@@ -50,7 +50,9 @@ const MAX_RUNS = 4;
  */
 const MAX_COMPARISONS = 2, COMPARISON_STEP_RATIO = 1.4;
 
-/** A call of this many milliseconds is compared once, in two runs: noise is small beside it. */
+/**
+ * A call of this many milliseconds is compared once, in two runs: noise is small compared with it.
+ */
 const LONG_MS = 500;
 
 /** Some systems count processor time in ticks of this many milliseconds. */
