@@ -6,9 +6,9 @@ const FORBIDDEN_WORDS =
 const BOUNDS = ["MAX", "MIN", "DEFAULT"];
 
 /**
- * Suffixes of the name of any other numeric constant. `COUNT` is for a number of things, `RATIO` for
- * a share of 1, `CODE` and `STATUS` for a number that a protocol gives a meaning, `OFFSET` for bytes
- * from the beginning of a structure, `INDEX` for a position in a list.
+ * Suffixes of the name of any other numeric constant. `COUNT` is for a number of things, `RATIO`
+ * for a share of 1, `CODE` and `STATUS` for a number that a protocol gives a meaning, `OFFSET` for
+ * bytes from the beginning of a structure, `INDEX` for a position in a list.
  */
 const UNITS = [
   "MS",
@@ -42,7 +42,9 @@ export function forbiddenWords(text: string): readonly string[] {
   return [...new Set(found.map((word) => word.toLowerCase().replace(/\s+/g, " ")))];
 }
 
-/** Returns the text of a test name, with a space for each inserted value; null if it is no literal. */
+/**
+ * Returns the text of a test name, with a space for each inserted value; null if it is no literal.
+ */
 function nameText(node: Deno.lint.Node | undefined): string | null {
   if (node?.type === "Literal") return typeof node.value === "string" ? node.value : null;
   if (node?.type === "TemplateLiteral") return node.quasis.map(({ cooked }) => cooked).join(" ");

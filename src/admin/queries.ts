@@ -27,8 +27,8 @@ const JSON_TYPE = "application/json", CSV_TYPE = "text/csv; charset=utf-8";
 const TEXT_TYPE = "text/plain; charset=utf-8";
 
 /**
- * Returns the usage of client keys of the last `days` up to today, added up `by` a column or by all, as
- * JSON or with `format=csv` as CSV.
+ * Returns the usage of client keys of the last `days` up to today, added up `by` a column or by
+ * all, as JSON or with `format=csv` as CSV.
  */
 export async function readUsage(
   query: URLSearchParams,

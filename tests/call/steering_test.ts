@@ -10,7 +10,10 @@ import { socketGateway } from "../support/socket_gateway.ts";
 import { refusalOf } from "../support/state_call.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** A gateway in front of a router, with a key `ada` that has these settings, and a key `bob` without any. */
+/**
+ * A gateway in front of a router, with a key `ada` that has these settings, and a key `bob` without
+ * any.
+ */
 function routerGateway(settings: string): NativeGateway {
   return nativeGateway(routerConfig(settings), () => ({ body: COMPLETION }));
 }

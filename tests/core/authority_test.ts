@@ -23,7 +23,8 @@ Deno.test("whatever is read as an origin is the origin that a browser reads", ()
       // Other schemes have other rules, and are only ever compared with what is configured.
       if (origin === null || !/^https?$/.test(origin.scheme)) return;
       const url = URL.parse(scheme + text);
-      // Browsers read some numbers as addresses, or refuse them: here they are names that match nothing.
+      // Browsers read some numbers as addresses, or refuse them: here they are names that match
+      // nothing.
       if (url === null || /^[\d.]+$/.test(url.hostname)) return;
       read++;
       assertEquals(origin.host, url.hostname.replace(/\.$/, ""));

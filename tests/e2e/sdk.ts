@@ -17,8 +17,8 @@ export interface Sdk extends AsyncDisposable {
 }
 
 /**
- * Starts all three, with one more line for the provider, and `top` before the file; the client repeats
- * nothing by itself.
+ * Starts all three, with one more line for the provider, and `top` before the file; the client
+ * repeats nothing by itself.
  */
 export function startSdk(wire: typeof WIRES[number], setting = "", top = ""): Sdk {
   return startWith((address) => `
@@ -47,8 +47,8 @@ const NATIVE = [
 ];
 
 /**
- * Starts all three; the simulator keeps all state itself, once for each of these accounts. The first
- * gets what names none. Chats are sent to the API `chatOver`. The file begins with `top`.
+ * Starts all three; the simulator keeps all state itself, once for each of these accounts. The
+ * first gets what names none. Chats are sent to the API `chatOver`. The file begins with `top`.
  */
 export function startNativeSdk(
   accounts: readonly string[] = ["sim"],

@@ -2,7 +2,10 @@ import { onDisconnect } from "../../src/server/listener_request.ts";
 import { assertEquals } from "../support/assert.ts";
 import { NOTICES_EARLY_LEAVE } from "../support/runtime.ts";
 
-/** Serves one request that is never answered while `client` waits. Resolves when its end is reported. */
+/**
+ * Serves one request that is never answered while `client` waits. Resolves when its end is
+ * reported.
+ */
 async function watched(size: number, prepare: (request: Request) => void): Promise<void> {
   const arrived = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();

@@ -7,7 +7,10 @@ import { findListeners, setNoDelay } from "../../src/sockets/find_sockets.ts";
 
 const SOL_TCP = 6, TCP_NODELAY = 1;
 
-/** The option of the socket of this process that lies between the two ports; null when there is none. */
+/**
+ * The option of the socket of this process that lies between the two ports; null when there is
+ * none.
+ */
 function noDelayBetween(local: number, peer: number): number | null {
   const libc = Deno.dlopen("libc.so.6", {
     getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
@@ -84,7 +87,9 @@ Deno.test({
   },
 });
 
-/** Ends the listening socket of this process on the port, as the runtime does without a descriptor. */
+/**
+ * Ends the listening socket of this process on the port, as the runtime does without a descriptor.
+ */
 function loseListener(port: number): void {
   const opened = openSockets();
   assert(opened.kind === "open");

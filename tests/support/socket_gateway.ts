@@ -49,8 +49,8 @@ export interface Surroundings {
 }
 
 /**
- * Serves a gateway on a free loopback port. Its end waits until every call and every socket is over,
- * so a test that leaves one behind does not end, and fails when a call was reported twice.
+ * Serves a gateway on a free loopback port. Its end waits until every call and every socket is
+ * over, so a test that leaves one behind does not end, and fails when a call was reported twice.
  */
 export function socketGateway(
   config: string,

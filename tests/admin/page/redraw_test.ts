@@ -5,7 +5,9 @@ import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
 import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
-/** Collects the places that change: the labels of the head, and the ids of sections with the row. */
+/**
+ * Collects the places that change: the labels of the head, and the ids of sections with the row.
+ */
 const WATCH = `(() => {
   globalThis.changed = new Set();
   new MutationObserver((records) => {
@@ -18,7 +20,9 @@ const WATCH = `(() => {
     }
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 })()`;
-/** Collects the texts that are written again, each of which passes the check for hidden characters. */
+/**
+ * Collects the texts that are written again, each of which passes the check for hidden characters.
+ */
 const WATCH_TEXTS = `(() => {
   globalThis.written = new Set();
   const replace = String.prototype.replace;
@@ -28,7 +32,10 @@ const WATCH_TEXTS = `(() => {
   };
 })()`;
 const WRITTEN = "[...globalThis.written]";
-/** Numbers of rows of the scripted gateway: attempts of its providers, calls of two targets, a key's calls. */
+/**
+ * Numbers of rows of the scripted gateway: attempts of its providers, calls of two targets, a key's
+ * calls.
+ */
 const ROW_NUMBERS = ["5,210", "640", "1,733", "402", "78", "18,204"];
 const CHANGED = "[...globalThis.changed].sort()";
 const MARK_ROWS = `document.querySelectorAll("tbody tr").forEach((row) => row.marked = true)`;

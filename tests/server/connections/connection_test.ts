@@ -6,7 +6,10 @@ import {
 } from "../../../src/server/connections/connection.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/** Returns the second at which a client is too slow that takes these bytes in each 5 s; null if never. */
+/**
+ * Returns the second at which a client is too slow that takes these bytes in each 5 s; null if
+ * never.
+ */
 function slowAt(taken: (look: number) => number, unsentBytes = 100_000): number | null {
   let state: WriteState = NOTHING_WAITS;
   let acknowledgedBytes = 0;
