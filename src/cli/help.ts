@@ -39,6 +39,9 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
 
 const TOPIC = "[TOPIC]";
 
+/** Comments in a page: which tests show its figures, and which script writes a part of it. */
+const COMMENT = /\n<!--[\s\S]*?-->\n/g;
+
 /** Command `switchyard help TOPIC`: prints a page of the documentation; without a topic, the list of all pages. */
 export const help: Command = {
   name: "help",
@@ -55,7 +58,7 @@ export const help: Command = {
     }
     const page = HELP_PAGES.find((one) => one.topic === topic);
     if (page === undefined) return wrongUsage(terminal, "help", unknownTopic(topic, HELP_PAGES));
-    terminal.out(page.text);
+    terminal.out(page.text.replace(COMMENT, ""));
     return OK_STATUS;
   },
 };
