@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { compatFieldErrors, compatMessageErrors } from "./compat_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
-import { splitWords } from "./tokens.ts";
+import { countWords } from "./tokens.ts";
 import {
   callLine,
   imageUrlText,
@@ -36,7 +36,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       jsonSchema: schemaOf(body.response_format),
       mayThink: body.reasoning_effort !== "none",
       maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
-      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      inputTokens: countWords(texts),
       choiceCount: numberOf(body.n) ?? 1,
       loadOnly: false,
       includeUsage: options.include_usage === true,

@@ -56,9 +56,7 @@ export const deleteConversation: RouteHandler = onConversation((call, stored) =>
 /** `POST /conversations/{id}/items`: adds items and returns them in request order. */
 export const addItems: RouteHandler = onConversation(async (call, stored) => {
   const body = await readJsonBody(call.httpRequest);
-  if (!Array.isArray(body?.items) || body.items.length === 0) {
-    return missingParameter("items");
-  }
+  if (!Array.isArray(body?.items) || body.items.length === 0) return missingParameter("items");
   for (const error of itemListErrors(body.items)) return error;
   const added = toListedItems(body.items, call.account.newAnswerDeps()());
   const duplicate = added.find(({ id }) => stored.items.some((item) => item.id === id));

@@ -4,7 +4,7 @@ import { invalidValue, words } from "./field_checks.ts";
 import { withoutLatestTag } from "./local_request.ts";
 import { newApiError } from "./protocol.ts";
 import { hashText } from "./hash.ts";
-import { splitWords } from "./tokens.ts";
+import { countWords } from "./tokens.ts";
 
 const DEFAULT_DIMENSIONS = 8;
 const COMPAT_FIELDS = words("model input encoding_format dimensions user");
@@ -12,17 +12,11 @@ const COMPAT_FIELDS = words("model input encoding_format dimensions user");
 /** Responds to an embeddings call of the compat protocol, as numbers or as base64. */
 export const embedCompat = withJson((call: SimCall, body) => {
   const { model, encoding_format: encoding = "float", dimensions = DEFAULT_DIMENSIONS } = body;
-  if (typeof model !== "string") {
-    return invalidValue("model", "model must be text.");
-  }
+  if (typeof model !== "string") return invalidValue("model", "model must be text.");
   const unknown = Object.keys(body).find((key) => !COMPAT_FIELDS.includes(key));
-  if (unknown !== undefined) {
-    return invalidValue(unknown, "Unknown parameter.");
-  }
+  if (unknown !== undefined) return invalidValue(unknown, "Unknown parameter.");
   const texts = parseCompatInput(body.input);
-  if (texts === null) {
-    return invalidValue("input", "input must be text or tokens.");
-  }
+  if (texts === null) return invalidValue("input", "input must be text or tokens.");
   if (encoding !== "float" && encoding !== "base64") {
     return invalidValue("encoding_format", "encoding_format is unknown.");
   }
@@ -35,7 +29,7 @@ export const embedCompat = withJson((call: SimCall, body) => {
       const embedding = encoding === "base64" ? encodeBase64(vector) : [...vector];
       return { object: "embedding", index, embedding };
     });
-    const usage = { prompt_tokens: countTokens(texts), total_tokens: countTokens(texts) };
+    const usage = { prompt_tokens: countWords(texts), total_tokens: countWords(texts) };
     const defect = defectOf(style);
     return wholeResponse({ object: "list", data, model, usage }, defect, call);
   });
@@ -60,7 +54,7 @@ export const embedLocal = withJson((call: SimCall, body) => {
       load_duration: 1000,
     };
     // The runtime omits a count of zero (local API, embed).
-    if (countTokens(texts) > 0) answer.prompt_eval_count = countTokens(texts);
+    if (countWords(texts) > 0) answer.prompt_eval_count = countWords(texts);
     return wholeResponse(answer, defectOf(style), call);
   });
 }, newApiError("invalid JSON body"));
@@ -82,10 +76,6 @@ function parseLocalInput(input: JsonValue | undefined): readonly string[] | null
   if (typeof input === "string") return input === "" ? [] : [input];
   if (!Array.isArray(input)) return null;
   return input.every((item) => typeof item === "string") ? input.map(String) : null;
-}
-
-function countTokens(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + splitWords(text).length, 0);
 }
 
 /** Returns a vector of length one that depends only on the text and the number of dimensions. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/jso
 import { findBehaviour } from "./model_behaviour.ts";
 import { localFieldErrors } from "./local_rules.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
-import { splitWords } from "./tokens.ts";
+import { countWords } from "./tokens.ts";
 import {
   callLine,
   imageText,
@@ -39,7 +39,7 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       mayThink: body.think !== false,
       // A limit below 1 means no limit.
       maxOutputTokens: limit !== null && limit > 0 ? limit : null,
-      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      inputTokens: countWords(texts),
       choiceCount: 1,
       loadOnly: messages.length === 0,
       includeUsage: true,

@@ -15,7 +15,7 @@ import {
   turnErrors,
 } from "./messages_turn_rules.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
-import { splitWords } from "./tokens.ts";
+import { countWords } from "./tokens.ts";
 import {
   callLine,
   imageText,
@@ -66,7 +66,7 @@ function parseValid(
       jsonSchema: schemaOf(body.output_config),
       mayThink: !isObject(body.thinking) || body.thinking.type !== "disabled",
       maxOutputTokens: numberOf(body.max_tokens),
-      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      inputTokens: countWords(texts),
       choiceCount: 1,
       loadOnly: false,
       includeUsage: true,

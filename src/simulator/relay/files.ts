@@ -128,9 +128,7 @@ async function addPart(call: RoutedCall, { resource, content }: StoredFile): Pro
 }
 
 function completeUpload(call: RoutedCall, { resource, content }: StoredFile): Answer {
-  if (resource.status !== "pending") {
-    return newApiError("The upload is not pending.");
-  }
+  if (resource.status !== "pending") return newApiError("The upload is not pending.");
   const file = newFile(call, String(resource.filename), String(resource.purpose), content);
   const completed = { ...resource, status: "completed", file: file.resource };
   call.account.uploads.set(String(resource.id), {

@@ -14,49 +14,43 @@ const MAX_IMAGES = 10;
 
 /** `POST /images/generations`: images of one pixel, also with partial images. */
 export function generateImages(call: SimCall): Promise<Answer> {
-  const options = { usual: "sim-echo", needs: ["prompt"] };
-  return onJson(call, options, (body, style) => {
-    const { n = 1, stream, partial_images: partial = 1 } = body;
-    return stream === true
-      ? imageStream("image_generation", Number(n), Number(partial), style, call)
-      : images(Number(n), style, call);
-  });
+  return imagesOfJson("image_generation", ["prompt"], call);
 }
 
 /** `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON one. */
 export function editImages(call: SimCall): Promise<Answer> {
-  if (call.httpRequest.headers.get("content-type")?.startsWith("application/json")) {
-    const options = { usual: "sim-echo", needs: ["images", "prompt"] };
-    return onJson(
-      call,
-      options,
-      ({ n = 1, stream, partial_images: partial = 1 }, style) =>
-        stream === true
-          ? imageStream("image_edit", Number(n), Number(partial), style, call)
-          : images(Number(n), style, call),
-    );
-  }
-  return onForm(call, { usual: "sim-echo", file: "image" }, (form, _, style) => {
-    const n = Number(form.get("n") ?? 1);
-    return form.get("stream") === "true"
-      ? imageStream("image_edit", n, Number(form.get("partial_images") ?? 1), style, call)
-      : images(n, style, call);
-  });
+  const isJson = call.httpRequest.headers.get("content-type")?.startsWith("application/json");
+  return isJson === true
+    ? imagesOfJson("image_edit", ["images", "prompt"], call)
+    : imagesOfForm("image_edit", call);
 }
 
 /** `POST /images/variations`: images of one pixel. */
 export function varyImages(call: SimCall): Promise<Answer> {
-  return onForm(
-    call,
-    { usual: "sim-echo", file: "image" },
-    (form, _, style) => images(Number(form.get("n") ?? 1), style, call),
-  );
+  return imagesOfForm(null, call);
+}
+
+function imagesOfJson(name: string, needs: readonly string[], call: SimCall): Promise<Answer> {
+  return onJson(call, { usual: "sim-echo", needs }, (body, style) => {
+    const { n = 1, stream, partial_images: partial = 1 } = body;
+    return stream === true
+      ? imageStream(name, Number(n), Number(partial), style, call)
+      : images(Number(n), style, call);
+  });
+}
+
+/** Answers a multipart body; `name` is that of the events of a stream, null if there are no streams. */
+function imagesOfForm(name: string | null, call: SimCall): Promise<Answer> {
+  return onForm(call, { usual: "sim-echo", file: "image" }, (form, _, style) => {
+    const n = Number(form.get("n") ?? 1);
+    return name !== null && form.get("stream") === "true"
+      ? imageStream(name, n, Number(form.get("partial_images") ?? 1), style, call)
+      : images(n, style, call);
+  });
 }
 
 function images(n: number, style: Style, call: SimCall): Answer {
-  if (!(n >= 1 && n <= MAX_IMAGES)) {
-    return invalidValue("n", `n must be from 1 to ${MAX_IMAGES}.`);
-  }
+  if (!(n >= 1 && n <= MAX_IMAGES)) return invalidValue("n", `n must be from 1 to ${MAX_IMAGES}.`);
   const data = Array.from({ length: n }, () => ({ b64_json: PIXEL }));
   const whole = { created: call.deps.unix(), data };
   return wholeResponse(whole, defectOf(style), call);
@@ -127,9 +121,7 @@ function brokenOff(
 export function transcribe(call: SimCall): Promise<Answer> {
   return onForm(call, { file: "file" }, async (form, file, style) => {
     const heard = textOfTone(await file.bytes());
-    if (heard === null) {
-      return invalidValue("file", "The file is no tone of this server.");
-    }
+    if (heard === null) return invalidValue("file", "The file is no tone of this server.");
     const { text, seconds } = heard;
     if (form.get("stream") === "true") {
       return eventStream(

@@ -2,7 +2,7 @@ import { newId } from "../../core/ids.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { hashText } from "../hash.ts";
 import { type Answer, defectOf, type SimCall, wholeResponse } from "../sim_call.ts";
-import { splitWords } from "../tokens.ts";
+import { countWords, splitWords } from "../tokens.ts";
 import { eventStream, onJson } from "./model_call.ts";
 
 /** `POST /completions`: repeats the prompt, whole or word by word. */
@@ -62,7 +62,7 @@ export function rerank(call: SimCall): Promise<Answer> {
         relevance_score: hashText(`${textOf(query)}:${text}`) / 2 ** 32,
       }))
       .toSorted((one, other) => other.relevance_score - one.relevance_score);
-    const total_tokens = texts.reduce((sum, text) => sum + splitWords(text).length, 0);
+    const total_tokens = countWords(texts);
     const whole = { model, results, usage: { total_tokens } };
     return wholeResponse(whole, defectOf(style), call);
   });

@@ -17,9 +17,7 @@ import { type Answer, streamResponse } from "../sim_call.ts";
  */
 export const retrieveResponse: RouteHandler = onResponse((call, stored) => {
   const include = call.query.getAll("include").concat(call.query.getAll("include[]"));
-  if (!isInclude(include)) {
-    return invalidValue("include", "This cannot be included.");
-  }
+  if (!isInclude(include)) return invalidValue("include", "This cannot be included.");
   if (call.query.get("stream") === "true") return replayStream(call, stored);
   const advanced = advancePhase(stored, call);
   const resource = withLaterIdQuirk(visibleResource(advanced));

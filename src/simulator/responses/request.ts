@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import { type ApiError, type Deps, newApiError, type SimRequest, type Tool } from "../protocol.ts";
-import { splitWords } from "../tokens.ts";
+import { countWords } from "../tokens.ts";
 import {
   callLine,
   imageUrlText,
@@ -109,7 +109,7 @@ function buildRequest(
     jsonSchema: schemaOf(body.text),
     mayThink: reasoning.effort !== "none",
     maxOutputTokens: numberOf(body.max_output_tokens),
-    inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+    inputTokens: countWords(texts),
     choiceCount: 1,
     loadOnly: false,
     includeUsage: true,
