@@ -49,7 +49,7 @@ ${
       ["failure", "status", "`type`", "retried", "falls back", "`end`"],
       others.map((entry) => [
         `\`${entry.kind}\``,
-        entry.status === "upstream" ? "as the provider answered" : `${entry.status}`,
+        entry.status === "upstream" ? "as the provider responded" : `${entry.status}`,
         ...treatment(entry),
       ]),
     )
@@ -97,7 +97,7 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): read
 }
 
 function treatment({ type, isRetried, fallsBack, logEnd }: ErrorEntry): readonly string[] {
-  const shown = type === "upstream" ? "as the provider answered" : `\`${type}\``;
+  const shown = type === "upstream" ? "as the provider responded" : `\`${type}\``;
   return [shown, isRetried ? "yes" : "no", fallsBack ? "yes" : "no", `\`${logEnd}\``];
 }
 
