@@ -6,7 +6,7 @@ import { type Failed, refuse } from "../core/result.ts";
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
   return isExactId(id)
     ? null
-    : refuse("invalid_value", `'${param}' must be text without white space around it.`, param);
+    : refuse("invalid_value", `'${param}' must not begin or end with white space.`, param);
 }
 
 // Some servers treat both slashes as the end of a path segment, and dots as a step in the path.

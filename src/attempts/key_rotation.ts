@@ -119,7 +119,7 @@ function allResting(rests: readonly (Rest | null)[]): Fault {
     )
     : fault(
       "provider_keys_refused",
-      "All keys of the provider rest after they were refused; the log names them.",
+      "The provider rejected all configured keys; the log names them.",
       details,
     );
   return failure;

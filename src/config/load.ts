@@ -39,7 +39,7 @@ export type Reloaded =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Returns the configuration of a file. Variables come from the environment, then from `.env` beside
+ * Returns the configuration of a file. Variables come from the environment, then from `.env` next to
  * the file, then from `.env` in the working directory. A file that cannot be read is a problem.
  */
 export async function load(path: string, environment: Variables): Promise<Loaded> {

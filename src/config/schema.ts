@@ -85,7 +85,7 @@ const server = section({
     ),
   allowed_hosts: z.array(hostName).default([])
     .describe(
-      "Further accepted Host names beside IP addresses, localhost, server.host and the " +
+      "Further accepted Host names besides IP addresses, localhost, server.host and the " +
         "machine's name. Checked if no client keys are required, and always for /metrics.",
     ),
   allowed_origins: z.array(webOrigin).default([])

@@ -46,7 +46,7 @@ function memoryWarnings({ state }: Config): Problem[] {
   ];
 }
 
-/** Settings of stored objects, and of a store that can be away. */
+/** Settings of stored objects, and of a store that can be unavailable. */
 const STORAGE_KEYS = [
   "ttl",
   "max_entries",

@@ -26,7 +26,7 @@ export function parseDocument(
     return refuse("invalid_json", invalidJsonMessage(text));
   }
   if (!isObject(value)) {
-    return refuse("invalid_json", "The request body is JSON but no object; send a JSON object.");
+    return refuse("invalid_json", "The request body must be a JSON object.");
   }
   const members = parseMembers(text);
   if (hasKeyTwice(members, value)) {

@@ -152,7 +152,7 @@ export function newPartScanner(
     end() {
       // Some clients end the body with the two hyphens, without a line end.
       if (phase === "epilogue" || (phase === "line" && line === "--")) return null;
-      return refusal("The request ends without its last boundary.");
+      return refusal("The multipart body has no closing boundary.");
     },
   };
 }

@@ -77,13 +77,13 @@ export function newAttemptTimer(
     if (isTimed() && now >= end) {
       return expire(
         "upstream_timeout",
-        "The provider did not answer within its configured timeout.",
+        "The provider did not respond within its configured timeout.",
       );
     }
     // Silence counts only while a read is pending: a slow client is not the upstream's fault.
     const silentMs = hasBytes && readSince !== null ? now - readSince : 0;
     if (idleMs !== null && silentMs >= idleMs) {
-      return expire("upstream_idle", "The provider was silent for too long within its answer.");
+      return expire("upstream_idle", "The provider was silent for too long within its response.");
     }
     schedule(now, silentMs);
   }

@@ -61,10 +61,14 @@ export function openBody(
       } catch (error) {
         const { reason } = cancellation;
         if (reason !== null) return failed(reason);
-        return fault("upstream_unreachable", "The connection to the provider broke mid-answer.", {
-          // Any other error comes from the decompression: the content coding is invalid.
-          cause: error instanceof ConnectionError ? error.kind : "malformed",
-        });
+        return fault(
+          "upstream_unreachable",
+          "The connection to the provider broke within the response.",
+          {
+            // Any other error comes from the decompression: the content coding is invalid.
+            cause: error instanceof ConnectionError ? error.kind : "malformed",
+          },
+        );
       }
     },
     async cancel() {
@@ -125,7 +129,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
     size += piece.value.length;
     if (size > (room?.length ?? limit)) {
       await reader.cancel();
-      return fault("upstream_response_too_large", "The provider's answer is too large.");
+      return fault("upstream_response_too_large", "The provider's response is too large.");
     }
     // The next read reuses the buffer of this read.
     if (room === null) pieces.push(piece.value.slice());

@@ -51,7 +51,7 @@ function unsentFailure(reason: Failure): Failure {
 
 /** Returns the error message for a client, which names only the class of the connection error. */
 function errorMessage(cause: ConnectionCause, mayHaveRun: boolean): string {
-  if (mayHaveRun) return "The connection to the provider broke before it answered.";
+  if (mayHaveRun) return "The connection to the provider broke before it responded.";
   switch (cause) {
     case "unsendable":
       return "A header for the provider holds characters that cannot be sent.";

@@ -26,7 +26,7 @@ export async function checkJson(
     const outline = scan.outline();
     return outline !== null ? success(outline) : fault(
       "invalid_upstream_response",
-      "The provider's answer is not a JSON object.",
+      "The provider's response is not a JSON object.",
     );
   }
   const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS })).problem();

@@ -34,7 +34,7 @@ export async function rejection(
     if (bytes === null) await body.cancel();
     else if (bytes.ok) await count(call, bytes.value);
     else if (call.cancellation.reason !== null) return bytes;
-    return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
+    return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
   const bytes = await readAll(body, MAX_ERROR_BYTES);
   // The status alone says that the key was refused, also if the body breaks off.
@@ -45,7 +45,7 @@ export async function rejection(
   const text = bytes.ok ? await count(call, bytes.value) : null;
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
-  return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
+  return fault(faultKind(call, status), `The provider responded with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
     ...refusal !== null && { keyRefusal: refusal },
@@ -101,7 +101,7 @@ function isOpenaiError({ name }: Wire): boolean {
 
 function completeError(status: number, fields: Partial<ErrorFields> | null): JsonObject {
   return {
-    message: fields?.message ?? `The provider answered with status ${status}.`,
+    message: fields?.message ?? `The provider responded with status ${status}.`,
     type: fields?.type ?? typeOfStatus(status),
     param: fields?.param ?? null,
     code: fields?.code ?? null,

@@ -44,7 +44,7 @@ Deno.test("a request goes only to keys that serve its model, and other shares st
 });
 
 for (const status of [401, 402, 403, 429]) {
-  Deno.test(`a key that is refused with ${status} in mid-run rests, and no client sees it`, async () => {
+  Deno.test(`a key that is refused with ${status} while calls run rests, and no client sees it`, async () => {
     const pool = poolGateway(poolConfig(TWO_KEYS));
     for (let n = 0; n < 20; n++) {
       if (n === 7) pool.answer("sk-a", refusal(status));

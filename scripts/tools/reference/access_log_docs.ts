@@ -95,9 +95,9 @@ export const END_DOCS: Readonly<Record<End, string>> = {
   complete: "The whole response was delivered.",
   refused:
     "The gateway refused the request, found no route, or found no free slot at the provider.",
-  upstream_status: "The provider answered with an error status.",
+  upstream_status: "The provider responded with an error status.",
   upstream_unreachable: "The connection to the provider failed before delivery began.",
-  upstream_timeout: "The provider did not answer within its timeout.",
+  upstream_timeout: "The provider did not respond within its timeout.",
   upstream_invalid: "The response of the provider was not valid or too large.",
   circuit_open: "The circuit breaker of the provider was open; nothing was sent.",
   stream_broken: "The provider failed after delivery to the client had begun.",

@@ -53,7 +53,7 @@ ${
       ["failure", "status", "`type`", "retried", "falls back", "`end`"],
       others.map((entry) => [
         `\`${entry.kind}\``,
-        entry.status === "upstream" ? "as the provider answered" : `${entry.status}`,
+        entry.status === "upstream" ? "as the provider responded" : `${entry.status}`,
         ...treatment(entry),
       ]),
     )
@@ -101,7 +101,7 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): read
 }
 
 function treatment({ type, isRetried, fallsBack, logEnd }: ErrorEntry): readonly string[] {
-  const shown = type === "upstream" ? "as the provider answered" : `\`${type}\``;
+  const shown = type === "upstream" ? "as the provider responded" : `\`${type}\``;
   return [shown, isRetried ? "yes" : "no", fallsBack ? "yes" : "no", `\`${logEnd}\``];
 }
 

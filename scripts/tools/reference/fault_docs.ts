@@ -15,31 +15,31 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The client has gone.",
   },
   upstream_throttled: {
-    cause: "The provider answered with a 4xx status of `retry.retryable_errors`, such as 429.",
+    cause: "The provider responded with a 4xx status of `retry.retryable_errors`, such as 429.",
     cure: "Wait for `Retry-After`, raise the provider's limit, or add a fallback.",
-    example: "The provider answered with status 429.",
+    example: "The provider responded with status 429.",
   },
   upstream_unavailable: {
-    cause: "The provider answered with a 5xx status of `retry.retryable_errors`, such as 503.",
+    cause: "The provider responded with a 5xx status of `retry.retryable_errors`, such as 503.",
     cure: "See the status page of the provider, or add a fallback.",
-    example: "The provider answered with status 503.",
+    example: "The provider responded with status 503.",
   },
   upstream_error: {
-    cause: "The provider answered with another 5xx status.",
+    cause: "The provider responded with another 5xx status.",
     cure: "See the message of the provider, or add a fallback.",
-    example: "The provider answered with status 501.",
+    example: "The provider responded with status 501.",
   },
   upstream_rejected: {
     cause:
-      "The provider answered with another 4xx status: it rejects the request or the credentials.",
+      "The provider responded with another 4xx status: it rejects the request or the credentials.",
     cure: "See the message of the provider; check `api_key` and the model name.",
-    example: "The provider answered with status 404.",
+    example: "The provider responded with status 404.",
   },
   invalid_upstream_status: {
-    cause: "The provider answered with a status that is neither a success nor an error, " +
+    cause: "The provider responded with a status that is neither a success nor an error, " +
       "such as a redirect.",
     cure: "Check `base_url` of the provider.",
-    example: "The provider answered with status 302.",
+    example: "The provider responded with status 302.",
   },
   upstream_unreachable: {
     cause: "The connection to the provider failed or broke.",
@@ -48,9 +48,9 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The provider refused the connection.",
   },
   upstream_timeout: {
-    cause: "The provider did not answer within its `timeout` or `connect_timeout`.",
+    cause: "The provider did not respond within its `timeout` or `connect_timeout`.",
     cure: "Raise `timeout` for slow models, or add a fallback.",
-    example: "The provider did not answer within its configured timeout.",
+    example: "The provider did not respond within its configured timeout.",
   },
   invalid_upstream_response: {
     cause: "The response of the provider breaks its protocol: " +
@@ -62,7 +62,7 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cause: "The response of the provider, or one record of its stream, exceeds the size limit, " +
       "or its JSON has too many members or levels to be parsed.",
     cure: "Request less output.",
-    example: "The provider's answer is too large.",
+    example: "The provider's response is too large.",
   },
   promise_broken: {
     cause: "The response does not do what the request demands, for example `strict: true` or a " +
@@ -74,7 +74,7 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
   upstream_idle: {
     cause: "The provider began its response, then sent nothing for `stream_idle_timeout`.",
     cure: "Send the request again. Raise `stream_idle_timeout` if the model thinks for longer.",
-    example: "The provider was silent for too long within its answer.",
+    example: "The provider was silent for too long within its response.",
   },
   circuit_open: {
     cause:
@@ -100,7 +100,7 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
       "All `api_keys` of the provider rest, and the provider refused at least one with status " +
       "401, 402 or 403. The log names the key.",
     cure: "Replace the key, or add a key or a fallback.",
-    example: "All keys of the provider rest after they were refused; the log names them.",
+    example: "The provider rejected all configured keys; the log names them.",
   },
   state_unavailable: {
     cause: "The request needs stored state, and the state store is not available.",

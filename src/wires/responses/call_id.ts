@@ -14,7 +14,9 @@ const MAX_CALL_ID_CHARS = 64;
 export function parseCallId(given: Optional, path: string): Result<string> {
   if ((given ?? null) === null || given === "") return missing(path);
   if (typeof given !== "string") return wrongType(path, "a string");
-  if (given !== given.trim()) return wrongValue(path, "an id without white space around it");
+  if (given !== given.trim()) {
+    return wrongValue(path, "an id that neither begins nor ends with white space");
+  }
   return given.length <= MAX_CALL_ID_CHARS
     ? success(given)
     : unsupported(path, `It may have at most ${MAX_CALL_ID_CHARS} characters.`);

@@ -36,7 +36,7 @@ export function parseStops(given: Optional, { isSent, verify }: StopRules): Resu
   for (const [index, text] of list.entries()) {
     const path = isList ? `stop[${index}]` : "stop";
     if (typeof text !== "string") return wrongType(path, "a string");
-    if (text === "") return unsupported(path, "A stop text needs a character.");
+    if (text === "") return unsupported(path, "A stop sequence must not be empty.");
     const isUpstream = isSent(text);
     if (!isUpstream && !verify) {
       return unsupported(path, "A stop text needs a visible character, or 'verify: true'.");
