@@ -16,7 +16,7 @@ const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4 
 /** Work of each kind that begins in every turn, however long the turn has taken already. */
 const MIN_PER_TURN = 2;
 
-/** Calls in flight below which nothing waits: so few cannot keep the event loop for long. */
+/** Calls in flight below which none waits to begin: so few cannot keep the event loop for long. */
 const MIN_CALLS = 16;
 
 /**
@@ -67,7 +67,7 @@ export function newLoopTurns(
 
   return {
     next(kind) {
-      if (calls() < MIN_CALLS) return null;
+      if (kind === "start" && calls() < MIN_CALLS) return null;
       if (!isOpen) open();
       const queue = queues[kind];
       if (queue.size === 0 && hasTime(kind)) return null;

@@ -17,12 +17,14 @@ import { exactMember, FIELDS } from "./fields.ts";
 
 /**
  * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
- * request sets no format. A schema needs the provider's structured_outputs capability.
+ * request sets no format. A schema needs the provider's structured_outputs capability. The flag of a strict one is
+ * lossy unless the response `isVerified`.
  */
 export function encodeFormat(
   document: JsonDocument,
   provider: Provider,
   losses: Losses,
+  isVerified: boolean,
 ): Result<JsonValue | undefined> {
   const format = exactMember(document, "response_format");
   if (format === undefined) return success(undefined);
@@ -39,12 +41,7 @@ export function encodeFormat(
       if (!provider.settings.capabilities.structured_outputs) {
         return undeclared("response_format", provider, "structured_outputs");
       }
-      // A strict schema is checked on the response.
-      addSchemaLosses(
-        format.json_schema,
-        provider.settings.verify ? [false] : [true, false],
-        losses,
-      );
+      addSchemaLosses(format.json_schema, isVerified ? [false] : [true, false], losses);
       return parseSchema(format.json_schema, "response_format.json_schema");
     default:
       return unsupported("response_format.type");

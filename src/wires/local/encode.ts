@@ -32,7 +32,8 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (!messages.ok) return messages;
   const tools = encodeTools(chat, settings, { omitTools: target.omitTools ?? [], losses });
   if (!tools.ok) return tools;
-  const format = encodeFormat(document, target.provider, losses);
+  const verified = formatPromises(chat, settings, true);
+  const format = encodeFormat(document, target.provider, losses, verified.length > 0);
   if (!format.ok) return format;
   const { callSchema } = tools.value;
   const isCallRequired = tools.value.promises.some((promise) =>
@@ -41,7 +42,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
   if (isCallRequired && format.value !== undefined) {
     return unsupported("response_format", "Send it without a required tool call.");
   }
-  const promises = [...tools.value.promises, ...formatPromises(chat, settings, true)];
+  const promises = [...tools.value.promises, ...verified];
   const think = encodeThink(chat, target.provider);
   if (!think.ok) return think;
   const options = encodeOptions(document, settings);
