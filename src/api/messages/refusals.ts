@@ -3,13 +3,12 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse } from "../../core/result.ts";
 import { type Optional, unsupported } from "../../wires/chat_request/refusals.ts";
 import type { Members } from "../../wires/field_table.ts";
+import { requiredField, wrongField } from "../shape.ts";
 import { shown } from "./sentences.ts";
 
 /** Returns the refusal of a field with the wrong JSON type, or of an absent field. */
 export function wrongType(given: Optional, path: string, expected: string): Failed<Refusal> {
-  return (given ?? null) === null
-    ? refuse("missing_required_parameter", { kind: "required" }, path)
-    : refuse("invalid_type", { kind: "unexpected", expected }, path);
+  return (given ?? null) === null ? requiredField(path) : wrongField(path, expected);
 }
 
 /** Returns the refusal of a value that no target takes. A text follows the path in the message. */
