@@ -43,8 +43,8 @@ const STANDARD_NAMES =
 const METAPHORS = ["MOST", "LARGEST", "LONGEST", "SHORTEST", "DEEPEST", "PATIENCE", "GRACE"];
 
 /**
- * Lists the forbidden words of a comment or a test name, in their order, each once. A name of code in
- * backticks may be any word.
+ * Lists the forbidden words of a comment or a test name, in their order, each once. A name of code
+ * in backticks may be any word.
  */
 export function forbiddenWords(text: string): readonly string[] {
   const prose = text.replace(/\n\s*\*/g, "\n").replace(/`[^`]*`/g, "`");
