@@ -3,7 +3,7 @@ import { type Binding, mergeBinding, type Owner } from "../bindings.ts";
 import type { Stored } from "../object_store.ts";
 import { jsonBytes } from "../retention.ts";
 import { storeUnavailable } from "../store_failure.ts";
-import { bindingText, parseBinding } from "./binding_text.ts";
+import { bindingText, parseBinding } from "../objects/binding_text.ts";
 
 /** Result of a change that is only made if a binding is the expected one. */
 export type Attempt<T> =

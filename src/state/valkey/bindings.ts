@@ -13,7 +13,7 @@ import {
   made,
   readBinding,
 } from "./binding_change.ts";
-import { bindingText } from "./binding_text.ts";
+import { bindingText } from "../objects/binding_text.ts";
 import type { ValkeyRecords } from "./records.ts";
 import { listOf, statsOf, textOf } from "./reply.ts";
 import { type BindingScripts, FIND_BINDINGS } from "./scripts/owner_scripts.ts";

@@ -26,7 +26,7 @@ import {
   made,
   readBinding,
 } from "./binding_change.ts";
-import { bindingText } from "./binding_text.ts";
+import { bindingText } from "../objects/binding_text.ts";
 import { newValkeyBindings } from "./bindings.ts";
 import { nameOfItem } from "./item_name.ts";
 import type { ValkeyRecords } from "./records.ts";
@@ -38,7 +38,7 @@ import {
   STORE_RESPONSE,
 } from "./scripts/owner_scripts.ts";
 import { newSharedItems } from "./shared_items.ts";
-import { divideSnapshot, joinSnapshot } from "./snapshot_record.ts";
+import { divideSnapshot, joinSnapshot } from "../objects/divided_snapshot.ts";
 
 /** Responses on the server, with the sizes of both parts. */
 export interface ValkeyResponses {
