@@ -23,16 +23,9 @@ local function may_write(t)
   return t.may_write
 end
 
-local function prefixed(letter, keys)
-  local fields = {}
-  for at, key in ipairs(keys) do fields[at] = letter .. key end
-  return fields
-end
-
 local function parts_of(t, list)
   local keys = keys_in(list)
-  local facts = call_all('HMGET', t.facts, prefixed('z', keys))
-  local names = call_all('HMGET', t.facts, prefixed('n', keys))
+  local facts, names = facts_of(t, 'z', keys), facts_of(t, 'n', keys)
   local bodies = {}
   for at, key in ipairs(keys) do
     local bytes = tonumber((facts[at] or '0'):match('^%d+'))
@@ -213,11 +206,13 @@ end
 
 local missing = {}
 for _, change in ipairs(changes) do
-  local t = change.t
+  local t, expected = change.t, {}
   for _, key in ipairs((keys_in(change.list and change.list ~= '=' and change.list or ''))) do
-    local is_stored = change.brought[key] or
-      (call('EXISTS', t.part .. key) == 1 and call('HEXISTS', t.facts, 'z' .. key) == 1)
-    if not is_stored then missing[#missing + 1] = key end
+    if not change.brought[key] then expected[#expected + 1] = key end
+  end
+  local facts = facts_of(t, 'z', expected)
+  for at, key in ipairs(expected) do
+    if not facts[at] or call('EXISTS', t.part .. key) == 0 then missing[#missing + 1] = key end
   end
 end
 if #missing > 0 then return {'missing', missing} end

@@ -8,8 +8,7 @@
  * its names. `g` has the number of the last giving of each part to a record, `n` a member for each name of a part, `w`
  * the parts that are written and that no record has had, by their end, `o` the removed parts whose names are not removed
  * yet, `s` the sums. `c` and `d` have the records and bytes of each creator, `y:` the ages of the records of one.
- * What is content has a key of its own, which expires by itself with the youngest record that has it: `b:` a body, `p:` a
- * part. `x:` has the ages of the records with a part, each as the last place of the part in its list and its ID.
+ * Each body (`b:`) and each part (`p:`) is one key, which expires by itself with the youngest record that has it. `x:` has the ages of the records with a part, each as the last place of the part in its list and its ID.
  */
 export const RECORD_TABLES = String.raw`
 local start = KEYS[1]
@@ -34,7 +33,7 @@ end
 
 local function last_until(key, ends)
   local rest = whole(math.max(1, ends - now_ms))
-  if call('PEXPIRE', key, rest, 'NX') == 0 then call('PEXPIRE', key, rest, 'GT') end
+  if call('PEXPIRE', key, rest, 'GT') == 0 then call('PEXPIRE', key, rest, 'NX') end
 end
 
 local tables = {}
@@ -99,6 +98,12 @@ local function keys_in(list)
   return keys, places, length
 end
 
+local function facts_of(t, letter, keys)
+  local fields = {}
+  for at, key in ipairs(keys) do fields[at] = letter .. key end
+  return call_all('HMGET', t.facts, fields)
+end
+
 local function count(t, share, records, bytes)
   t.bytes = t.bytes + bytes
   if not t.has_shares then return end
@@ -161,8 +166,7 @@ end
 
 local function holder_of(id, place) return place .. ' ' .. id end
 
-local function hold(t, id, share, key, place, age, ends)
-  local fact = call('HGET', t.facts, 'z' .. key)
+local function hold(t, id, share, key, fact, place, age, ends)
   call('ZADD', t.holders .. key, whole(age), holder_of(id, place))
   last_until(t.holders .. key, ends)
   last_until(t.part .. key, ends)
@@ -184,7 +188,8 @@ end
 
 local function hold_all(t, id, share, list, age, ends)
   local keys, places, length = keys_in(list)
-  for _, key in ipairs(keys) do hold(t, id, share, key, places[key], age, ends) end
+  local facts = facts_of(t, 'z', keys)
+  for at, key in ipairs(keys) do hold(t, id, share, key, facts[at], places[key], age, ends) end
   return keys, places, length
 end
 
