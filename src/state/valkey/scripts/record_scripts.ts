@@ -47,8 +47,7 @@ for at = first, #ARGV, 2 do
     if renew and may_write(t) then
       t.has_shares = call('EXISTS', t.own .. record.share) == 1
       local age, ends = next_order(t), now_ms + renew
-      place(t, id, record.share, age, ends)
-      hold_all(t, id, record.share, record.list, age, ends)
+      place(t, id, record.share, (keys_in(record.list)), age, ends)
     end
     entry = {record.version, call('HGET', t.facts, 'h' .. id)}
     if content ~= 'head' then entry[3] = record.body >= 0 and call('GET', t.body .. id) end
@@ -91,12 +90,14 @@ local function index_of_part(key)
 end
 
 -- Returns 0 for a record that has expired.
-local function index_of_record(id, age)
+local function index_of_record(id)
   if record_indexes[id] then return record_indexes[id] end
   local at = 0
   if tonumber(call('ZSCORE', t.ends, id) or 0) > now_ms then
     at = #records / 3 + 1
-    for _, value in ipairs({id, call('HGET', t.facts, 'h' .. id), age}) do records[#records + 1] = value end
+    for _, value in ipairs({id, call('HGET', t.facts, 'h' .. id), call('ZSCORE', t.ages, id)}) do
+      records[#records + 1] = value
+    end
   end
   record_indexes[id] = at
   return at
@@ -122,10 +123,10 @@ while ARGV[at] and examined < MAX_EXAMINED do
   for index = 1, math.min(#parts, MAX_PARTS) do
     if left == 0 then break end
     local key = parts[index].key
-    local holders = call('ZRANGE', t.holders .. key, 0, left - 1, 'REV', 'WITHSCORES')
-    for holder = 1, #holders, 2 do
-      local place, id = holders[holder]:match('^(%d+) (.*)$')
-      local record = index_of_record(id, holders[holder + 1])
+    local holders = call('ZRANGE', t.holders, '(' .. key .. '!', '[' .. key .. ' ', 'BYLEX', 'REV', 'LIMIT', 0, left)
+    for _, holder in ipairs(holders) do
+      local place, id = holder:sub(#key + 2):match('^%d+ (%d+) (.*)$')
+      local record = index_of_record(id)
       if record > 0 then
         for _, value in ipairs({at - 4, index_of_part(key), record, tonumber(place)}) do uses[#uses + 1] = value end
         left = left - 1
@@ -230,20 +231,15 @@ local function set(change)
   local share = before and before.share or change.share
   for _, part in ipairs(change.parts) do write_part(t, part[1], part[2], part[3], part[4], ends) end
 
-  local list = before and before.list or ''
+  local given, list = before and before.given or '0', before and before.list or ''
+  local keys, places, length = keys_in(change.list == '=' and list or change.list)
   if change.list ~= '=' then
-    list = change.list
-    local keys, places, length = hold_all(t, id, share, list, age, ends)
+    list, given = change.list, string.format('%016.0f', age)
+    release(t, id, before or {list = '', given = '0'}, function() hold(t, id, share, given, keys, places) end, places)
     local givings = {}
-    for _, key in ipairs(keys) do
-      givings[#givings + 1] = key
-      givings[#givings + 1] = whole(t.given + places[key] + 1)
-    end
-    t.given = t.given + length
+    for at, key in ipairs(keys) do givings[2 * at - 1], givings[2 * at] = key, whole(t.given + places[key] + 1) end
     call_all('HSET', t.givings, givings)
-    if before then release(t, id, before.list, places) end
-  elseif change.life then
-    hold_all(t, id, share, list, age, ends)
+    t.given = t.given + length
   end
 
   local bytes = before and before.body or -1
@@ -251,8 +247,8 @@ local function set(change)
   elseif change.bytes ~= '=' then call('SET', t.body .. id, change.body) end
   if change.bytes ~= '=' then bytes = tonumber(change.bytes) end
   call('HSET', t.facts, 'v' .. id, table.concat({whole(version), change.heads, bytes, share}, ' '), 'h' .. id, change.head)
-  if list == '' then call('HDEL', t.facts, 'l' .. id) else call('HSET', t.facts, 'l' .. id, list) end
-  place(t, id, share, age, ends)
+  if list == '' then call('HDEL', t.facts, 'l' .. id) else call('HSET', t.facts, 'l' .. id, given .. ' ' .. list) end
+  place(t, id, share, keys, age, ends)
   local earlier = before or {heads = 0, body = -1}
   t.heads = t.heads + change.heads - earlier.heads
   t.bodies = t.bodies + (bytes >= 0 and 1 or 0) - (earlier.body >= 0 and 1 or 0)

@@ -4,11 +4,12 @@
  *
  * Keys of the records of one type: `a` and `e` have the age of each record in microseconds, unique in the type, and its
  * end in milliseconds. The hash `f` has of a record under `v` its version, bytes and creator, under `h` its head and
- * under `l` the keys of its parts; of a part under `z` its bytes and, once a record has had it, its creator, and under `n`
- * its names. `g` has the number of the last giving of each part to a record, `n` a member for each name of a part, `w`
- * the parts that are written and that no record has had, by their end, `o` the removed parts whose names are not removed
- * yet, `s` the sums. `c` and `d` have the records and bytes of each creator, `y:` the ages of the records of one.
- * Each body (`b:`) and each part (`p:`) is one key, which expires by itself with the youngest record that has it. `x:` has the ages of the records with a part, each as the last place of the part in its list and its ID.
+ * under `l` the age at which it was given its parts and their keys; of a part under `z` its bytes and, once a record has
+ * had it, its creator, and under `n` its names. `x` has a member for each part of a record, `g` the number of the last
+ * giving of each part to a record, `n` a member for each name of a part, `w` the parts that are written and that no record
+ * has had, by their end, `o` the removed parts whose names are not removed yet, `s` the sums. `c` and `d` have the records
+ * and bytes of each creator, `y:` the ages of the records of one. Each body (`b:`) and each part (`p:`) is one key, which
+ * expires by itself with the youngest record that has it.
  */
 export const RECORD_TABLES = String.raw`
 local start = KEYS[1]
@@ -44,10 +45,10 @@ local function table_of(type)
   local sums = call('HMGET', key .. 's', 'order', 'given', 'bodies', 'heads', 'bytes')
   for at = 1, 5 do sums[at] = tonumber(sums[at] or 0) end
   local opened = {
-    ages = key .. 'a', ends = key .. 'e', facts = key .. 'f', givings = key .. 'g', names = key .. 'n',
+    key = key, ages = key .. 'a', ends = key .. 'e', facts = key .. 'f', givings = key .. 'g', names = key .. 'n',
     waiting = key .. 'w', old = key .. 'o', sums = key .. 's', counts = key .. 'c', sizes = key .. 'd',
-    body = key .. 'b:', part = key .. 'p:', holders = key .. 'x:', own = key .. 'y:',
-    order = sums[1], given = sums[2], bodies = sums[3], heads = sums[4], bytes = sums[5], last = 0,
+    holders = key .. 'x', body = key .. 'b:', part = key .. 'p:', own = key .. 'y:',
+    order = sums[1], given = sums[2], bodies = sums[3], heads = sums[4], bytes = sums[5], last = 0, named = 0,
   }
   tables[type] = opened
   return opened
@@ -57,8 +58,8 @@ local function save(t)
   call('HSET', t.sums, 'order', whole(t.order), 'given', whole(t.given), 'bodies', whole(t.bodies),
     'heads', whole(t.heads), 'bytes', whole(math.max(0, t.bytes)))
   if t.last == 0 then t.last = now_ms + call('PTTL', t.sums) end
-  for _, key in ipairs({t.ages, t.ends, t.facts, t.givings, t.names, t.waiting, t.old, t.sums, t.counts, t.sizes}) do
-    last_until(key, t.last)
+  for _, letter in ipairs({'a', 'e', 'f', 'g', 'n', 'x', 'w', 'o', 's', 'c', 'd'}) do
+    last_until(t.key .. letter, t.last)
   end
 end
 
@@ -76,8 +77,9 @@ local function record_of(t, id)
   if not fact then return nil end
   local version, heads, body, share = fact:match('^(%d+) (%d+) (%-?%d+) (.*)$')
   local ends = tonumber(call('ZSCORE', t.ends, id) or 0)
+  local given, keys = (list or '0 '):match('^(%d+) (.*)$')
   return {
-    version = version, heads = tonumber(heads), body = tonumber(body), share = share, list = list or '',
+    version = version, heads = tonumber(heads), body = tonumber(body), share = share, given = given, list = keys,
     ends = ends, is_live = ends > now_ms,
   }
 end
@@ -128,18 +130,16 @@ local function write_part(t, key, bytes, names, body, ends)
   call('ZADD', t.waiting, whole(ends), key)
   if names == '' then return end
   call('HSET', t.facts, 'n' .. key, names)
-  local scored = {}
-  for _, member in ipairs(members_of(key, names)) do
-    scored[#scored + 1] = 0
-    scored[#scored + 1] = member
-  end
+  local members, scored = members_of(key, names), {}
+  for at, member in ipairs(members) do scored[2 * at - 1], scored[2 * at] = 0, member end
+  t.named = t.named + #members
   call_all('ZADD', t.names, scored)
 end
 
 -- Its names are removed later.
 local function drop_part(t, key)
   local fact = call('HGET', t.facts, 'z' .. key)
-  call('DEL', t.part .. key, t.holders .. key)
+  call('DEL', t.part .. key)
   if not fact then return end
   local bytes, is_counted, share = fact:match('^(%d+)( ?)(.*)$')
   if is_counted ~= '' then count(t, share, 0, -bytes) end
@@ -164,41 +164,51 @@ local function remove_names(t, most)
   end
 end
 
-local function holder_of(id, place) return place .. ' ' .. id end
-
-local function hold(t, id, share, key, fact, place, age, ends)
-  call('ZADD', t.holders .. key, whole(age), holder_of(id, place))
-  last_until(t.holders .. key, ends)
-  last_until(t.part .. key, ends)
-  if fact and not fact:find(' ', 1, true) then
-    call('HSET', t.facts, 'z' .. key, fact .. ' ' .. share)
-    call('ZREM', t.waiting, key)
-    count(t, share, 0, tonumber(fact))
-  end
+-- Returns the members of a record that was given its parts at this age; those of one part are in the order of ages.
+local function holders_of(id, given, keys, places)
+  local members, tail = {}, ' ' .. id
+  for at, key in ipairs(keys) do members[at] = key .. ' ' .. given .. ' ' .. places[key] .. tail end
+  return members
 end
 
--- Takes the parts of an earlier list away from a record that has those of the new places.
-local function release(t, id, list, places)
-  local keys, before = keys_in(list)
+local function has_holder(t, key)
+  return #call('ZRANGE', t.holders, '[' .. key .. ' ', '(' .. key .. '!', 'BYLEX', 'LIMIT', 0, 1) > 0
+end
+
+-- Gives parts to a record.
+local function hold(t, id, share, given, keys, places)
+  local scored = {}
+  for at, member in ipairs(holders_of(id, given, keys, places)) do scored[2 * at - 1], scored[2 * at] = 0, member end
+  call_all('ZADD', t.holders, scored)
+  local facts, counted = facts_of(t, 'z', keys), {}
+  for at, key in ipairs(keys) do
+    local fact = facts[at]
+    if fact and not fact:find(' ', 1, true) then
+      counted[#counted + 1], counted[#counted + 2] = 'z' .. key, fact .. ' ' .. share
+      call('ZREM', t.waiting, key)
+      count(t, share, 0, tonumber(fact))
+    end
+  end
+  call_all('HSET', t.facts, counted)
+end
+
+-- Takes the parts of a record away that it had before it got the new places.
+local function release(t, id, record, hold_new, places)
+  local keys, before = keys_in(record.list)
+  call_all('ZREM', t.holders, holders_of(id, record.given, keys, before))
+  if hold_new then hold_new() end
   for _, key in ipairs(keys) do
-    if places[key] ~= before[key] then call('ZREM', t.holders .. key, holder_of(id, before[key])) end
-    if not places[key] and call('EXISTS', t.holders .. key) == 0 then drop_part(t, key) end
+    if not places[key] and not has_holder(t, key) then drop_part(t, key) end
   end
-end
-
-local function hold_all(t, id, share, list, age, ends)
-  local keys, places, length = keys_in(list)
-  local facts = facts_of(t, 'z', keys)
-  for at, key in ipairs(keys) do hold(t, id, share, key, facts[at], places[key], age, ends) end
-  return keys, places, length
 end
 
 -- Makes a record the youngest, or gives it the age that it has.
-local function place(t, id, share, age, ends)
+local function place(t, id, share, keys, age, ends)
   t.last = math.max(t.last, ends)
   call('ZADD', t.ages, whole(age), id)
   call('ZADD', t.ends, whole(ends), id)
   last_until(t.body .. id, ends)
+  for _, key in ipairs(keys) do last_until(t.part .. key, ends) end
   if not t.has_shares then return end
   call('ZADD', t.own .. share, whole(age), id)
   last_until(t.own .. share, ends)
@@ -215,14 +225,14 @@ local function drop(t, id)
   if record.body >= 0 then t.bodies = t.bodies - 1 end
   t.heads = t.heads - record.heads
   count(t, record.share, -1, -record.heads - math.max(0, record.body))
-  release(t, id, record.list, {})
+  release(t, id, record, nil, {})
 end
 
--- Removes parts of commits that were not completed, and names of removed parts.
+-- Removes parts of commits that were not completed, and names of removed parts: more than the script has added.
 local function sweep(t)
   for _, key in ipairs(call('ZRANGEBYSCORE', t.waiting, '-inf', whole(now_ms), 'LIMIT', 0, 100)) do
     drop_part(t, key)
   end
-  remove_names(t, 2 * MAX_ARGUMENTS)
+  remove_names(t, 500 + 2 * t.named)
 end
 `;
