@@ -51,11 +51,16 @@ export function toStoredRecord({ version, head, body, keys, parts }: FoundRecord
   return { version, head, body, parts: keys.flatMap((key) => parts.get(key) ?? []) };
 }
 
+/** A use of a part whose body may not be read yet. */
+export interface FoundUse extends Omit<NamedPart, "body"> {
+  readonly body: Uint8Array | null;
+}
+
 /** Uses of parts in the reply of a script. */
 export interface FoundUses {
   /** Number of names that were looked up. */
   readonly names: number;
-  readonly uses: readonly (Omit<NamedPart, "body"> & { readonly body: Uint8Array | null })[];
+  readonly uses: readonly FoundUse[];
   /** Parts whose bodies were not in the reply. */
   readonly unread: readonly { readonly key: string; readonly bytes: number }[];
 }
@@ -70,12 +75,14 @@ export function parseNamed(
   for (let at = 0; at < (known ?? []).length; at += 2) {
     keys.push({ key: textOf(known?.[at]) ?? "", bytes: integerOf(known?.[at + 1]) ?? 0 });
   }
-  const found = [];
+  const byPart = new Map<string, FoundUse[]>();
   for (let at = 0; at < (numbers ?? []).length; at += 4) {
     const [name = 0, part = 0, record = 0, position = 0] = (numbers ?? []).slice(at, at + 4)
       .map((number) => integerOf(number) ?? 0);
     const [id, head, order] = (facts ?? []).slice(3 * (record - 1), 3 * record);
-    found.push({
+    const uses = byPart.get(`${name} ${part}`) ?? [];
+    byPart.set(`${name} ${part}`, uses);
+    uses.push({
       name: names[name] ?? "",
       key: keys[part - 1]?.key ?? "",
       body: bytesOf(content?.[part - 1]),
@@ -87,7 +94,9 @@ export function parseNamed(
   }
   return {
     names: integerOf(count) ?? 0,
-    uses: found,
+    uses: [...byPart.values()].flatMap((found) =>
+      found.toSorted((one, other) => other.order - one.order)
+    ),
     unread: keys.filter((_key, index) => bytesOf(content?.[index]) === null),
   };
 }

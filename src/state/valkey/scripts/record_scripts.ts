@@ -1,5 +1,6 @@
 import { MAX_NAMED_PARTS } from "../../records/record_store.ts";
 import { newScript } from "../script.ts";
+import { RECORD_CHANGES } from "./record_changes.ts";
 import { MAKE_ROOM } from "./record_room.ts";
 import { RECORD_TABLES } from "./record_tables.ts";
 
@@ -23,19 +24,20 @@ local function may_write(t)
   return t.may_write
 end
 
-local function parts_of(t, list)
-  local keys = keys_in(list)
-  local facts, names = facts_of(t, 'z', keys), facts_of(t, 'n', keys)
-  local bodies = {}
+local function parts_of(t, keys)
+  local facts, names = call_all('HMGET', t.facts, each_after('z', keys)), call_all('HMGET', t.facts, each_after('n', keys))
+  local sizes, bodies, places, read = {}, {}, {}, {}
   for at, key in ipairs(keys) do
     local bytes = tonumber((facts[at] or '0'):match('^%d+'))
-    facts[at], bodies[at] = bytes, false
-    if (content == 'all' or wanted[key]) and bytes <= rest then
-      bodies[at] = call('GET', t.part .. key)
+    sizes[at], bodies[at] = bytes, false
+    if (content == 'all' or wanted[key]) and bytes <= rest and #read < MAX_ARGUMENTS then
+      places[#places + 1], read[#read + 1] = at, t.part .. key
       rest = rest - bytes
     end
   end
-  return facts, names, bodies
+  local values = #read > 0 and call_all('MGET', read[1], {unpack(read, 2)}) or {}
+  for index, at in ipairs(places) do bodies[at] = values[index] end
+  return sizes, names, bodies
 end
 
 local found = {}
@@ -44,16 +46,18 @@ for at = first, #ARGV, 2 do
   local record = live_record(t, id)
   local entry = {}
   if record then
+    local has_parts = content == 'all' or content == 'some'
+    local keys = (renew or has_parts) and keys_in(record.list)
     if renew and may_write(t) then
       t.has_shares = call('EXISTS', t.own .. record.share) == 1
       local age, ends = next_order(t), now_ms + renew
-      place(t, id, record.share, (keys_in(record.list)), age, ends)
+      place(t, id, record.share, keys, age, ends)
     end
     entry = {record.version, call('HGET', t.facts, 'h' .. id)}
     if content ~= 'head' then entry[3] = record.body >= 0 and call('GET', t.body .. id) end
-    if content == 'all' or content == 'some' then
+    if has_parts then
       entry[4] = record.list
-      entry[5], entry[6], entry[7] = parts_of(t, record.list)
+      entry[5], entry[6], entry[7] = parts_of(t, keys)
     end
   end
   found[#found + 1] = entry
@@ -76,6 +80,10 @@ local MAX_EXAMINED, MAX_CANDIDATES, MAX_PARTS = 20000, 4000, ${MAX_NAMED_PARTS}
 local t, most, rest = table_of(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local uses, records, keys, bodies = {}, {}, {}, {}
 local record_indexes, part_indexes = {}, {}
+
+local function holders_of(key, number)
+  return call('ZRANGE', t.holders, '(' .. key .. '!', '[' .. key .. ' ', 'BYLEX', 'REV', 'LIMIT', 0, number)
+end
 
 local function index_of_part(key)
   if part_indexes[key] then return part_indexes[key] end
@@ -106,13 +114,19 @@ end
 -- Returns the keys of the parts with a name, the one that was given to a record last first.
 local function parts_named(name)
   local members = call('ZRANGE', t.names, '[' .. name .. '\0', '(' .. name .. '\1', 'BYLEX', 'LIMIT', 0, MAX_CANDIDATES)
-  local candidates = {}
-  for at, member in ipairs(members) do candidates[at] = member:sub(#name + 2) end
-  local given, parts = call_all('HMGET', t.givings, candidates), {}
-  for at, key in ipairs(candidates) do
-    if given[at] then parts[#parts + 1] = {key = key, given = tonumber(given[at])} end
+  local parts = {}
+  for _, member in ipairs(members) do
+    local key = member:sub(#name + 2)
+    local holder = holders_of(key, 1)[1]
+    if holder then
+      local given, place = holder:match('^%S+ (%d+) (%d+) ')
+      parts[#parts + 1] = {key = key, given = tonumber(given), place = tonumber(place)}
+    end
   end
-  table.sort(parts, function(one, other) return one.given > other.given end)
+  table.sort(parts, function(one, other)
+    if one.given ~= other.given then return one.given > other.given end
+    return one.place > other.place
+  end)
   return parts, #members
 end
 
@@ -123,8 +137,7 @@ while ARGV[at] and examined < MAX_EXAMINED do
   for index = 1, math.min(#parts, MAX_PARTS) do
     if left == 0 then break end
     local key = parts[index].key
-    local holders = call('ZRANGE', t.holders, '(' .. key .. '!', '[' .. key .. ' ', 'BYLEX', 'REV', 'LIMIT', 0, left)
-    for _, holder in ipairs(holders) do
+    for _, holder in ipairs(holders_of(key, left)) do
       local place, id = holder:sub(#key + 2):match('^%d+ (%d+) (.*)$')
       local record = index_of_record(id)
       if record > 0 then
@@ -145,11 +158,14 @@ return {at - 4, uses, records, keys, bodies}
  * end) and body of each part.
  */
 export const WRITE_PARTS = newScript(
-  RECORD_TABLES + String.raw`
+  RECORD_TABLES + RECORD_CHANGES + String.raw`
 local t, ends = table_of(ARGV[1]), now_ms + ARGV[2]
 require_memory(t)
 t.last = ends
-for at = 3, #ARGV, 4 do write_part(t, ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ends) end
+for at = 3, #ARGV, 4 do
+  local key = ARGV[at]
+  write_part(t, call('HGET', t.facts, 'z' .. key), key, ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ends)
+end
 sweep(t)
 save(t)
 return 1
@@ -169,7 +185,7 @@ return 1
  * numbers of records and of bodies, the bytes of heads and of all.
  */
 export const COMMIT_RECORDS = newScript(
-  RECORD_TABLES + MAKE_ROOM + String.raw`
+  RECORD_TABLES + RECORD_CHANGES + MAKE_ROOM + String.raw`
 local next_argument = 0
 local function take()
   next_argument = next_argument + 1
@@ -191,9 +207,10 @@ for at = 1, tonumber(take()) do
   if change.action == 'set' then
     change.head, change.heads, change.share, change.life = take(), tonumber(take()), take(), tonumber(take())
     change.list = take()
+    if change.list ~= '=' then change.keys, change.places = keys_in(change.list) end
     for part = 1, tonumber(take()) do
       change.parts[part] = {take(), take(), take(), take()}
-      change.brought[change.parts[part][1]] = true
+      change.brought[change.parts[part][1]] = part
     end
     change.bytes, change.body = take(), take()
   end
@@ -207,13 +224,11 @@ end
 
 local missing = {}
 for _, change in ipairs(changes) do
-  local t, expected = change.t, {}
-  for _, key in ipairs((keys_in(change.list and change.list ~= '=' and change.list or ''))) do
-    if not change.brought[key] then expected[#expected + 1] = key end
-  end
-  local facts = facts_of(t, 'z', expected)
-  for at, key in ipairs(expected) do
-    if not facts[at] or call('EXISTS', t.part .. key) == 0 then missing[#missing + 1] = key end
+  local t, keys = change.t, change.keys or {}
+  change.facts = call_all('HMGET', t.facts, each_after('z', keys))
+  for at, key in ipairs(keys) do
+    local is_stored = change.brought[key] or (change.facts[at] and call('EXISTS', t.part .. key) == 1)
+    if not is_stored then missing[#missing + 1] = key end
   end
 end
 if #missing > 0 then return {'missing', missing} end
@@ -229,26 +244,32 @@ local function set(change)
   local age, ends = version, now_ms + (change.life or 0)
   if before and not change.life then age, ends = tonumber(call('ZSCORE', t.ages, id)), before.ends end
   local share = before and before.share or change.share
-  for _, part in ipairs(change.parts) do write_part(t, part[1], part[2], part[3], part[4], ends) end
 
-  local given, list = before and before.given or '0', before and before.list or ''
-  local keys, places, length = keys_in(change.list == '=' and list or change.list)
-  if change.list ~= '=' then
-    list, given = change.list, string.format('%016.0f', age)
-    release(t, id, before or {list = '', given = '0'}, function() hold(t, id, share, given, keys, places) end, places)
-    local givings = {}
-    for at, key in ipairs(keys) do givings[2 * at - 1], givings[2 * at] = key, whole(t.given + places[key] + 1) end
-    call_all('HSET', t.givings, givings)
-    t.given = t.given + length
+  local given, list, keys = before and before.given, before and before.list or '', change.keys
+  if keys then
+    local old_keys, old_places = keys_in(list)
+    local facts = t.is_changed and call_all('HMGET', t.facts, each_after('z', keys)) or change.facts
+    for at, key in ipairs(keys) do
+      local part = change.parts[change.brought[key]]
+      if part then facts[at] = write_part(t, facts[at], key, part[2], part[3], part[4], ends) end
+    end
+    if before then call_all('ZREM', t.holders, holders_of(id, given, old_keys, old_places)) end
+    given, list = string.format('%016.0f', version), change.list
+    hold(t, id, share, given, keys, change.places, facts)
+    drop_free(t, old_keys, change.places)
+    t.is_changed = true
   end
 
   local bytes = before and before.body or -1
   if change.bytes == '-1' then call('DEL', t.body .. id)
   elseif change.bytes ~= '=' then call('SET', t.body .. id, change.body) end
   if change.bytes ~= '=' then bytes = tonumber(change.bytes) end
-  call('HSET', t.facts, 'v' .. id, table.concat({whole(version), change.heads, bytes, share}, ' '), 'h' .. id, change.head)
-  if list == '' then call('HDEL', t.facts, 'l' .. id) else call('HSET', t.facts, 'l' .. id, given .. ' ' .. list) end
-  place(t, id, share, keys, age, ends)
+  local fact = table.concat({whole(version), change.heads, bytes, share}, ' ')
+  if list == '' then
+    call('HSET', t.facts, 'v' .. id, fact, 'h' .. id, change.head)
+    if before then call('HDEL', t.facts, 'l' .. id) end
+  else call('HSET', t.facts, 'v' .. id, fact, 'h' .. id, change.head, 'l' .. id, given .. ' ' .. list) end
+  place(t, id, share, change.keys or (change.life and keys_in(list)) or {}, age, ends)
   local earlier = before or {heads = 0, body = -1}
   t.heads = t.heads + change.heads - earlier.heads
   t.bodies = t.bodies + (bytes >= 0 and 1 or 0) - (earlier.body >= 0 and 1 or 0)
