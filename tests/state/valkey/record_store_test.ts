@@ -1,7 +1,7 @@
 import { newValkeyRecordStore } from "../../../src/state/valkey/record_store.ts";
 import { HAS_SERVER, sharedValkeyServer, valkeyTest } from "../../support/valkey_server.ts";
 import { type RecordsUnderTest, testRecords } from "../conformance/records.ts";
-import { newTestConnection, PATIENT_TIMEOUT_MS, valkeySettings } from "./connections.ts";
+import { connect } from "./connections.ts";
 import { newPrefix } from "./stores.ts";
 
 const server = await sharedValkeyServer();
@@ -12,7 +12,7 @@ const records: RecordsUnderTest = {
   numRuns: 10,
   async open({ bounds }) {
     const start = `{${newPrefix()}}:`;
-    const connections = await Promise.all([connect(), connect()]);
+    const connections = await Promise.all([connect(server.url), connect(server.url)]);
     const [store, other] = connections.map((one) => newValkeyRecordStore(one, start, bounds));
     if (store === undefined || other === undefined) throw new Error("not connected");
     return {
@@ -23,13 +23,6 @@ const records: RecordsUnderTest = {
     };
   },
 };
-
-async function connect() {
-  const settings = valkeySettings(server.url, { timeout: PATIENT_TIMEOUT_MS });
-  const { connection } = await newTestConnection(settings);
-  await connection.open(PATIENT_TIMEOUT_MS);
-  return connection;
-}
 
 if (HAS_SERVER) testRecords(records);
 else valkeyTest("the records of valkey are those of every engine", () => Promise.resolve());
