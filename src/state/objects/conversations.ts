@@ -18,7 +18,7 @@ import { parseObject } from "../records/json_records.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { Decision } from "./change_record.ts";
-import { markStored, newItems, packBytes } from "./items.ts";
+import { markStored, newItems, type Pack, packBytes, referenceBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
 import { shareOf } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -56,8 +56,9 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
 
   function sized(conversation: NewConversation): Conversation {
     const { id, metadata } = conversation;
-    const rest = headBytes(keyText(id), headText(conversation)) + metadataBytes(metadata);
-    return { ...conversation, bytes: rest + packBytes(items.pack(conversation.items)) };
+    const packs = items.pack(conversation.items);
+    const rest = headBytes(keyText(id), headText(conversation)) + restBytes(metadata, packs);
+    return { ...conversation, bytes: rest + packBytes(packs) };
   }
 
   /** Returns the decision to store a conversation; the refusal of one that is larger than the store. */
@@ -78,7 +79,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     markStored(packs);
     return {
       head: headText(conversation),
-      body: { body, bytes: metadataBytes(metadata) },
+      body: { body, bytes: restBytes(metadata, packs) },
       parts,
       share: shareOf(creator),
       lifeMs: ttlMs,
@@ -144,8 +145,9 @@ function recordId(id: string): RecordId {
   return { type: TYPE, id: keyText(id) };
 }
 
-function metadataBytes(metadata: Metadata): number {
-  return heldBytes({ ...metadata }) + OVERHEAD_BYTES;
+/** Returns the bytes of a conversation besides its head and its packs. */
+function restBytes(metadata: Metadata, packs: readonly Pack[]): number {
+  return heldBytes({ ...metadata }) + OVERHEAD_BYTES + referenceBytes(packs);
 }
 
 function headText({ creator, createdAt }: Head): string {

@@ -39,16 +39,20 @@ interface PresentPart<Body> {
 /** What a store has of a part besides its content: keys, names, and the records that have it. */
 const PART_OVERHEAD_BYTES = 256;
 
+/** What a store has of each part of a record: its key and place there. */
+const REFERENCE_BYTES = 192;
+
 /**
- * A part has at most this share of the bytes of the items before it, so that a dialogue, in which each turn has
- * parts of its own at the end, shares nearly all of its history with its earlier turns.
+ * Maximum number of packs below half of the maximum in a row. A turn of a dialogue adds a pack; more of them become one
+ * pack, so that a long dialogue has few parts and shares nearly all of them with its earlier turns.
  */
-const PACK_SHARE = 1 / 16;
+const MAX_SMALL_PACKS = 8;
 
 const MAX_REMEMBERED_PACKS = 10_000;
 
 /** Returns the items of the records of one type. */
 export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): Items<Body> {
+  const { maxPackBytes } = content;
   const sizes = new WeakMap<JsonObject, SizedKey>();
   // By their first item. Items are immutable: those of a history are the objects that were read.
   const known = new WeakMap<JsonObject, Pack>();
@@ -71,33 +75,49 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
     return pack;
   }
 
-  /** Returns the known pack with the items from an index on; null if it is to be made anew. */
-  function knownAt(items: readonly JsonObject[], from: number, maxBytes: number): Pack | null {
+  /** Returns the known pack with the items from an index on; null if there is none. */
+  function knownAt(items: readonly JsonObject[], from: number): Pack | null {
     const first = items[from];
     const pack = first === undefined ? undefined : known.get(first);
-    if (pack === undefined || !pack.items.every((item, at) => items[from + at] === item)) {
-      return null;
-    }
-    const isLast = from + pack.items.length === items.length;
-    return isLast || pack.bytes >= maxBytes / 2 ? pack : null;
+    return pack?.items.every((item, at) => items[from + at] === item) ? pack : null;
   }
 
-  function newPack(items: readonly JsonObject[], from: number, maxBytes: number): Pack {
-    const packed: JsonObject[] = [];
-    const keys: string[] = [];
+  /** Divides items into packs. `isNew` is true for items at which no known pack begins. */
+  function newPacks(
+    items: readonly JsonObject[],
+    isNew: (at: number) => boolean = () => true,
+  ): readonly Pack[] {
+    const packs: Pack[] = [];
+    let packed: JsonObject[] = [];
+    let keys: string[] = [];
     let bytes = PART_OVERHEAD_BYTES;
-    for (let at = from; at < items.length; at++) {
-      const item = items[at];
-      if (item === undefined) break;
+
+    function end() {
+      const [only] = keys;
+      if (only === undefined) return;
+      const key = keys.length === 1 ? only : content.identify(keys).key;
+      packs.push(remember({ items: packed, key, bytes, isStored: false }));
+      [packed, keys, bytes] = [[], [], PART_OVERHEAD_BYTES];
+    }
+
+    for (const [at, item] of items.entries()) {
+      if (!isNew(at)) break;
       const size = sizeOf(item);
-      if (packed.length > 0 && bytes + size.bytes > maxBytes) break;
+      if (bytes + size.bytes > maxPackBytes) end();
       packed.push(item);
       keys.push(size.key);
       bytes += size.bytes;
     }
-    const [only = ""] = keys;
-    const key = keys.length === 1 ? only : content.identify(keys).key;
-    return remember({ items: packed, key, bytes, isStored: false });
+    end();
+    return packs;
+  }
+
+  /** Makes one pack of the small ones at the end if there are too many. */
+  function withoutManySmall(packs: readonly Pack[]): readonly Pack[] {
+    const from = packs.findLastIndex(({ bytes }) => bytes >= maxPackBytes / 2) + 1;
+    if (packs.length - from <= MAX_SMALL_PACKS) return packs;
+    const small = packs.slice(from).flatMap(({ items }) => items);
+    return [...packs.slice(0, from), ...newPacks(small)];
   }
 
   async function decodeItems(key: string, body: Body): Promise<Result<readonly JsonObject[]>> {
@@ -125,15 +145,14 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
   return {
     pack(items) {
       const packs: Pack[] = [];
-      let before = 0;
       for (let from = 0; from < items.length;) {
-        const maxBytes = Math.min(content.maxPackBytes, before * PACK_SHARE);
-        const pack = knownAt(items, from, maxBytes) ?? newPack(items, from, maxBytes);
-        packs.push(pack);
-        from += pack.items.length;
-        before += pack.bytes;
+        const pack = knownAt(items, from);
+        const rest = from === 0 ? items : items.slice(from);
+        const more = pack === null ? newPacks(rest, (at) => knownAt(rest, at) === null) : [pack];
+        for (const one of more) from += one.items.length;
+        pushAll(packs, more);
       }
-      return packs;
+      return withoutManySmall(packs);
     },
     async encode(packs, missing) {
       const bodies = new Map<string, Promise<Body>>();
@@ -184,4 +203,9 @@ export function markStored(packs: readonly Pack[]): void {
 export function packBytes(packs: readonly Pack[]): number {
   const sizes = new Map(packs.map(({ key, bytes }) => [key, bytes]));
   return sizes.values().reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Returns the bytes that count for a record because it has these packs, besides the packs. */
+export function referenceBytes(packs: readonly Pack[]): number {
+  return REFERENCE_BYTES * packs.length;
 }

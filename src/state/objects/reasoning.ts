@@ -80,7 +80,8 @@ export function newReasoning<Body>(rules: RecordRules<Body>): ReasoningStore {
       share,
       lifeMs: ttlMs,
     };
-    return success([...marks, { id: { type: TYPE, id: idOf(key) }, expected: "any", next }]);
+    // First: it is the entry that needs room, for which a marked one may go.
+    return success([{ id: { type: TYPE, id: idOf(key) }, expected: "any", next }, ...marks]);
   }
 
   return {
