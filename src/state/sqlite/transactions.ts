@@ -1,5 +1,4 @@
 import type { RecordBounds } from "../records/bounds.ts";
-import type { Retention } from "../retention.ts";
 import { bytesOf } from "./bytes_of.ts";
 import type { Database } from "./database.ts";
 import { problemOf } from "./errors.ts";
@@ -16,7 +15,6 @@ export type Operations = Readonly<Record<string, Operation>>;
 export interface CallRunner {
   readonly database: Database;
   readonly operations: Operations;
-  readonly retention: Retention;
   readonly bounds: RecordBounds;
 }
 
@@ -101,14 +99,13 @@ function kindOf({ operations }: CallRunner, { name }: OperationCall): Operation[
 }
 
 function runOperation(
-  { database, operations, retention, bounds }: CallRunner,
+  { database, operations, bounds }: CallRunner,
   { name, now, parameters }: OperationCall,
 ): unknown {
   const operation = operations[name];
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
   if (operation.kind !== "read") database.checkFile();
-  const horizon = now - retention.ttlMs;
-  const context: OperationContext = { database, now, horizon, retention, bounds };
+  const context: OperationContext = { database, now, bounds };
   return operation.run(context, parameters);
 }
 

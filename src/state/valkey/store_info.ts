@@ -1,7 +1,8 @@
 import { type Result, success } from "../../core/result.ts";
 import type { Stored } from "../object_store.ts";
-import { RECORD_TYPES, type RecordType } from "../records/record_store.ts";
-import type { StateInfo, StoredType, StoredTypeName } from "../state_info.ts";
+import { RECORD_TYPES, type RecordStats } from "../records/record_store.ts";
+import { storedTypes } from "../records/stored_types.ts";
+import type { StateInfo } from "../state_info.ts";
 import type { Argument, ValkeyConnection } from "./connection.ts";
 import { keyStart, recordStart } from "./keys.ts";
 import { integerOf, listOf, textOf } from "./reply.ts";
@@ -11,17 +12,6 @@ import { readServerInfo } from "./server_info.ts";
 
 /** Keys that one script looks at. */
 const MAX_SCANNED_KEYS = 1_000;
-
-/** Names of the types of records; the owners of responses are in their records. */
-const TYPE_NAMES: Readonly<Record<RecordType, StoredTypeName>> = {
-  response: "responses",
-  conversation: "conversations",
-  reasoning: "reasoning",
-  cached_response: "cached_responses",
-  completion_owner: "owners",
-  conversation_owner: "owners",
-  relayed_owner: "owners",
-};
 
 /** Size and age of the records of a server. */
 export interface ValkeyInfo {
@@ -62,7 +52,7 @@ export function newValkeyInfo(connection: ValkeyConnection, prefix: string): Val
     return success({
       version: server?.version ?? "",
       types: [
-        ...storedTypes(sizes),
+        ...storedTypes((type) => statsIn(sizes[RECORD_TYPES.indexOf(type)] ?? [])),
         { type: "quotas" as const, entries: quotas.value, bytes: 0 },
       ].filter(({ entries }) => entries > 0),
       oldestMs: oldest.length === 0 ? null : Math.max(...oldest),
@@ -82,23 +72,11 @@ export function newValkeyInfo(connection: ValkeyConnection, prefix: string): Val
   };
 }
 
-function storedTypes(sizes: readonly (readonly unknown[])[]): readonly StoredType[] {
-  const types = new Map<StoredTypeName, StoredType>();
-  const add = (type: StoredTypeName, entries: number, bytes: number) => {
-    const before = types.get(type) ?? { entries: 0, bytes: 0 };
-    types.set(type, { type, entries: before.entries + entries, bytes: before.bytes + bytes });
-  };
-  for (const [index, type] of RECORD_TYPES.entries()) {
-    const [entries = 0, bodies = 0, heads = 0, bytes = 0] = (sizes[index] ?? []).map((size) =>
-      integerOf(size) ?? 0
-    );
-    if (type !== "response") add(TYPE_NAMES[type], entries, bytes);
-    else {
-      add("responses", bodies, bytes - heads);
-      add("owners", entries, heads);
-    }
-  }
-  return [...types.values()];
+function statsIn(sizes: readonly unknown[]): RecordStats {
+  const [entries = 0, bodies = 0, headBytes = 0, bytes = 0] = sizes.map((size) =>
+    integerOf(size) ?? 0
+  );
+  return { entries, bodies, headBytes, bytes };
 }
 
 function agesIn(sizes: readonly (readonly unknown[])[], position: number): readonly number[] {

@@ -1,4 +1,3 @@
-import { DEFAULT_RETENTION } from "../../../src/state/retention.ts";
 import { openLink } from "../../../src/state/sqlite/open_link.ts";
 import { newSqliteRecords } from "../../../src/state/sqlite/records.ts";
 import { scriptedWorld } from "../../support/world.ts";
@@ -16,7 +15,7 @@ testRecords({
     const threads = newThreadStarter();
     const log = { warn: () => {}, error: () => {} };
     const options = { path: `${folder}/state.db`, synchronous: "full", maxPages: null } as const;
-    const opening = { options, retention: DEFAULT_RETENTION, bounds };
+    const opening = { options, bounds };
 
     async function open(start = threads.start) {
       const opened = await openLink(opening, { world, log, start });
