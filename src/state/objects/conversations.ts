@@ -18,7 +18,7 @@ import { parseObject } from "../records/json_records.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { Decision } from "./change_record.ts";
-import { markStored, newItems, type Pack, packBytes, referenceBytes } from "./items.ts";
+import { newItems, type Pack, packBytes, referenceBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
 import { shareOf } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -76,7 +76,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     const body = await content.encode(TYPE, keyText(id), { ...metadata });
     const packs = items.pack(conversation.items);
     const parts = await items.encode(packs, missing);
-    markStored(packs);
+    items.markStored(packs);
     return {
       head: headText(conversation),
       body: { body, bytes: restBytes(metadata, packs) },

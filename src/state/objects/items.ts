@@ -22,6 +22,8 @@ export interface Items<Body> {
   pack(items: readonly JsonObject[]): readonly Pack[];
   /** Returns the parts of packs. Those that are probably stored, and not in `missing`, have no body. */
   encode(packs: readonly Pack[], missing: ReadonlySet<string>): Promise<readonly Part<Body>[]>;
+  /** Remembers that packs are stored, after the commit of a record that has them. */
+  markStored(packs: readonly Pack[]): void;
   /** Returns the items of parts; null if the store has lost a part. */
   decode(parts: readonly Part<Body>[]): Promise<Result<readonly JsonObject[] | null>>;
   /** Returns the items of the parts that were found by names, for each key. */
@@ -167,6 +169,12 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
         return { ...part, body: await body };
       }));
     },
+    markStored(packs) {
+      for (const pack of packs) {
+        if (!pack.isStored) recent.set(pack.key, pack, pack.bytes);
+        pack.isStored = true;
+      }
+    },
     async decode(parts) {
       const present = parts.flatMap(({ key, bytes, body }) =>
         body === null ? [] : [{ key, bytes, body }]
@@ -192,11 +200,6 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
       return success(new Map(bodies.map(([key], at) => [key, lists.value[at] ?? []])));
     },
   };
-}
-
-/** Marks packs as stored after the commit of a record that has them. */
-export function markStored(packs: readonly Pack[]): void {
-  for (const pack of packs) pack.isStored = true;
 }
 
 /** Returns the bytes of packs, each counted once. */

@@ -12,7 +12,7 @@ import type { Snapshot } from "../snapshots.ts";
 import { bindingText, parseBinding } from "./binding_text.ts";
 import { divideSnapshot, joinSnapshot } from "./divided_snapshot.ts";
 import type { Decision } from "./change_record.ts";
-import { markStored, newItems, packBytes, referenceBytes } from "./items.ts";
+import { newItems, packBytes, referenceBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
 import { bindingAfter, bindingIn, boundRecord, mayUse, newOwners } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -97,7 +97,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
       }
 
       const stored = await changer.add({ type: TYPE, id: key }, decide);
-      if (stored.ok) markStored(packs);
+      if (stored.ok && stored.value?.kind === "bound") items.markStored(packs);
       return stored;
     },
     async findItems(ids) {
