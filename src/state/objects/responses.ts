@@ -4,7 +4,7 @@ import { type Binding, withoutSnapshot } from "../bindings.ts";
 import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type { ResponseItem, ResponseStore } from "../object_store.ts";
-import { headBytes } from "../records/bounds.ts";
+import { headBytes, maxHeadBytes } from "../records/bounds.ts";
 import type { NextRecord, StoredRecord } from "../records/record_store.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
@@ -83,8 +83,9 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
         if (!earlier.ok) return earlier;
         const mayStore = earlier.value === null || mayUse(earlier.value, caller);
         const full = bindingAfter(earlier.value, owner);
-        const size = headBytes(key, bindingText(full)) + restBytes + packBytes(packs);
-        const isStored = mayStore && size <= bounds[TYPE].bytes;
+        const heads = headBytes(key, bindingText(full));
+        const isStored = mayStore && heads <= maxHeadBytes(bounds[TYPE]) &&
+          heads + restBytes + packBytes(packs) <= bounds[TYPE].bytes;
         if (!isStored && !isNative) return success({ value: null });
         const value = isStored ? full : bindingAfter(earlier.value, withoutSnapshot(owner));
         const isSame = value === earlier.value;
@@ -92,7 +93,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
         if (isStored && value.kind === "bound") {
           return success({ value, next: (missing) => withContent(record, missing) });
         }
-        const isKept = isSame || headBytes(key, record.head) > bounds[TYPE].bytes;
+        const isKept = isSame || headBytes(key, record.head) > maxHeadBytes(bounds[TYPE]);
         return success({ value, ...!isKept && { next: () => Promise.resolve(record) } });
       }
 

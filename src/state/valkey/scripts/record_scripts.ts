@@ -173,7 +173,7 @@ return 1
 );
 
 /**
- * Arguments: number of types; of each its name, maximum entries and bytes of all records and of those of one creator, and
+ * Arguments: number of types; of each its name, maximum entries, bytes and bytes of heads of all records, and entries and bytes of those of one creator, and
  * which record makes room (empty without shares of creators); number of changes; of each its type, ID, expected
  * version (empty for none, `any`), and one of
  * - `remove`;
@@ -196,7 +196,7 @@ local types, changes = {}, {}
 for at = 1, tonumber(take()) do
   local t = table_of(take())
   types[at] = t
-  t.max_entries, t.max_bytes = tonumber(take()), tonumber(take())
+  t.max_entries, t.max_bytes, t.max_heads = tonumber(take()), tonumber(take()), tonumber(take())
   t.max_own_entries, t.max_own_bytes = tonumber(take()), tonumber(take())
   t.room = take()
   t.has_shares = t.room ~= ''
