@@ -92,14 +92,6 @@ export class BoundedStore<V> {
     return this.#now() < entry.expires;
   }
 
-  /** Removes the oldest entries as if to make room while `isFull` returns true for their bytes. */
-  dropOldestWhile(isFull: (bytes: number) => boolean): void {
-    for (const [key, entry] of this.#kept) {
-      if (!isFull(this.#bytes)) return;
-      this.#lose(key, entry);
-    }
-  }
-
   /** Removes all entries and sets new limits. */
   reset(limits: Limits): void {
     this.#kept.clear();

@@ -41,14 +41,11 @@ interface PresentPart<Body> {
 /** What a store has of a part besides its content: keys, names, and the records that have it. */
 const PART_OVERHEAD_BYTES = 256;
 
-/** What a store has of each part of a record: its key and place there. */
-const REFERENCE_BYTES = 192;
-
 /**
  * Maximum number of packs below half of the maximum in a row. A turn of a dialogue adds a pack; more of them become one
  * pack, so that a long dialogue has few parts and shares nearly all of them with its earlier turns.
  */
-const MAX_SMALL_PACKS = 8;
+const MAX_SMALL_PACKS = 24;
 
 const MAX_REMEMBERED_PACKS = 10_000;
 
@@ -206,9 +203,4 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
 export function packBytes(packs: readonly Pack[]): number {
   const sizes = new Map(packs.map(({ key, bytes }) => [key, bytes]));
   return sizes.values().reduce((sum, bytes) => sum + bytes, 0);
-}
-
-/** Returns the bytes that count for a record because it has these packs, besides the packs. */
-export function referenceBytes(packs: readonly Pack[]): number {
-  return REFERENCE_BYTES * packs.length;
 }

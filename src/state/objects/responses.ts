@@ -12,7 +12,7 @@ import type { Snapshot } from "../snapshots.ts";
 import { bindingText, parseBinding } from "./binding_text.ts";
 import { divideSnapshot, joinSnapshot } from "./divided_snapshot.ts";
 import type { Decision } from "./change_record.ts";
-import { newItems, packBytes, referenceBytes } from "./items.ts";
+import { newItems, packBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
 import { bindingAfter, bindingIn, boundRecord, mayUse, newOwners } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -68,7 +68,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
       const { resource, inputs, items: all } = divideSnapshot(snapshot);
       const rest = { resource, inputs };
       const packs = items.pack(all);
-      const restBytes = heldBytes(rest) + OVERHEAD_BYTES + referenceBytes(packs);
+      const restBytes = heldBytes(rest) + OVERHEAD_BYTES + content.referenceBytes * packs.length;
 
       async function withContent(
         record: NextRecord<Body>,
