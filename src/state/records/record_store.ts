@@ -165,8 +165,9 @@ export interface RecordStore<Body = Uint8Array> {
   /**
    * Makes all changes or none. `changed` comes before `missing`; both change nothing. Afterwards the types that were changed
    * are within their bounds: expired records are removed first; then, while a creator is above its share, its oldest
-   * record; then, while the type is above its bounds, the record that `room` names. The record that needs the room, which the commit
-   * has changed, is never removed: a change is never larger than the bounds.
+   * record; then, while the type is above its bounds, the record that `room` names. Room is made for one
+   * change after the other, in their order; the record that needs the room is not removed for itself, because a change is
+   * never larger than the bounds.
    *
    * For a creator count its records with their heads, bodies and the parts that they have brought. A part counts for the
    * creator of the record that was the first to have it, until no record has it.

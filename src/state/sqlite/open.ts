@@ -1,5 +1,6 @@
 import { success } from "../../core/result.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
+import { type RecordBounds, recordBounds } from "../records/bounds.ts";
 import type { Retention } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
@@ -20,6 +21,8 @@ import { newSqliteUsage } from "./usage.ts";
 export interface SqliteOptions {
   /** Maximum number of pages of the file; the limit of SQLite if absent. */
   readonly maxPages?: number;
+  /** Bounds of the records; by the settings if absent. */
+  readonly bounds?: RecordBounds;
   readonly limits?: LinkLimits;
   readonly start?: StartThread;
 }
@@ -28,10 +31,11 @@ export interface SqliteOptions {
 export async function openSqliteStore(
   { ttl, max_entries, max_bytes, sqlite }: StateSettings,
   dependencies: StoreDependencies,
-  { maxPages, ...options }: SqliteOptions = {},
+  { maxPages, bounds: given, ...options }: SqliteOptions = {},
 ): Promise<OpenedStore> {
   const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
-  const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention };
+  const bounds = given ?? recordBounds(retention);
+  const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention, bounds };
   const opened = await openLink(opening, { ...dependencies, ...options });
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);

@@ -1,6 +1,7 @@
 import { type Result, success } from "../../core/result.ts";
 import type { World } from "../../core/world.ts";
 import type { StoreLog } from "../store_dependencies.ts";
+import { noRecordStats } from "../records/record_store.ts";
 import { storeUnavailable } from "../store_failure.ts";
 import { bytesOf } from "./bytes_of.ts";
 import {
@@ -37,6 +38,7 @@ type State =
 const NOTHING = { entries: 0, bytes: 0 };
 
 const NO_TOTALS: Totals = {
+  records: noRecordStats(),
   responses: NOTHING,
   conversations: NOTHING,
   reasoning: NOTHING,

@@ -1,4 +1,6 @@
 import type { StatsName, StoreStats } from "../object_store.ts";
+import type { RecordBounds } from "../records/bounds.ts";
+import type { RecordStats, RecordType } from "../records/record_store.ts";
 import type { Retention } from "../retention.ts";
 import type { Database } from "./database.ts";
 
@@ -10,6 +12,7 @@ export interface OperationContext {
   /** Records that were last changed at this time, or earlier, have expired. */
   readonly horizon: number;
   readonly retention: Retention;
+  readonly bounds: RecordBounds;
 }
 
 /**
@@ -25,4 +28,6 @@ export interface Operation {
 }
 
 /** Sizes of the stores by their names in the database. */
-export type Totals = Readonly<Record<StatsName | "cached_responses" | "quotas", StoreStats>>;
+export type Totals =
+  & Readonly<Record<StatsName | "cached_responses" | "quotas", StoreStats>>
+  & { readonly records: Readonly<Record<RecordType, RecordStats>> };

@@ -14,6 +14,7 @@ import { readInfo } from "./operations/info.ts";
 import { freePages, removeExpired, removeSomeRecords } from "./operations/maintenance.ts";
 import { ping } from "./operations/ping.ts";
 import { loadSettledCalls, loadSums, storeUses } from "./operations/quotas.ts";
+import { commitRecords, getRecords, namedParts, renewRecords } from "./operations/records.ts";
 import { findReasoning, storeReasoning, takeReasoning } from "./operations/reasoning.ts";
 import { findResponse, findResponseItems, storeResponse } from "./operations/responses.ts";
 import { addUsage, readUsage } from "./operations/usage.ts";
@@ -21,6 +22,10 @@ import { addUsage, readUsage } from "./operations/usage.ts";
 /** Operations that run in the thread of the database, by the names that calls use. */
 export const OPERATIONS = {
   ping,
+  getRecords,
+  renewRecords,
+  namedParts,
+  commitRecords,
   findBinding,
   findBindings,
   bind,

@@ -1,3 +1,5 @@
+import { RECORD_SCHEMA } from "./record_schema.ts";
+
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
 export const APPLICATION_CODE = 0x53575944;
 
@@ -5,11 +7,14 @@ export const APPLICATION_CODE = 0x53575944;
  * Statements that bring the tables of a database file to the next version: the first ones those of
  * version 1 to version 2.
  */
-const UPGRADES = [`
+const UPGRADES = [
+  `
   insert or ignore into total (name, entries, bytes)
     select 'relayed_object_bindings', count(*), coalesce(sum(bytes), 0)
     from binding where type = 'relayed_object';
-`];
+`,
+  RECORD_SCHEMA,
+];
 
 /** Version of the tables in a database file. */
 export const MAX_SCHEMA_VERSION = 1 + UPGRADES.length;
@@ -195,6 +200,8 @@ create trigger reasoning_unshared after delete on reasoning begin
   update reasoning_calls set entries = entries - 1 where calls = old.calls;
   delete from reasoning_calls where calls = old.calls and entries = 0;
 end;
+
+${RECORD_SCHEMA}
 `;
 
 /** Returns the triggers that count the records of a table in `total`. */

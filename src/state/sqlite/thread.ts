@@ -1,4 +1,5 @@
 import type { DatabaseOptions } from "./database.ts";
+import type { RecordBounds } from "../records/bounds.ts";
 import type { Retention } from "../retention.ts";
 import type { WorkerReply, WorkerRequest } from "./messages.ts";
 
@@ -23,6 +24,7 @@ export type StartThread = (events: ThreadEvents) => Thread;
 export interface Opening {
   readonly options: DatabaseOptions;
   readonly retention: Retention;
+  readonly bounds: RecordBounds;
 }
 
 /** Starts a thread that runs `store_worker.js`, the file beside this one or beside the bundle. */

@@ -1,3 +1,4 @@
+import type { RecordBounds } from "../records/bounds.ts";
 import type { Retention } from "../retention.ts";
 import { bytesOf } from "./bytes_of.ts";
 import type { Database } from "./database.ts";
@@ -16,6 +17,7 @@ export interface CallRunner {
   readonly database: Database;
   readonly operations: Operations;
   readonly retention: Retention;
+  readonly bounds: RecordBounds;
 }
 
 /**
@@ -99,13 +101,14 @@ function kindOf({ operations }: CallRunner, { name }: OperationCall): Operation[
 }
 
 function runOperation(
-  { database, operations, retention }: CallRunner,
+  { database, operations, retention, bounds }: CallRunner,
   { name, now, parameters }: OperationCall,
 ): unknown {
   const operation = operations[name];
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
   if (operation.kind !== "read") database.checkFile();
-  const context: OperationContext = { database, now, horizon: now - retention.ttlMs, retention };
+  const horizon = now - retention.ttlMs;
+  const context: OperationContext = { database, now, horizon, retention, bounds };
   return operation.run(context, parameters);
 }
 

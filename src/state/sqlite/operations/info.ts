@@ -4,7 +4,15 @@ import type { OperationContext } from "../operation.ts";
 import { readTotals } from "./totals.ts";
 
 /** Tables whose records have an age. */
-const TABLES = ["binding", "response", "conversation", "reasoning", "cached_response", "spent"];
+const TABLES = [
+  "record",
+  "binding",
+  "response",
+  "conversation",
+  "reasoning",
+  "cached_response",
+  "spent",
+];
 
 /** Returns the version of SQLite, and the number, size and age of the records. */
 export const readInfo = {

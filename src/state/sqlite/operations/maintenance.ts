@@ -39,6 +39,20 @@ const EXPIRING: readonly Expiring[] = [
   { table: "conversation", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
   { table: "reasoning", key: "key", column: "changed", most: MAX_EXPIRED_RECORDS },
   { table: "cached_response", key: "key", column: "expires", most: MAX_EXPIRED_RECORDS },
+  {
+    table: "record",
+    key: "key",
+    column: "expires",
+    where: "type in ('response', 'conversation') and",
+    most: MAX_EXPIRED_RESPONSES_COUNT,
+  },
+  {
+    table: "record",
+    key: "key",
+    column: "expires",
+    where: "type not in ('response', 'conversation') and",
+    most: MAX_EXPIRED_RECORDS,
+  },
   { table: "spent", key: "caller, window", column: "expires", most: MAX_EXPIRED_RECORDS },
   { table: "settled", key: "seq", column: "expires", most: MAX_EXPIRED_RECORDS },
 ];
@@ -51,6 +65,10 @@ export const removeExpired = {
     for (const table of ["binding", "response", "conversation", "reasoning"]) {
       database.change(`update ${table} set changed = ?1 where changed > ?1`, now);
     }
+    database.change(
+      "update record set changed = ?1, expires = ?1 + expires - changed where changed > ?1",
+      now,
+    );
     return EXPIRING.map(({ table, key, column, where = "", most }) => {
       // The index is named, because SQLite would read all bindings of a type.
       const removed = database.change(
@@ -101,6 +119,7 @@ export const removeSomeRecords = {
 
 /** The tables of a purge, with the rows that one step removes at most. */
 const PURGED = [
+  ["record", "key", MAX_EXPIRED_RESPONSES_COUNT],
   ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
   ["binding", "type, id", MAX_EXPIRED_RECORDS],
   ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
@@ -112,7 +131,10 @@ const PURGED = [
 ] as const;
 
 function countRecords(database: Database): number {
-  return readNumber(database, "select sum(entries) from total");
+  return readNumber(
+    database,
+    "select (select sum(entries) from total) + (select sum(entries) from record_total)",
+  );
 }
 
 function countFreePages(database: Database): number {

@@ -14,7 +14,7 @@ export interface StoreBounds {
  */
 export function removeOldest(
   database: Database,
-  name: keyof Totals,
+  name: Exclude<keyof Totals, "records">,
   { entries, bytes }: StoreBounds,
   oldest: string,
   ...parameters: readonly SqlValue[]
