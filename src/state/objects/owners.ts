@@ -76,8 +76,8 @@ export function bindingAfter(earlier: Binding | null, owner: Owner): Binding {
 }
 
 /**
- * Returns the record of a binding, whose lifetime begins with its last change. A conflict has no content, because nobody
- * knows whose it would be.
+ * Returns the record of a binding, whose lifetime begins with its last change. A conflict has no content, because it
+ * could be that of either account.
  */
 export function boundRecord(binding: Binding, isSame: boolean, ttlMs: number): NextRecord<never> {
   return {

@@ -41,13 +41,14 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
     { body, parts }: StoredRecord<Body>,
   ): Promise<Result<Snapshot | null>> {
     if (body === null) return success(null);
-    const list = await items.decode(parts);
-    if (!list.ok) return list;
-    if (list.value === null) return success(null);
     const value = await content.decode(TYPE, id, body);
     if (!value.ok) return value;
     const rest = parseRest(value.value);
-    return rest.ok ? success(joinSnapshot({ ...rest.value, items: list.value })) : rest;
+    if (!rest.ok) return rest;
+    const list = await items.decode(parts);
+    if (!list.ok) return list;
+    if (list.value === null) return success(null);
+    return success(joinSnapshot({ ...rest.value, items: list.value }));
   }
 
   return {
