@@ -1,6 +1,13 @@
+import type { RecordBounds } from "../records/bounds.ts";
+import type { DatabaseOptions } from "./database.ts";
 import type { Totals } from "./operation.ts";
 import type { Problem } from "./problems.ts";
-import type { Opening } from "./thread.ts";
+
+/** What the thread opens. */
+export interface Opening {
+  readonly options: DatabaseOptions;
+  readonly bounds: RecordBounds;
+}
 
 /** A message to the thread of the database. */
 export type WorkerRequest =

@@ -12,11 +12,11 @@ import {
   type ParametersOf,
   type ResultOf,
 } from "./link.ts";
-import type { CallResult, WorkerReply } from "./messages.ts";
+import type { CallResult, Opening, WorkerReply } from "./messages.ts";
 import type { Totals } from "./operation.ts";
 import { openingProblem, operationProblem, type Problem } from "./problems.ts";
 import { newCallQueue, type Outcome, type PendingCall } from "./queue.ts";
-import { type Opening, type StartThread, startThread, type Thread } from "./thread.ts";
+import { type StartThread, startThread, type Thread } from "./thread.ts";
 
 /** What a link depends on. */
 export interface LinkDependencies {

@@ -1,5 +1,3 @@
-import type { DatabaseOptions } from "./database.ts";
-import type { RecordBounds } from "../records/bounds.ts";
 import type { WorkerReply, WorkerRequest } from "./messages.ts";
 
 /** The thread of a database, as the thread of the gateway sees it. */
@@ -18,12 +16,6 @@ export interface ThreadEvents {
 
 /** Starts a thread. Tests start scripted ones. */
 export type StartThread = (events: ThreadEvents) => Thread;
-
-/** What the thread opens. */
-export interface Opening {
-  readonly options: DatabaseOptions;
-  readonly bounds: RecordBounds;
-}
 
 /** Starts a thread that runs `store_worker.js`, the file beside this one or beside the bundle. */
 export function startThread({ onReply, onCrash }: ThreadEvents): Thread {
