@@ -1,8 +1,11 @@
 import type { RequestHeaders } from "../core/request_headers.ts";
 import type { ProviderConfig } from "../config/schema.ts";
-import type { ChatField } from "./chat_request/chat_fields.ts";
+import type { Carrier } from "../prompt/carry.ts";
+import type { Prompt } from "../prompt/prompt.ts";
+import type { Patterns } from "./verified/patterns.ts";
+import type { ChatField } from "../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "./embeddings_fields.ts";
-import type { FieldTable } from "./field_table.ts";
+import type { FieldTable } from "../prompt/field_table.ts";
 import type { ChatRequest } from "./chat_request/chat_request.ts";
 import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
@@ -101,6 +104,15 @@ export interface IdSource extends Pick<World, "uuid" | "unix"> {
   readonly callIdPrefix?: string;
 }
 
+/** What a prompt is encoded with, besides the prompt. */
+export interface Encoding {
+  readonly target: Target;
+  /** Carrier of the request, to which the parser has given each field. */
+  readonly carrier: Carrier;
+  /** Patterns of the strict schemas, which all targets of the client's request share. */
+  readonly patterns: Patterns;
+}
+
 /** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */
 export interface Wire {
   readonly name: WireName;
@@ -110,6 +122,8 @@ export interface Wire {
   /** Treatment of every request field by `encode`, which uses it: other members are refused. */
   readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
+  /** Encodes what the protocol carries of a prompt; absent if `encode` does not parse one. */
+  encodePrompt?(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest>;
   /**
    * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's
    * `verify` is false.

@@ -2,7 +2,7 @@ import type { Refusal } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse } from "../../core/result.ts";
 import type { Optional } from "../../wires/chat_request/refusals.ts";
-import type { Members } from "../../wires/field_table.ts";
+import type { Members } from "../../prompt/field_table.ts";
 import { SENTENCES, shown } from "./sentences.ts";
 
 /** Returns the refusal of a field that the target cannot carry. */

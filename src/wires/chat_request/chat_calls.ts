@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Members } from "../field_table.ts";
+import type { Members } from "../../prompt/field_table.ts";
 import { COMMON } from "./common_rows.ts";
 import { missing, type Optional, unknownMember, unsupported, wrongType } from "./refusals.ts";
 

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
-import type { Members } from "../field_table.ts";
+import type { Members } from "../../prompt/field_table.ts";
 import { COMMON } from "./common_rows.ts";
 import type { Losses } from "./losses.ts";
 import {

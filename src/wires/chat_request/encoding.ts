@@ -5,9 +5,9 @@ import { nesting } from "./refusals.ts";
 import { newPayload } from "../payload.ts";
 import { unsupportedField } from "./closed_fields.ts";
 import type { ResponsePromise } from "../verified/response_promise.ts";
-import type { FieldTable } from "../field_table.ts";
+import type { FieldTable } from "../../prompt/field_table.ts";
 import type { UpstreamRequest } from "../wire.ts";
-import type { ChatField } from "./chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 
 /**
  * Translates one group of request fields. Returns fields of the upstream request that no other

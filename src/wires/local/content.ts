@@ -9,7 +9,7 @@ import {
 } from "../chat_request/refusals.ts";
 
 import type { Losses } from "../chat_request/losses.ts";
-import type { Members } from "../field_table.ts";
+import type { Members } from "../../prompt/field_table.ts";
 import { FIELDS } from "./fields.ts";
 
 /** Content of one message for the local runtime: one text and a list of images. */

@@ -11,7 +11,7 @@ import { findValue, parseElements } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import { newPostRequest } from "../chat_request/encoding.ts";
-import { isRefused } from "../chat_request/closed_fields.ts";
+import { isRefused } from "../../prompt/field_table.ts";
 import { EMBEDDINGS } from "./fields.ts";
 import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";

@@ -5,7 +5,7 @@ import { newLosses } from "../chat_request/losses.ts";
 import { nesting, unsupported } from "../chat_request/refusals.ts";
 import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
-import { argumentItemsProblem } from "../inner_json.ts";
+import { argumentItemsProblem } from "../../prompt/inner_json.ts";
 import { unsupportedField } from "../chat_request/closed_fields.ts";
 import { formatPromises } from "../verified/format_promises.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";

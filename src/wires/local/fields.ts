@@ -1,4 +1,4 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "../embeddings_fields.ts";
 import {
   CACHE_CONTROL_ROWS,
@@ -17,7 +17,7 @@ import {
   refusedBut,
   refusedUnless,
   verified,
-} from "../field_table.ts";
+} from "../../prompt/field_table.ts";
 
 /** The runtime has one text and a list of images for each message. */
 const IMAGE = lossy("text and images, not the place of an image in the text", "exact without text");

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import { mapCalls } from "../chat_request/chat_calls.ts";
 import { parseCitations } from "../chat_request/citations.ts";
-import { newSentBackFilter } from "../chat_request/sent_back.ts";
+import { newSentBackFilter } from "../../prompt/chat/sent_back.ts";
 import { type Content, parseContent, type PartType } from "./content.ts";
 import type { Losses } from "../chat_request/losses.ts";
 import { FIELDS } from "./fields.ts";

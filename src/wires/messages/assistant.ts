@@ -11,7 +11,7 @@ import {
   unsupported,
   wrongType,
 } from "../chat_request/refusals.ts";
-import type { Members } from "../field_table.ts";
+import type { Members } from "../../prompt/field_table.ts";
 import { FIELDS } from "./fields.ts";
 import { toolId } from "./ids.ts";
 import { placeThinking, type RestoredMessage } from "./past_thinking.ts";

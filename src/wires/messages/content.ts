@@ -10,7 +10,7 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 import type { Losses } from "../chat_request/losses.ts";
-import type { Members } from "../field_table.ts";
+import type { Members } from "../../prompt/field_table.ts";
 import { FIELDS } from "./fields.ts";
 import { documentSource, imageSource } from "./sources.ts";
 

@@ -10,7 +10,7 @@ import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { newLosses } from "../chat_request/losses.ts";
-import { argumentItemsProblem } from "../inner_json.ts";
+import { argumentItemsProblem } from "../../prompt/inner_json.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { FIELDS } from "./fields.ts";

@@ -1,6 +1,14 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
-import { exact, exactBut, gated, ignored, lossy, newFieldTable, verified } from "../field_table.ts";
+import {
+  exact,
+  exactBut,
+  gated,
+  ignored,
+  lossy,
+  newFieldTable,
+  verified,
+} from "../../prompt/field_table.ts";
 
 const OLD_API = "refused with `api_version: 2026-10-21`";
 

@@ -11,9 +11,9 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 import type { PastReasoning } from "../chat_request/past_reasoning.ts";
-import { newSentBackFilter } from "../chat_request/sent_back.ts";
+import { newSentBackFilter } from "../../prompt/chat/sent_back.ts";
 import type { Losses } from "../chat_request/losses.ts";
-import { newOpenCalls } from "../open_calls.ts";
+import { newOpenCalls } from "../../prompt/chat/open_calls.ts";
 import { FIELDS } from "./fields.ts";
 import { toolId } from "./ids.ts";
 import { newThinkingRestorer, type RestoredMessage } from "./past_thinking.ts";
@@ -83,7 +83,7 @@ export function encodeTurns(
  * before it.
  */
 function newMessageEncoder(losses: Losses): (restored: RestoredMessage, path: string) => Piece {
-  const open = newOpenCalls();
+  const open = newOpenCalls<string>();
 
   function read(restored: RestoredMessage, path: string): Piece {
     const { message } = restored;

@@ -1,11 +1,18 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import {
   CACHE_CONTROL_ROWS,
   CACHE_HINT,
   COMMON_ROWS,
   CUSTOM_CALL_ROWS,
 } from "../chat_request/common_rows.ts";
-import { exact, exactBut, gated, lossy, newFieldTable, verified } from "../field_table.ts";
+import {
+  exact,
+  exactBut,
+  gated,
+  lossy,
+  newFieldTable,
+  verified,
+} from "../../prompt/field_table.ts";
 
 /** Fields with the same name and meaning in Chat and Responses. */
 export const SAME = [

@@ -9,8 +9,8 @@ import {
   wrongValue,
 } from "../chat_request/refusals.ts";
 import { hasReasoningText, type PastReasoning } from "../chat_request/past_reasoning.ts";
-import { newSentBackFilter } from "../chat_request/sent_back.ts";
-import { newOpenCalls } from "../open_calls.ts";
+import { newSentBackFilter } from "../../prompt/chat/sent_back.ts";
+import { newOpenCalls } from "../../prompt/chat/open_calls.ts";
 import { assistantItems } from "./assistant.ts";
 import { parseCallId } from "./call_id.ts";
 import { inputContent, type PartType } from "./content.ts";
@@ -50,7 +50,7 @@ function newMessageEncoder(
   normalizesDeveloper: boolean,
   past: PastReasoning,
 ): (message: JsonObject, index: number) => Items {
-  const open = newOpenCalls();
+  const open = newOpenCalls<string>();
   /** IDs of the calls of custom tools, whose results have their own item type. */
   const custom = new Set<Optional>();
 

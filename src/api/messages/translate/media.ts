@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Members } from "../../../wires/field_table.ts";
+import type { Members } from "../../../prompt/field_table.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { extraInput, notAmong, unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";

@@ -2,7 +2,7 @@ import type { Refusal } from "../core/failure.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import { countItems } from "../core/json/scan.ts";
-import type { Optional } from "./chat_request/refusals.ts";
+import type { Optional } from "./refusals.ts";
 
 /** Maximum number of members and elements in all JSON texts inside the strings of one request. */
 const MAX_INNER_ITEMS = 200_000;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { isObject, type JsonObject, parseExact } from "../../../src/core/json/json.ts";
-import { newSentBackFilter } from "../../../src/wires/chat_request/sent_back.ts";
+import { newSentBackFilter } from "../../../src/prompt/chat/sent_back.ts";
 import { encodeSpoken, TRANSLATED } from "../../support/sent_back.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

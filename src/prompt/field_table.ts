@@ -1,26 +1,38 @@
 import type { ProviderConfig } from "../config/schema.ts";
-import type { JsonValue } from "../core/json/json.ts";
+import { type JsonValue, numberOf } from "../core/json/json.ts";
+import { isEmpty } from "./refusals.ts";
 
 /** Name of a capability that a provider declares. */
 export type CapabilityName = keyof ProviderConfig["capabilities"];
 
 /** How a request field reaches the upstream. `note` says which values are treated differently. */
 export type Treatment =
-  /** Carried with nothing lost. */
-  | { readonly kind: "exact"; readonly note?: string }
-  /** Accepted, but the upstream receives only a part of the meaning. */
-  | { readonly kind: "lossy"; readonly keeps: string; readonly note?: string }
-  /**
-   * Not enforced by the upstream; the gateway checks the response, unless the provider's `verify` is
-   * false: then refused. The values of `unless` request nothing.
-   */
-  | { readonly kind: "verified"; readonly unless?: readonly JsonValue[]; readonly note?: string }
-  /** Carried exactly if the provider declares the capability, else refused. */
-  | { readonly kind: "gated"; readonly capability: CapabilityName; readonly note?: string }
-  /** Refused by its path, except for the values of `unless`, which request nothing. */
-  | { readonly kind: "refused"; readonly unless?: readonly JsonValue[]; readonly note?: string }
-  /** Accepted and not sent, because it requests nothing. */
-  | { readonly kind: "ignored"; readonly note?: string };
+  & {
+    readonly note?: string;
+    /** True if the wire decides by the rest of the request whether this holds (`Carrier.apply`). */
+    readonly byWire?: boolean;
+  }
+  & (
+    /** Carried with nothing lost. */
+    | { readonly kind: "exact" }
+    /** Accepted, but the upstream receives only a part of the meaning. */
+    | { readonly kind: "lossy"; readonly keeps: string }
+    /**
+     * Not enforced by the upstream; the gateway checks the response, unless the provider's `verify` is
+     * false: then refused, with this advice. The values of `unless` request nothing.
+     */
+    | {
+      readonly kind: "verified";
+      readonly unless?: readonly JsonValue[];
+      readonly advice?: string;
+    }
+    /** Carried exactly if the provider declares the capability, or lists `listed` in it, else refused. */
+    | { readonly kind: "gated"; readonly capability: CapabilityName; readonly listed?: string }
+    /** Refused by its path, except for the values of `unless`, which request nothing. */
+    | { readonly kind: "refused"; readonly unless?: readonly JsonValue[] }
+    /** Accepted and not sent, because it requests nothing. */
+    | { readonly kind: "ignored" }
+  );
 
 /** Treatments of fields by their paths. Variants of objects and lists are in brackets: `tools[function]`. */
 export type FieldRows<Path extends string> = Readonly<Partial<Record<Path, Treatment>>>;
@@ -77,12 +89,28 @@ export function gated(capability: CapabilityName, note?: string): Treatment {
 }
 
 /** Returns the treatment of a field that the gateway checks, except for values that request nothing. */
-export function verified(note?: string, ...unless: readonly JsonValue[]): Treatment {
+export function verified(
+  note?: string,
+  ...unless: readonly JsonValue[]
+): Treatment & { readonly kind: "verified" } {
   return {
     kind: "verified",
     ...unless.length > 0 && { unless },
     ...note !== undefined && { note },
   };
+}
+
+/** Returns the treatment with the condition that the wire decides whether it holds for a request. */
+export function byWire<Kind extends Treatment>(treatment: Kind): Kind {
+  return { ...treatment, byWire: true };
+}
+
+/** Returns the treatment of a field that the gateway checks, with advice for providers that must not. */
+export function advised(
+  treatment: Treatment & { readonly kind: "verified" },
+  advice: string,
+): Treatment {
+  return { ...treatment, advice };
 }
 
 /** Returns the treatment of an ignored field with values that are treated differently. */
@@ -152,4 +180,27 @@ function listOf(names: readonly string[]): Members {
 /** Returns the treatment of a field. A field of a refused object, or without a row, is refused too. */
 export function treatmentOf({ rows, others }: FieldTable, path: string): Treatment {
   return rows[path] ?? others;
+}
+
+/** True if a field with this value is refused: values that request nothing never are. */
+export function isRefused(treatment: Treatment, value: JsonValue): boolean {
+  return treatment.kind === "refused" && !isNoOp(treatment, value);
+}
+
+/** True if a field with this value requests nothing. */
+export function isNoOp(
+  { unless = [] }: { readonly unless?: readonly JsonValue[] },
+  value: JsonValue,
+): boolean {
+  return unless.some((noOp) => isSame(noOp, value));
+}
+
+/** True if a value equals one that requests nothing. A number may be its exact text. */
+function isSame(noOp: JsonValue, value: JsonValue): boolean {
+  if (isEmpty(noOp)) return isEmpty(value);
+  const number = numberOf(noOp);
+  if (number !== null) return numberOf(value) === number;
+  if (!Array.isArray(noOp)) return noOp === value;
+  return Array.isArray(value) && value.length === noOp.length &&
+    noOp.every((item, index) => isSame(item, value[index] ?? null));
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type InnerItems, newInnerItems, tooManyInnerItems } from "../inner_json.ts";
-import { type Optional, unsupported } from "./refusals.ts";
+import { type Optional, unsupported } from "../refusals.ts";
 import { equalsJson, equalsJsonText } from "./same_json.ts";
 
 /** Message fields that a content part may hold for its message if the message itself has none. */

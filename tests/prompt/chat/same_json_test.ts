@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { isObject, type JsonValue, parseExact } from "../../../src/core/json/json.ts";
-import { equalsJson, equalsJsonText } from "../../../src/wires/chat_request/same_json.ts";
+import { equalsJson, equalsJsonText } from "../../../src/prompt/chat/same_json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 function reversed(value: JsonValue): JsonValue {

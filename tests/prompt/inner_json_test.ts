@@ -1,4 +1,4 @@
-import { argumentItemsProblem, newInnerItems } from "../../src/wires/inner_json.ts";
+import { argumentItemsProblem, newInnerItems } from "../../src/prompt/inner_json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";

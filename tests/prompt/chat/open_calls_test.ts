@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { newOpenCalls } from "../../src/wires/open_calls.ts";
-import { assertEquals } from "../support/assert.ts";
+import { newOpenCalls } from "../../../src/prompt/chat/open_calls.ts";
+import { assertEquals } from "../../support/assert.ts";
 
 Deno.test("a result belongs to the latest open call of its function", () => {
   const step = fc.record({
@@ -8,7 +8,7 @@ Deno.test("a result belongs to the latest open call of its function", () => {
     name: fc.constantFrom("a", "b", null, undefined),
   });
   fc.assert(fc.property(fc.array(step), (steps) => {
-    const calls = newOpenCalls();
+    const calls = newOpenCalls<string>();
     const expected: { readonly name: string | null | undefined; readonly id: string }[] = [];
     for (const [at, { isCall, name }] of steps.entries()) {
       const id = `call_${at}`;

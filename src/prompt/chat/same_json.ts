@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, numberOf, parseJson } from "../../core/json/json.ts";
-import type { Optional } from "./refusals.ts";
+import type { Optional } from "../refusals.ts";
 
 /**
  * True if two JSON values are equal. Members may be in another order, and numbers may be written
