@@ -1,16 +1,12 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  assemble,
-  newPostRequest,
-  parseExactBody,
-  type Section,
-} from "../chat_request/encoding.ts";
+import { assemble, parseExactBody, type Section } from "../chat_request/encoding.ts";
 import { authorNamePaths } from "../chat_request/author_names.ts";
 import { citationPaths } from "../chat_request/citations.ts";
 import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { newLosses } from "../chat_request/losses.ts";
 import { argumentItemsProblem } from "../../prompt/inner_json.ts";
+import { newPostRequest } from "../post_request.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { FIELDS } from "./fields.ts";
