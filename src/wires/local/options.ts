@@ -2,7 +2,7 @@ import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
-import type { Given, GivenNumber, Prompt } from "../../prompt/prompt.ts";
+import type { GivenNumber, Prompt } from "../../prompt/prompt.ts";
 import { wrongValue } from "../../prompt/refusals.ts";
 import { soleLimit } from "../../prompt/sole_limit.ts";
 import { allIn } from "../../prompt/read.ts";
@@ -61,7 +61,7 @@ export function encodeOptions(
     frequency_penalty: frequency?.exact,
     seed: seed?.exact,
     num_predict: limit?.exact,
-    stop: stop.length === 0 ? undefined : [...read.value.stop],
+    stop: stop === null ? undefined : [...read.value.stop],
   };
   return success({
     ...runSettings(settings).options,
@@ -85,9 +85,10 @@ function seedOf(given: GivenNumber | null): Result<GivenNumber | null> {
   return given === null || given.value >= 0 ? success(given) : notCarried(given.at);
 }
 
-function stopTexts(stop: readonly Given<string>[]): Result<readonly string[]> {
-  const empty = stop.find(({ value }) => value === "");
-  if (empty === undefined) return success(stop.map(({ value }) => value));
+function stopTexts(stop: Prompt["stop"]): Result<readonly string[]> {
+  const texts = stop?.value ?? [];
+  const empty = texts.find(({ value }) => value === "");
+  if (empty === undefined) return success(texts.map(({ value }) => value));
   const { path } = empty.at;
   return refuse("invalid_value", `'${path}' must not be empty.`, path);
 }
