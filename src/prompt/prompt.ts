@@ -30,6 +30,8 @@ export interface GivenNumber extends Given<number> {
  * of the wire (`Carrier.use`), so that everything in a prompt is carried, at least in part.
  */
 export interface Prompt {
+  /** Field of the dialogue. */
+  readonly at: FieldRef;
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   /** True if the tools are the `functions` of an old client, whose responses hold one call at most. */
@@ -40,8 +42,8 @@ export interface Prompt {
   readonly format: Format | null;
   readonly sampling: Sampling;
   readonly limits: Limits;
-  /** Texts at which the response ends; they may be empty. */
-  readonly stop: readonly Given<string>[];
+  /** Texts at which the response ends; they may be empty. Null for none. */
+  readonly stop: Given<readonly Given<string>[]> | null;
   /** Level of reasoning effort, such as `low`. */
   readonly effort: Given<string> | null;
   readonly thinking: Thinking | null;
@@ -145,7 +147,7 @@ export interface FilePart extends Piece {
 }
 
 /** A `cache_control` of the Messages API. Only a wire that carries it refuses a wrong one. */
-export type CacheMark = Result<JsonObject>;
+export type CacheMark = Result<Given<JsonObject>>;
 
 /** A thinking block of the Messages API. */
 export type ThinkingBlock = JsonObject;
@@ -167,6 +169,11 @@ export interface ToolCall {
   readonly name: string;
   /** Arguments or input as the model wrote them. */
   readonly text: Given<string>;
+}
+
+/** Returns the ID of a legacy call, which has none, from the place of its message. */
+export function legacyCallId({ at }: ToolCall): string {
+  return `function_call_${at.path.replace(/\D/g, "")}`;
 }
 
 /** A tool that the model may call. */

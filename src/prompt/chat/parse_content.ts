@@ -69,10 +69,10 @@ function parsePart(
   switch (type) {
     case "text":
       return carrier.unknown(part, `${holder}.content[text]`, path) ??
-        parseText(part, type, { field, path }, carrier);
+        parseText(part, type, { field, path }, path, carrier);
     case "refusal":
       return carrier.unknown(part, "messages[assistant].content[refusal]", path) ??
-        parseText(part, type, { field, path: `${path}.refusal` }, carrier);
+        parseText(part, type, { field, path: `${path}.refusal` }, path, carrier);
     case "image_url":
     case "file": {
       const at: FieldRef = { field, path, refusedPath: `${path}.type` };
@@ -86,13 +86,13 @@ function parseText(
   part: JsonObject,
   kind: "text" | "refusal",
   at: FieldRef,
+  path: string,
   carrier: Carrier,
 ): Result<Part> {
-  const path = kind === "text" ? `${at.path}.text` : at.path;
-  const text = requiredText(part[kind], { ...at, path });
+  const text = requiredText(part[kind], { ...at, path: `${path}.${kind}` });
   if (!text.ok) return text;
   const refused = text.value.value === "" ? null : carrier.use(at);
-  return refused ?? success({ kind, text: text.value.value, at, ...marks(part, at.path, carrier) });
+  return refused ?? success({ kind, text: text.value.value, at, ...marks(part, path, carrier) });
 }
 
 function parseImage(part: JsonObject, at: FieldRef, carrier: Carrier): Result<Part> {
@@ -155,12 +155,12 @@ export function parseCache(
   path: string,
   carrier: Carrier,
 ): CacheMark | null {
-  const given = holder.cache_control ?? null;
-  const at = `${path}.cache_control`;
-  if (given === null) return null;
-  if (!isObject(given)) return wrongType(at, "an object");
-  if (given.type !== "ephemeral") return unsupported(`${at}.type`);
-  const ttl = given.ttl ?? null;
-  if (ttl !== null && ttl !== "5m" && ttl !== "1h") return unsupported(`${at}.ttl`);
-  return carrier.unknown(given, "cache_control", at) ?? success(given);
+  const value = holder.cache_control ?? null;
+  const at: FieldRef = { field: "cache_control.type", path: `${path}.cache_control` };
+  if (value === null) return null;
+  if (!isObject(value)) return wrongType(at.path, "an object");
+  if (value.type !== "ephemeral") return unsupported(`${at.path}.type`);
+  const ttl = value.ttl ?? null;
+  if (ttl !== null && ttl !== "5m" && ttl !== "1h") return unsupported(`${at.path}.ttl`);
+  return carrier.unknown(value, "cache_control", at.path) ?? success({ value, at });
 }

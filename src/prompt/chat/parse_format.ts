@@ -15,7 +15,11 @@ export function parseFormat(given: JsonValue, carrier: Carrier): Result<Format |
   if (type !== "text" && type !== "json_object" && type !== "json_schema") {
     return unsupported(`${PATH}.type`);
   }
-  const at: FieldRef = { field: `${PATH}[${type}]`, path: PATH };
+  const at: FieldRef = {
+    field: `${PATH}[${type}]`,
+    path: PATH,
+    ...type === "json_object" && { refusedPath: `${PATH}.type` },
+  };
   const refused = carrier.use(at) ?? carrier.unknown(given, `${PATH}[${type}]`, PATH);
   if (refused !== null) return refused;
   return type === "json_schema"

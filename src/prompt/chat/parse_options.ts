@@ -3,7 +3,14 @@ import { type Result, success } from "../../core/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { FieldRef, Given, Prompt, Thinking, WebSearch } from "../prompt.ts";
 import { allIn, numberIn, textOf } from "../read.ts";
-import { contradiction, missing, type Optional, unsupported, wrongType } from "../refusals.ts";
+import {
+  contradiction,
+  isEmpty,
+  missing,
+  type Optional,
+  unsupported,
+  wrongType,
+} from "../refusals.ts";
 
 /** Returns a top-level field with numbers as exact text; null if it is absent or null. */
 export type ExactFields = (key: string) => JsonValue;
@@ -118,8 +125,8 @@ function parseEffort(body: JsonObject, carrier: Carrier): Result<Given<string> |
   return refused ?? textOf(plain ?? nested, at);
 }
 
-function parseStop(given: Optional): Result<readonly Given<string>[]> {
-  if ((given ?? null) === null) return success([]);
+function parseStop(given: Optional): Result<Prompt["stop"]> {
+  if (isEmpty(given)) return success(null);
   const list = Array.isArray(given) ? given : [given];
   const stops: Given<string>[] = [];
   for (const [index, value] of list.entries()) {
@@ -127,7 +134,7 @@ function parseStop(given: Optional): Result<readonly Given<string>[]> {
     if (typeof value !== "string") return wrongType(path, "a string");
     stops.push({ value, at: { field: "stop", path } });
   }
-  return success(stops);
+  return success({ value: stops, at: { field: "stop", path: "stop" } });
 }
 
 function parseWebSearch(options: JsonValue, carrier: Carrier): Result<WebSearch | null> {

@@ -46,6 +46,7 @@ export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> 
   const { stream_options: streamOptions } = body;
   const at = { field: "parallel_tool_calls", path: "parallel_tool_calls" } as const;
   return success({
+    at: { field: "messages", path: "messages" },
     ...others,
     ...tools,
     ...options,

@@ -1,5 +1,7 @@
 import { type Result, success } from "../../core/result.ts";
-import { type Optional, unsupported, wrongType } from "../chat_request/refusals.ts";
+import { notCarried } from "../../prompt/carry.ts";
+import type { Given, Prompt } from "../../prompt/prompt.ts";
+import { type Optional, wrongType } from "../../prompt/refusals.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
 /** Maximum number of stop texts of a request that are searched for in its response. */
@@ -24,31 +26,44 @@ export interface StopRules {
   readonly verify: boolean;
 }
 
-/**
- * Returns the stop texts of a request. Those that the protocol lacks are searched for in the response. A
- * Refusal names an empty text, and the field if there are too many to search for.
- */
-export function parseStops(given: Optional, { isSent, verify }: StopRules): Result<StopTexts> {
+/** Parses the stop texts of a Chat request. */
+export function parseStops(given: Optional, rules: StopRules): Result<StopTexts> {
   const isList = Array.isArray(given);
   const list = isList ? given : (given ?? null) === null ? [] : [given];
+  const stops: Given<string>[] = [];
+  for (const [index, value] of list.entries()) {
+    const path = isList ? `stop[${index}]` : "stop";
+    if (typeof value !== "string") return wrongType(path, "a string");
+    stops.push({ value, at: { field: "stop", path } });
+  }
+  return splitStops({ value: stops, at: { field: "stop", path: "stop" } }, rules);
+}
+
+/**
+ * Returns the stop texts of a prompt. Those that the protocol lacks are searched for in the response. A
+ * Refusal names an empty text, and the field if there are too many to search for.
+ */
+export function splitStops(
+  stop: Prompt["stop"],
+  { isSent, verify }: StopRules,
+): Result<StopTexts> {
+  if (stop === null) return success({ sent: [], promises: [] });
   const sent: string[] = [];
   const texts: string[] = [];
-  for (const [index, text] of list.entries()) {
-    const path = isList ? `stop[${index}]` : "stop";
-    if (typeof text !== "string") return wrongType(path, "a string");
-    if (text === "") return unsupported(path, "A stop text needs a character.");
+  for (const { value: text, at } of stop.value) {
+    if (text === "") return notCarried(at, "A stop text needs a character.");
     const isUpstream = isSent(text);
     if (!isUpstream && !verify) {
-      return unsupported(path, "A stop text needs a visible character, or 'verify: true'.");
+      return notCarried(at, "A stop text needs a visible character, or 'verify: true'.");
     }
     if (!isUpstream && text.length > MAX_STOP_CHARS) {
-      return unsupported(path, `Send at most ${MAX_STOP_CHARS} characters.`);
+      return notCarried(at, `Send at most ${MAX_STOP_CHARS} characters.`);
     }
     (isUpstream ? sent : texts).push(text);
   }
-  if (texts.length > MAX_STOPS) return unsupported("stop", `Send at most ${MAX_STOPS} texts.`);
+  if (texts.length > MAX_STOPS) return notCarried(stop.at, `Send at most ${MAX_STOPS} texts.`);
   return success({
     sent,
-    promises: texts.length === 0 ? [] : [{ kind: "stop", path: "stop", texts }],
+    promises: texts.length === 0 ? [] : [{ kind: "stop", path: stop.at.path, texts }],
   });
 }
