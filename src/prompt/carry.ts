@@ -3,7 +3,7 @@ import type { Refusal } from "../core/failure.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import type { Failed } from "../core/result.ts";
 import type { ChatField } from "./chat_fields.ts";
-import { type FieldTable, isNoOp, isRefused, type Treatment, treatmentOf } from "./field_table.ts";
+import { type FieldTable, isNoOp, type Treatment, treatmentOf } from "./field_table.ts";
 import type { FieldRef } from "./prompt.ts";
 import { type Optional, undeclared, unknownMember, unsupported } from "./refusals.ts";
 
@@ -29,12 +29,9 @@ export interface Carrier {
   unknown(value: JsonObject, holder: ChatHolder, path: string): Refused;
   /** True if the route leaves out hosted tools of this type, whose path the parser then gives to `lose`. */
   omits(type: Optional): boolean;
-  /**
-   * Called by the wire for a field whose row it decides: records the loss, or refuses what the gateway would have to check
-   * on the response and must not.
-   */
+  /** Called by the wire for a field whose row it decides, if the row holds. */
   apply(at: FieldRef): Refused;
-  /** Records the path of a field of which the wire or the parser keeps only a part. */
+  /** Records the path of a field of which only a part is carried, such as one below a row. */
   lose(path: string): void;
   /** Returns the recorded paths as the member `lossy` of the upstream request; no member if nothing is lost. */
   done(): { readonly lossy?: readonly string[] };
@@ -59,16 +56,17 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
     if (paths.length < MAX_LOSSY_PATHS) paths.push(path);
   }
 
-  function treat(treatment: Treatment, at: CarriedField, value: JsonValue): Refused {
+  function treat(treatment: Treatment, at: CarriedField, value?: JsonValue): Refused {
+    const isNothing = value !== undefined && isNoOp(treatment, value);
     switch (treatment.kind) {
       case "refused":
-        return isRefused(treatment, value) ? notCarried(at) : null;
+        return isNothing ? null : notCarried(at);
       case "gated":
         return declares(provider.settings, treatment)
           ? null
           : undeclared(at.refusedPath ?? at.path, provider, treatment.capability);
       case "verified":
-        if (provider.settings.verify || isNoOp(treatment, value)) return null;
+        if (provider.settings.verify || isNothing) return null;
         return notCarried(at, treatment.advice);
       case "lossy":
         lose(at.path);
@@ -80,7 +78,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
   }
 
   return {
-    use(at, value = true) {
+    use(at, value) {
       const treatment = treatmentOf(fields, at.field);
       return treatment.byWire === true ? null : treat(treatment, at, value);
     },
@@ -95,7 +93,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
     },
     unknown: (value, holder, path) => unknownMember(value, fields.members(holder), path),
     omits: (type) => omitTools.some((omitted) => omitted === type),
-    apply: (at) => treat(treatmentOf(fields, at.field), at, true),
+    apply: (at) => treat(treatmentOf(fields, at.field), at),
     lose,
     done: () => paths.length === 0 ? {} : { lossy: paths },
   };

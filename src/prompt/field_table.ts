@@ -188,10 +188,8 @@ export function isRefused(treatment: Treatment, value: JsonValue): boolean {
 }
 
 /** True if a field with this value requests nothing. */
-export function isNoOp(
-  { unless = [] }: { readonly unless?: readonly JsonValue[] },
-  value: JsonValue,
-): boolean {
+export function isNoOp(treatment: Treatment, value: JsonValue): boolean {
+  const { unless = [] } = "unless" in treatment ? treatment : {};
   return unless.some((noOp) => isSame(noOp, value));
 }
 

@@ -2,7 +2,7 @@ import type { ChatField } from "../prompt/chat_fields.ts";
 import { newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import type { FieldTable } from "../prompt/field_table.ts";
-import { newPatterns } from "./verified/patterns.ts";
+import { newStrictSchemas } from "./verified/strict_schemas.ts";
 import type { Wire } from "./wire.ts";
 
 /** Returns the `encode` of a wire that encodes prompts: it parses the Chat request into one. */
@@ -15,7 +15,7 @@ export function newPromptEncoder(
     const carrier = newCarrier({ fields, provider, ...omitTools !== undefined && { omitTools } });
     const prompt = parsePrompt(chat, carrier);
     if (!prompt.ok) return prompt;
-    const { patterns = newPatterns() } = chat;
-    return encodePrompt(prompt.value, { target, carrier, patterns });
+    const { schemas = newStrictSchemas() } = chat;
+    return encodePrompt(prompt.value, { target, carrier, schemas });
   };
 }

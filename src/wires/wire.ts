@@ -2,7 +2,7 @@ import type { RequestHeaders } from "../core/request_headers.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import type { Carrier } from "../prompt/carry.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { Patterns } from "./verified/patterns.ts";
+import type { StrictSchemas } from "./verified/strict_schemas.ts";
 import type { ChatField } from "../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "./embeddings_fields.ts";
 import type { FieldTable } from "../prompt/field_table.ts";
@@ -109,8 +109,8 @@ export interface Encoding {
   readonly target: Target;
   /** Carrier of the request, to which the parser has given each field. */
   readonly carrier: Carrier;
-  /** Patterns of the strict schemas, which all targets of the client's request share. */
-  readonly patterns: Patterns;
+  /** Strict schemas of the client's request, which all its targets share. */
+  readonly schemas: StrictSchemas;
 }
 
 /** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */

@@ -62,7 +62,7 @@ function citations(
   path: string,
   carrier: Carrier,
 ): Result<Given<readonly Citation[]> | null> {
-  if (isEmpty(annotations)) return success(null);
+  if ((annotations ?? null) === null) return success(null);
   // A client may have sent them in the first part of the message, from which they are lifted.
   const [first] = Array.isArray(given.content) ? given.content : [];
   const isLifted = isEmpty(given.annotations) && isObject(first) && !isEmpty(first.annotations);
@@ -119,7 +119,7 @@ function thinkingBlocks(
   path: string,
   carrier: Carrier,
 ): Result<AssistantTurn["thinking"]> {
-  if (isEmpty(given)) return success([]);
+  if ((given ?? null) === null) return success([]);
   const at: FieldRef = { field: "messages[assistant].thinking_blocks", path };
   return carrier.use(at) ?? mapObjects(given, path, (block, inside) => {
     const type = (["thinking", "redacted_thinking"] as const).find((one) => one === block.type);

@@ -2,11 +2,8 @@ import type { ChatRequest } from "./chat_request.ts";
 import { isObject, type JsonObject, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { nesting } from "./refusals.ts";
-import { newPayload } from "../payload.ts";
 import { unsupportedField } from "./closed_fields.ts";
-import type { ResponsePromise } from "../verified/response_promise.ts";
 import type { FieldTable } from "../../prompt/field_table.ts";
-import type { UpstreamRequest } from "../wire.ts";
 import type { ChatField } from "../../prompt/chat_fields.ts";
 
 /**
@@ -44,18 +41,3 @@ export function assemble<Input>(
   }
   return success(request);
 }
-
-/**
- * Returns a POST request. The body is serialized when it is sent, because most prepared targets are
- * never called. `promises` are the fields that the gateway checks on the response.
- */
-export function newPostRequest(
-  path: string,
-  request: Readonly<Record<string, unknown>>,
-  promises: readonly ResponsePromise[] = NO_PROMISES,
-): UpstreamRequest {
-  const payload = newPayload(() => JSON.stringify(request));
-  return { method: "POST", path, payload, ...promises.length > 0 && { promises } };
-}
-
-const NO_PROMISES: readonly ResponsePromise[] = [];

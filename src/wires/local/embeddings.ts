@@ -10,7 +10,7 @@ import { type Failed, refuse, type Result, success } from "../../core/result.ts"
 import { findValue, parseElements } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import { newPostRequest } from "../chat_request/encoding.ts";
+import { newPostRequest } from "../post_request.ts";
 import { isRefused } from "../../prompt/field_table.ts";
 import { EMBEDDINGS } from "./fields.ts";
 import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";

@@ -2,7 +2,8 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import { contradiction, wrongValue } from "../../prompt/refusals.ts";
+import { wrongValue } from "../../prompt/refusals.ts";
+import { soleLimit } from "../../prompt/sole_limit.ts";
 import { splitStops } from "../verified/stop_promises.ts";
 import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 import type { Encoding } from "../wire.ts";
@@ -19,21 +20,10 @@ const MAX_USER_CHARS = 256;
 const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Returns `max_tokens`, which the Messages API requires. A client's value is never changed. */
-export function limits(
-  { prompt: { limits: { completion, legacy } }, target }: SectionInput,
-): Result<JsonObject> {
-  for (const limit of [completion, legacy]) {
-    // 0 would only fill the upstream's prompt cache, without a response.
-    if (limit !== null && limit.value < 1) return wrongValue(limit.at.path, "at least 1");
-  }
-  if (completion !== null && legacy !== null && completion.value !== legacy.value) {
-    return contradiction(
-      "max_tokens",
-      "'max_tokens' and 'max_completion_tokens' must be equal when both are sent.",
-    );
-  }
-  const given = completion ?? legacy;
-  return success({ max_tokens: given === null ? defaultMaxTokens(target) : given.value });
+export function limits({ prompt, target }: SectionInput): Result<JsonObject> {
+  const limit = soleLimit(prompt.limits);
+  if (!limit.ok) return limit;
+  return success({ max_tokens: limit.value?.value ?? defaultMaxTokens(target) });
 }
 
 /**

@@ -1,14 +1,10 @@
 import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { authorNamePaths } from "../chat_request/author_names.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  assemble,
-  newPostRequest,
-  parseExactBody,
-  type Section,
-} from "../chat_request/encoding.ts";
+import { assemble, parseExactBody, type Section } from "../chat_request/encoding.ts";
 import { newPastReasoning } from "../chat_request/past_reasoning.ts";
 import { newLosses } from "../chat_request/losses.ts";
+import { newPostRequest } from "../post_request.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import {
   limit,
