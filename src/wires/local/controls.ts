@@ -3,7 +3,7 @@ import type { JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type Carrier, notCarried } from "../../prompt/carry.ts";
 import type { Given, Prompt } from "../../prompt/prompt.ts";
-import { contradiction, undeclared, unsupported } from "../../prompt/refusals.ts";
+import { contradiction, undeclared } from "../../prompt/refusals.ts";
 import { permitsCalls } from "../verified/format_promises.ts";
 import type { Provider } from "../wire.ts";
 
@@ -25,7 +25,7 @@ export function encodeFormat(
       // The runtime enforces it only where no call is possible: else the gateway checks the response.
       return verify || !permitsCalls(prompt)
         ? success("json")
-        : unsupported(`${format.at.path}.type`, "Use a provider with 'verify: true'.");
+        : notCarried(format.at, "Use a provider with 'verify: true'.");
     case "json_schema": {
       // Every schema is enforced; a strict one is also checked on the response.
       const { strict } = format;

@@ -19,7 +19,7 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   const { target: { model, provider }, carrier, schemas } = encoding;
   const { settings } = provider;
   const encoded = allIn({
-    messages: encodeTurns(prompt.messages, carrier),
+    messages: encodeTurns(prompt, carrier),
     tools: encodeTools(prompt, encoding),
     format: encodeFormat(prompt, settings, carrier),
     think: encodeThink(prompt, provider),
@@ -30,8 +30,11 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   const isCallRequired = tools.promises.some((promise) =>
     promise.kind === "tool_choice" && promise.isRequired
   );
-  if (isCallRequired && format !== undefined) {
-    return unsupported("response_format", "Send it without a required tool call.");
+  if (isCallRequired && format !== undefined && prompt.format !== null) {
+    return unsupported(
+      prompt.format.at.path,
+      "Send it without a required tool call.",
+    );
   }
   const request = {
     model,

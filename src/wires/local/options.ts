@@ -61,7 +61,7 @@ export function encodeOptions(
     frequency_penalty: frequency?.exact,
     seed: seed?.exact,
     num_predict: limit?.exact,
-    stop: read.value.stop,
+    stop: stop === null ? undefined : [...read.value.stop],
   };
   return success({
     ...runSettings(settings).options,
@@ -85,9 +85,10 @@ function seedOf(given: GivenNumber | null): Result<GivenNumber | null> {
   return given === null || given.value >= 0 ? success(given) : notCarried(given.at);
 }
 
-function stopTexts(stop: Prompt["stop"]): Result<string[] | undefined> {
-  const empty = stop?.value.find(({ value }) => value === "");
-  if (empty === undefined) return success(stop?.value.map(({ value }) => value));
+function stopTexts(stop: Prompt["stop"]): Result<readonly string[]> {
+  const texts = stop?.value ?? [];
+  const empty = texts.find(({ value }) => value === "");
+  if (empty === undefined) return success(texts.map(({ value }) => value));
   const { path } = empty.at;
   return refuse("invalid_value", `'${path}' must not be empty.`, path);
 }

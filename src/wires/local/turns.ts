@@ -2,7 +2,14 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
 import type { Carrier } from "../../prompt/carry.ts";
-import type { AssistantTurn, Content, Message, ToolCall, ToolResult } from "../../prompt/prompt.ts";
+import type {
+  AssistantTurn,
+  Content,
+  Message,
+  Prompt,
+  ToolCall,
+  ToolResult,
+} from "../../prompt/prompt.ts";
 import { missing } from "../../prompt/refusals.ts";
 import { parseBase64 } from "./image_data.ts";
 
@@ -12,11 +19,11 @@ import { parseBase64 } from "./image_data.ts";
  * refused, because the runtime would respond without generating.
  */
 export function encodeTurns(
-  messages: readonly Message[],
+  { at: { path }, messages }: Prompt,
   carrier: Carrier,
 ): Result<readonly JsonObject[]> {
   if (messages.length === 0) {
-    return refuse("invalid_value", "'messages' must hold at least one message.", "messages");
+    return refuse("invalid_value", `'${path}' must hold at least one message.`, path);
   }
   const parseArguments = newArgumentParser();
   const turns: JsonObject[] = [];
