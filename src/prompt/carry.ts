@@ -67,7 +67,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
           : undeclared(at.refusedPath ?? at.path, provider, treatment.capability);
       case "verified":
         if (provider.settings.verify || isNothing) return null;
-        return unsupported(at.path, treatment.advice);
+        return notCarried(at, treatment.advice);
       case "lossy":
         lose(at.path);
         return null;
