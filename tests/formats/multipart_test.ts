@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { messageOf } from "../../src/core/openai_error.ts";
 import {
   formText,
   type MultipartBody,
@@ -177,9 +178,9 @@ const REFUSED: readonly (readonly [why: string, body: string, message: string, t
   ],
   ["a boundary with a line end", FORM, "1 to 70", 'multipart/form-data; boundary="b\r\n0"'],
   ["another content type", FORM, "must be multipart/form-data", "application/json"],
-  ["an empty body", "", "without its last boundary"],
+  ["an empty body", "", "no closing boundary"],
   ["a text before the first boundary", `x${FORM}`, "must begin with its boundary"],
-  ["no last boundary", FORM.replace("--b0--", ""), "without its last boundary"],
+  ["no last boundary", FORM.replace("--b0--", ""), "no closing boundary"],
   ["a text behind the last boundary", `${FORM}x`, "behind its last boundary"],
   ["two models", `${part("model", "a")}${FORM}`, "more than one part 'model'"],
   ["two names", part("x", "a", '; name="model"') + "--b0--", "one name"],
@@ -338,7 +339,7 @@ for (const [index, [why, body, message, type]] of REFUSED.entries()) {
       const form = parse(body, type, size);
       assert(!form.ok);
       assertEquals(form.failure.kind, "invalid_multipart");
-      assertStringIncludes(form.failure.message, message);
+      assertStringIncludes(messageOf(form.failure), message);
     }
   });
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../src/core/openai_error.ts";
 import { promptOf } from "../../prompt/prompt_of.ts";
 import { splitStops } from "../../../src/wires/verified/stop_promises.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -15,7 +16,7 @@ Deno.test("a stop text that the gateway checks has up to 4,096 characters", () =
   assertEquals(parsed.value.promises, [{ kind: "stop", path: "stop", texts: [longest] }]);
   const refused = splitStops(stopOf(`${longest} `), CHECKED);
   assert(!refused.ok);
-  assertEquals(refused.failure.message.includes("at most 4096 characters"), true);
+  assertEquals(messageOf(refused.failure).includes("at most 4096 characters"), true);
   assert(
     splitStops(stopOf(`${longest} `), { ...CHECKED, isSent: () => true }).ok,
     "the provider's own",

@@ -110,7 +110,10 @@ function translateFunction(
 ): Result<JsonObject> {
   const { name } = tool;
   if (tool.type !== "function") {
-    return unsupported(`${path}.type`, "Only functions can be called over a chat provider.");
+    return unsupported(
+      `${path}.type`,
+      "Only functions can be called over a chat provider. 'omit_tools' of the route leaves out hosted tools.",
+    );
   }
   if (typeof name !== "string") return notText(name, `${path}.name`);
   if ((tool.defer_loading ?? false) !== false) return unsupported(`${path}.defer_loading`);

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../../src/core/openai_error.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { nativeGateway } from "../../../support/native_gateway.ts";
@@ -83,6 +84,7 @@ Deno.test("two tools of one name, and a tool that is no function, are refused by
   assertEquals(refusalOf(twice), ["invalid_value", "input[0].tools[0].name"]);
   const hosted = translate({ input: [additional([TOOL, { type: "web_search" }]), USER] });
   assertEquals(refusalOf(hosted), ["unsupported_feature", "input[0].tools[1].type"]);
+  assert(!hosted.ok && messageOf(hosted.failure).includes("'omit_tools'"));
   const custom = translate({
     input: [additional([{ type: "namespace", name: "n", tools: [{ type: "custom", name: "c" }] }])],
   });
