@@ -91,7 +91,8 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
       }
       return null;
     },
-    unknown: (value, holder, path) => unknownMember(value, fields.members(holder), path),
+    unknown: (value, holder, path) =>
+      fields.others.kind === "refused" ? unknownMember(value, fields.members(holder), path) : null,
     omits: (type) => omitTools.some((omitted) => omitted === type),
     apply: (at) => treat(treatmentOf(fields, at.field), at),
     lose,

@@ -24,6 +24,12 @@ export interface GivenNumber extends Given<number> {
   readonly exact: JsonValue;
 }
 
+/** A JSON schema, whose value keeps the spelling of numbers. */
+export interface GivenSchema<Value = JsonObject> extends Given<Value> {
+  /** Its text as the client wrote it, with the order of all keys; absent if a parser has only the value. */
+  readonly text?: string;
+}
+
 /**
  * What a client asks of a model, in any client API. Types are checked, absent and null members are
  * null, and schemas keep their spelling. A parser has already given each field to the carrier
@@ -186,8 +192,8 @@ export interface FunctionTool {
   readonly name: Given<string>;
   readonly description: string | null;
   /** Schema of the arguments; its value is null if the function has none. */
-  readonly parameters: Given<JsonObject | null>;
-  readonly strict: Given<boolean>;
+  readonly parameters: GivenSchema<JsonObject | null>;
+  readonly strict: Given<boolean> | null;
   readonly cache: CacheMark | null;
 }
 
@@ -233,7 +239,7 @@ export type Format =
     readonly at: FieldRef;
     readonly name: Given<string> | null;
     readonly description: Given<string> | null;
-    readonly schema: Given<JsonObject>;
+    readonly schema: GivenSchema;
     readonly strict: Given<boolean> | null;
   };
 

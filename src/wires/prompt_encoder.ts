@@ -1,27 +1,29 @@
-import type { ChatField } from "../prompt/chat_fields.ts";
+import type { Result } from "../core/result.ts";
 import { newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
-import type { FieldTable } from "../prompt/field_table.ts";
 import { foldSystem } from "../prompt/fold_system.ts";
+import type { Prompt } from "../prompt/prompt.ts";
+import type { ChatRequest } from "./chat_request/chat_request.ts";
 import { newStrictSchemas } from "./verified/strict_schemas.ts";
-import type { Wire } from "./wire.ts";
+import type { Encoding, Target, UpstreamRequest, Wire } from "./wire.ts";
 
-/**
- * Returns the `encode` of a wire that encodes prompts: it parses the Chat request into one, with system
- * messages where the provider expects them.
- */
-export function newPromptEncoder(
-  fields: FieldTable<ChatField>,
-  encodePrompt: NonNullable<Wire["encodePrompt"]>,
-): Wire["encode"] {
-  return (chat, target) => {
-    const { provider, omitTools } = target;
+/** Encodes a Chat request by its prompt: the `encode` of a wire whose `encodePrompt` is `encode`. */
+export function newPromptEncoder(encode: NonNullable<Wire["encodePrompt"]>): Wire["encode"] {
+  return (chat: ChatRequest, target: Target): Result<UpstreamRequest> => {
+    const { provider, omitTools, wire: { fields } } = target;
     const carrier = newCarrier({ fields, provider, ...omitTools !== undefined && { omitTools } });
-    const parsed = parsePrompt(chat, carrier);
-    if (!parsed.ok) return parsed;
-    const isFolded = provider.settings.system_messages === "leading";
-    const prompt = isFolded ? foldSystem(parsed.value, carrier) : parsed.value;
+    const prompt = parsePrompt(chat, carrier);
+    if (!prompt.ok) return prompt;
     const { schemas = newStrictSchemas() } = chat;
-    return encodePrompt(prompt, { target, carrier, schemas });
+    return encode(foldedFor(prompt.value, { target, carrier }), { target, carrier, schemas });
   };
+}
+
+/** Returns the prompt with system messages where the provider expects them. */
+export function foldedFor(
+  prompt: Prompt,
+  { target, carrier }: Pick<Encoding, "target" | "carrier">,
+): Prompt {
+  const isFolded = target.provider.settings.system_messages === "leading";
+  return isFolded ? foldSystem(prompt, carrier) : prompt;
 }

@@ -111,6 +111,8 @@ export interface Encoding {
   readonly carrier: Carrier;
   /** Strict schemas of the client's request, which all its targets share. */
   readonly schemas: StrictSchemas;
+  /** Top-level members that come first in a Chat text, in their order; absent for the order of the writer. */
+  readonly chatOrder?: readonly string[];
 }
 
 /** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */
@@ -122,7 +124,7 @@ export interface Wire {
   /** Treatment of every request field by `encode`, which uses it: other members are refused. */
   readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
-  /** Encodes what the protocol carries of a prompt; absent if `encode` does not parse one. */
+  /** Encodes what the protocol carries of a prompt, with system messages as the provider expects them. */
   encodePrompt?(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest>;
   /**
    * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's

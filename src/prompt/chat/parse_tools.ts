@@ -89,7 +89,6 @@ function parseFunction(
     cache,
     ...read.value,
     parameters: { value: parameters, at: parametersAt },
-    strict: strict ?? { value: false, at: strictAt },
   });
 }
 

@@ -12,7 +12,7 @@ export const local: Wire = {
   name: "local",
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
-  encode: newPromptEncoder(FIELDS, encodePrompt),
+  encode: newPromptEncoder(encodePrompt),
   encodePrompt,
   verified: ({ verify, capabilities }) => [
     ...verify ? ["strict", "tool_choice", "parallel_tool_calls", "json_object"] as const : [],

@@ -39,7 +39,7 @@ export function encodeTools(
   const sent = functions.filter(({ name }) => names?.has(name.value) ?? true);
   const single = parallelCalls?.value === false ? parallelCalls.at : null;
   for (const { strict } of functions) {
-    const refused = strict.value ? carrier.apply(strict.at) : null;
+    const refused = strict?.value === true ? carrier.apply(strict.at) : null;
     if (refused !== null) return refused;
   }
   const refused = single === null ? null : carrier.apply(single);

@@ -18,8 +18,9 @@ export function strictPromises(
 ): Result<readonly PromiseOf<"strict">[]> {
   const promises: PromiseOf<"strict">[] = [];
   let nodes = 0;
-  for (const { name, parameters, strict: { value, at: { path } } } of tools) {
-    if (!value) continue;
+  for (const { name, parameters, strict } of tools) {
+    if (strict?.value !== true) continue;
+    const { path } = strict.at;
     const schema = schemas.parse(parameters.value ?? NO_PARAMETERS, parameters.at.path);
     if (!schema.ok) return schema;
     nodes += schema.value.nodes;
