@@ -24,7 +24,7 @@ export const messages: Wire = {
   name: "messages",
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
-  encode: newPromptEncoder(FIELDS, encodePrompt),
+  encode: newPromptEncoder(encodePrompt),
   encodePrompt,
   verified: ({ verify, capabilities }) => [
     ...verify ? ["json_object", "stop"] as const : [],

@@ -44,7 +44,7 @@ function encodeTool(tool: Tool): Result<JsonObject> {
     name: name.value,
     ...description !== null && { description },
     input_schema: schema.value,
-    ...strict.value && { strict: true },
+    ...strict?.value === true && { strict: true },
     ...cache !== null && { cache_control: cache.value.value },
   });
 }
