@@ -84,8 +84,16 @@ export function lossy(keeps: string, note?: string): Treatment {
 }
 
 /** Returns the treatment of a field that needs a declared capability. */
-export function gated(capability: CapabilityName, note?: string): Treatment {
+export function gated(
+  capability: CapabilityName,
+  note?: string,
+): Treatment & { readonly kind: "gated" } {
   return { kind: "gated", capability, ...note !== undefined && { note } };
+}
+
+/** Returns the treatment of a field that needs this name in the list of its capability. */
+export function listed(name: string, treatment: Treatment & { readonly kind: "gated" }): Treatment {
+  return { ...treatment, listed: name };
 }
 
 /** Returns the treatment of a field that the gateway checks, except for values that request nothing. */

@@ -177,9 +177,9 @@ export interface ToolCall {
   readonly text: Given<string>;
 }
 
-/** Returns the ID of a legacy call, which has none, from the place of its message. */
-export function legacyCallId({ at }: ToolCall): string {
-  return `function_call_${at.path.replace(/\D/g, "")}`;
+/** Returns the ID of a call, which a legacy call of Chat gets from the place of its message. */
+export function callId({ id, at }: ToolCall): string {
+  return id?.value ?? `function_call_${at.path.replace(/\D/g, "")}`;
 }
 
 /** A tool that the model may call. */

@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
   type AssistantTurn,
+  callId,
   type Choice,
   type ChosenTool,
   type Content,
   type Format,
   type GivenSchema,
-  legacyCallId,
   type Message,
   type Part,
   type Prompt,
@@ -120,11 +120,11 @@ function assistantMessage({ content, reasoning, refusal, calls }: AssistantTurn)
 }
 
 function chatCall(call: ToolCall): JsonObject {
-  const { kind, id, name, text: { value } } = call;
-  const own = id?.value ?? legacyCallId(call);
+  const { kind, name, text: { value } } = call;
+  const id = callId(call);
   return kind === "function"
-    ? { id: own, type: kind, function: { name, arguments: value } }
-    : { id: own, type: kind, custom: { name, input: value } };
+    ? { id, type: kind, function: { name, arguments: value } }
+    : { id, type: kind, custom: { name, input: value } };
 }
 
 function chatContent({ isString, parts }: Content): JsonValue {

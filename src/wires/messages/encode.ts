@@ -1,6 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import { assemble, type Section } from "../chat_request/encoding.ts";
+import { assemble, type Section } from "../sections.ts";
 import { newPostRequest } from "../post_request.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
