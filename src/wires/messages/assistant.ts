@@ -3,7 +3,7 @@ import type { ReasoningBlock } from "../../core/reasoning.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
 import { notCarried } from "../../prompt/carry.ts";
-import { type AssistantTurn, legacyCallId, type ToolCall } from "../../prompt/prompt.ts";
+import { type AssistantTurn, callId, type ToolCall } from "../../prompt/prompt.ts";
 import { encodeContent, textBlocks } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
 import { toolId } from "./ids.ts";
@@ -61,7 +61,7 @@ export function newAssistantEncoder(
   function encodeCall(call: ToolCall): Result<JsonObject> {
     const input = parseArguments(call);
     if (!input.ok) return input;
-    const id = toolId(call.id?.value ?? legacyCallId(call));
+    const id = toolId(callId(call));
     return success({ type: "tool_use", id, name: call.name, input: input.value });
   }
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
+  callId,
   type FieldRef,
   type Instruction,
-  legacyCallId,
   type Message,
   type ToolResult,
 } from "../../prompt/prompt.ts";
@@ -74,8 +74,8 @@ function newMessageEncoder(input: SectionInput): (message: Message) => Blocks {
   }
 
   /** Returns the block of a tool result. `is_error` is never guessed from the text. */
-  function encodeResult({ call, callId, name, content, at }: ToolResult): Blocks {
-    const id = callId?.value ?? (call === null ? null : legacyCallId(call));
+  function encodeResult({ call, callId: given, name, content, at }: ToolResult): Blocks {
+    const id = given?.value ?? (call === null ? null : callId(call));
     if (id === null) {
       return wrongValue(name?.at.path ?? `${at.path}.name`, "the name of a call without a result");
     }
