@@ -37,10 +37,10 @@ export type Treatment =
 /** Treatments of fields by their paths. Variants of objects and lists are in brackets: `tools[function]`. */
 export type FieldRows<Path extends string> = Readonly<Partial<Record<Path, Treatment>>>;
 
-declare const ofTable: unique symbol;
+declare const listed: unique symbol;
 
 /** Names of the members that an object may have. Only a field table can make such a list. */
-export type Members = readonly string[] & { readonly [ofTable]: true };
+export type Members = readonly string[] & { readonly [listed]: true };
 
 /** Paths of the objects that hold fields with these paths. */
 type HolderOf<Path extends string> = Path extends `${infer Head}.${infer Tail}`

@@ -79,7 +79,7 @@ Deno.test("a field that the gateway checks is refused with advice where it must 
   assertEquals(carrierOf(checked, { verify: false }).use(AT, false), null);
   const refused = carrierOf(checked, { verify: false }).use(AT, true);
   assert(refused !== null);
-  assertFailed(refused, "unsupported_feature", "a.user.type");
+  assertFailed(refused, "unsupported_feature", "a.user");
   assert(refused.failure.message.endsWith(" Send less."));
 });
 
