@@ -97,7 +97,7 @@ Deno.test("a reasoning text in the running tool loop without stored thinking is 
   const other: readonly (readonly [number, OwnedReasoning])[] = [[4, stored("other")]];
   assertFailed(encode(loop, other), "unsupported_feature", "messages[4].reasoning_content");
   const wrong = [USER, { ...CALLED, reasoning_content: { text: "hm" } }, USER];
-  assertFailed(encode(wrong), "unsupported_feature", "messages[1].reasoning_content");
+  assertFailed(encode(wrong), "invalid_type", "messages[1].reasoning_content");
   const blocks = [USER, { ...CALLED, thinking_blocks: {} }, RESULT];
   assertFailed(encode(blocks, [[1, stored()]]), "invalid_type", "messages[1].thinking_blocks");
 });
