@@ -33,10 +33,11 @@ export type RecordBounds = Readonly<Record<RecordType, Bounds>>;
 export function recordBounds(retention: Retention): RecordBounds {
   const { maxObjects: entries, maxBytes: bytes } = retention;
   const objects = { entries, bytes, room: "oldest" } as const;
-  const owners = { ...bindingBounds(retention), room: "oldest" } as const;
+  // By an owner a client finds its object again: no other client may make the gateway forget it.
+  const owners = { ...bindingBounds(retention), room: "largest_share" } as const;
   const reasoning = reasoningBounds(retention);
   return {
-    response: { ...objects, headBytes: owners.bytes },
+    response: { ...objects, headBytes: owners.bytes, room: owners.room },
     conversation: objects,
     reasoning: {
       entries: reasoning.entries,
