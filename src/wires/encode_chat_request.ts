@@ -10,7 +10,8 @@ import type { Target, UpstreamRequest } from "./wire.ts";
  */
 export function encodeChatRequest(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { system_messages } = target.provider.settings;
-  const folded = system_messages === "leading" ? foldSystemMessages(chat.document) : null;
+  const isText = target.wire.name === "compat" || target.wire.encodePrompt === undefined;
+  const folded = isText && system_messages === "leading" ? foldSystemMessages(chat.document) : null;
   if (folded === null) return target.wire.encode(chat, target);
   const { document, origins } = folded;
   const reasoning = movedReasoning(chat, origins);

@@ -1,7 +1,10 @@
 import type { ProviderConfig } from "../config/schema.ts";
-import type { ChatField } from "./chat_request/chat_fields.ts";
+import type { Carrier } from "../prompt/carry.ts";
+import type { Prompt } from "../prompt/prompt.ts";
+import type { StrictSchemas } from "./verified/strict_schemas.ts";
+import type { ChatField } from "../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "./embeddings_fields.ts";
-import type { FieldTable } from "./field_table.ts";
+import type { FieldTable } from "../prompt/field_table.ts";
 import type { ChatRequest } from "./chat_request/chat_request.ts";
 import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
@@ -100,6 +103,17 @@ export interface IdSource extends Pick<World, "uuid" | "unix"> {
   readonly callIdPrefix?: string;
 }
 
+/** What a prompt is encoded with, besides the prompt. */
+export interface Encoding {
+  readonly target: Target;
+  /** Carrier of the request, to which the parser has given each field. */
+  readonly carrier: Carrier;
+  /** Strict schemas of the client's request, which all its targets share. */
+  readonly schemas: StrictSchemas;
+  /** Top-level members that come first in a Chat text, in their order; absent for the order of the writer. */
+  readonly chatOrder?: readonly string[];
+}
+
 /** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */
 export interface Wire {
   readonly name: WireName;
@@ -109,6 +123,8 @@ export interface Wire {
   /** Treatment of every request field by `encode`, which uses it: other members are refused. */
   readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
+  /** Encodes what the protocol carries of a prompt, with system messages as the provider expects them. */
+  encodePrompt?(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest>;
   /**
    * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's
    * `verify` is false.

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../src/core/json/json.ts";
-import type { ChatField } from "../../src/wires/chat_request/chat_fields.ts";
+import type { ChatField } from "../../src/prompt/chat_fields.ts";
 import type { WireName } from "../../src/wires/wire.ts";
 import type { Written } from "../support/translated.ts";
 

@@ -1,7 +1,7 @@
 import { isRefusal } from "../../src/core/failure.ts";
 import type { JsonValue } from "../../src/core/json/json.ts";
 import type { Result } from "../../src/core/result.ts";
-import type { CapabilityName, Treatment } from "../../src/wires/field_table.ts";
+import type { CapabilityName, Treatment } from "../../src/prompt/field_table.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import type { Written } from "../support/translated.ts";
 

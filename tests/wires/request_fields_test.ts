@@ -1,8 +1,8 @@
 import { CHECKED_FIELDS } from "../../src/api/chat/request.ts";
 import { success } from "../../src/core/result.ts";
 import { parseDocument } from "../../src/formats/document.ts";
-import { CHAT_FIELDS } from "../../src/wires/chat_request/chat_fields.ts";
-import { treatmentOf } from "../../src/wires/field_table.ts";
+import { CHAT_FIELDS } from "../../src/prompt/chat_fields.ts";
+import { treatmentOf } from "../../src/prompt/field_table.ts";
 import { wires } from "../../src/wires/registry.ts";
 import { pathsOf } from "../../src/wires/verified/response_promise.ts";
 import type { Wire } from "../../src/wires/wire.ts";

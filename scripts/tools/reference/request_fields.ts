@@ -7,9 +7,9 @@ import {
   RESPONSES_FIELDS,
   type ResponsesField,
 } from "../../../src/api/responses/translate/fields.ts";
-import { CHAT_FIELDS } from "../../../src/wires/chat_request/chat_fields.ts";
+import { CHAT_FIELDS } from "../../../src/prompt/chat_fields.ts";
 import { EMBEDDINGS_FIELDS } from "../../../src/wires/embeddings_fields.ts";
-import { exact, refused, type Treatment, treatmentOf } from "../../../src/wires/field_table.ts";
+import { exact, refused, type Treatment, treatmentOf } from "../../../src/prompt/field_table.ts";
 import { wires } from "../../../src/wires/registry.ts";
 import type { Wire } from "../../../src/wires/wire.ts";
 import { generatedNote, tableText } from "./markdown.ts";

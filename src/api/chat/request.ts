@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
-import { newPatterns } from "../../wires/verified/patterns.ts";
+import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
@@ -114,7 +114,7 @@ export function parseChatRequest(document: JsonDocument): Result<ChatRequest> {
   return success({
     document,
     stream: value.stream === true,
-    patterns: newPatterns(),
+    schemas: newStrictSchemas(),
     includeUsage: isObject(value.stream_options) && value.stream_options.include_usage === true,
   });
 }

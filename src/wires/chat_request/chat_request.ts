@@ -1,6 +1,6 @@
 import type { JsonDocument } from "../../core/json/json.ts";
 import type { OwnedReasoning } from "../../core/reasoning.ts";
-import type { Patterns } from "../verified/patterns.ts";
+import type { StrictSchemas } from "../verified/strict_schemas.ts";
 
 /**
  * A client request as a Chat Completions document with validated field types. Every translation to
@@ -21,9 +21,6 @@ export interface ChatRequest {
    * for none.
    */
   readonly reasoning?: ReadonlyMap<number, OwnedReasoning>;
-  /**
-   * Patterns of the strict schemas, which all targets of the client's request share; absent if there is
-   * one target.
-   */
-  readonly patterns?: Patterns;
+  /** Strict schemas, which all targets of the client's request share; absent if there is one target. */
+  readonly schemas?: StrictSchemas;
 }

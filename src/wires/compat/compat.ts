@@ -4,12 +4,14 @@ import type { Wire } from "../wire.ts";
 import { decode, newDecoder } from "./decode.ts";
 import { checkVectors, decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
 import { encode } from "./encode.ts";
+import { encodePrompt } from "./write_chat.ts";
 
 /** The Chat Completions protocol, which the gateway's clients use too. */
 export const compat: Wire = {
   name: "compat",
   ...compatAccount,
   encode,
+  encodePrompt,
   // The provider receives every field and enforces it itself.
   verified: () => [],
   decode,

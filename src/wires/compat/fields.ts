@@ -1,6 +1,6 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "../embeddings_fields.ts";
-import { exact, exactBut, gated, newFieldTable } from "../field_table.ts";
+import { exact, exactBut, gated, newFieldTable } from "../../prompt/field_table.ts";
 
 /** Treatment of every Chat field by the Chat Completions protocol: the client's own text is sent. */
 export const FIELDS = newFieldTable<ChatField>({

@@ -1,64 +1,50 @@
-import type { ChatRequest } from "../chat_request/chat_request.ts";
 import { type Result, success } from "../../core/result.ts";
-import { newPostRequest } from "../chat_request/encoding.ts";
-import { newLosses } from "../chat_request/losses.ts";
-import { nesting, unsupported } from "../chat_request/refusals.ts";
-import { authorNamePaths } from "../chat_request/author_names.ts";
-import { citationPaths } from "../chat_request/citations.ts";
-import { argumentItemsProblem } from "../inner_json.ts";
-import { unsupportedField } from "../chat_request/closed_fields.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
+import { unsupported } from "../../prompt/refusals.ts";
+import { newPostRequest } from "../post_request.ts";
+import { allIn } from "../../prompt/read.ts";
 import { formatPromises } from "../verified/format_promises.ts";
-import type { Target, UpstreamRequest } from "../wire.ts";
+import type { Encoding, UpstreamRequest } from "../wire.ts";
 import { encodeFormat, encodeThink } from "./controls.ts";
-import { FIELDS } from "./fields.ts";
 import { encodeOptions, runSettings } from "./options.ts";
 import { encodeTools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
 
 /**
- * Returns a Chat request as a request of the runtime's own chat endpoint. The runtime ignores
- * unknown keys without an error, so only known fields are sent. A Refusal names the first field
- * that cannot be translated.
+ * Returns a prompt as a request of the runtime's own chat endpoint. The runtime ignores unknown keys
+ * without an error, so only known fields are sent. A Refusal names the first field that cannot be
+ * translated.
  */
-export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const { document } = chat;
-  const { settings } = target.provider;
-  const refused = nesting(document.value) ??
-    unsupportedField(document.value, FIELDS) ??
-    argumentItemsProblem(document.value.messages);
-  if (refused !== null) return refused;
-  const losses = newLosses();
-  const messages = encodeTurns(document.value.messages, losses);
-  if (!messages.ok) return messages;
-  const tools = encodeTools(chat, settings, { omitTools: target.omitTools ?? [], losses });
-  if (!tools.ok) return tools;
-  const verified = formatPromises(chat, settings, true);
-  const format = encodeFormat(document, target.provider, losses, verified.length > 0);
-  if (!format.ok) return format;
-  const { callSchema } = tools.value;
-  const isCallRequired = tools.value.promises.some((promise) =>
+export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
+  const { target: { model, provider }, carrier, schemas } = encoding;
+  const { settings } = provider;
+  const verified = formatPromises(prompt, settings, schemas, true);
+  const encoded = allIn({
+    messages: encodeTurns(prompt, carrier),
+    tools: encodeTools(prompt, encoding),
+    format: encodeFormat(prompt, settings, { carrier, isVerified: verified.length > 0 }),
+    think: encodeThink(prompt, provider),
+    options: encodeOptions(prompt, settings),
+  });
+  if (!encoded.ok) return encoded;
+  const { messages, tools, format, think, options } = encoded.value;
+  const isCallRequired = tools.promises.some((promise) =>
     promise.kind === "tool_choice" && promise.isRequired
   );
-  if (isCallRequired && format.value !== undefined) {
-    return unsupported("response_format", "Send it without a required tool call.");
+  if (isCallRequired && format !== undefined && prompt.format !== null) {
+    return unsupported(prompt.format.at.path, "Send it without a required tool call.");
   }
-  const promises = [...tools.value.promises, ...verified];
-  const think = encodeThink(chat, target.provider);
-  if (!think.ok) return think;
-  const options = encodeOptions(document, settings);
-  if (!options.ok) return options;
   const request = {
-    model: target.model,
-    messages: messages.value,
+    model,
+    messages,
     // The runtime streams unless `stream` is false.
-    stream: chat.stream,
-    tools: tools.value.tools.length === 0 ? undefined : tools.value.tools,
-    format: callSchema ?? format.value,
-    think: think.value,
-    options: Object.keys(options.value).length === 0 ? undefined : options.value,
+    stream: prompt.stream,
+    tools: tools.tools.length === 0 ? undefined : tools.tools,
+    format: tools.callSchema ?? format,
+    think,
+    options: Object.keys(options).length === 0 ? undefined : options,
     ...runSettings(settings).topLevel,
   };
-  for (const path of citationPaths(document.value.messages)) losses.add(path);
-  for (const path of authorNamePaths(document.value.messages)) losses.add(path);
-  return success({ ...newPostRequest("/api/chat", request, promises), ...losses.member() });
+  const promises = [...tools.promises, ...verified];
+  return success({ ...newPostRequest("/api/chat", request, promises), ...carrier.done() });
 }

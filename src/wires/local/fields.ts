@@ -1,35 +1,49 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "../embeddings_fields.ts";
 import {
   CACHE_CONTROL_ROWS,
   COMMON_ROWS,
   LOST_CITATION_ROWS,
 } from "../chat_request/common_rows.ts";
-import { type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
 import {
+  advised,
+  byWire,
   exact,
   exactBut,
   gated,
   ignored,
   lossy,
   newFieldTable,
+  open,
   refused,
   refusedBut,
   refusedUnless,
   verified,
-} from "../field_table.ts";
+} from "../../prompt/field_table.ts";
 
 /** The runtime has one text and a list of images for each message. */
-const IMAGE = lossy("text and images, not the place of an image in the text", "exact without text");
+const IMAGE = byWire(
+  lossy("text and images, not the place of an image in the text", "exact without text"),
+);
 
 const PENALTY = exactBut("-2 to 2");
 
 /** The whole schema is sent, but the runtime shows the model only some of its keywords. */
-const SCHEMA = lossy("the keywords that the runtime shows the model", "the whole schema is sent");
+const SCHEMA = byWire(
+  lossy("the keywords that the runtime shows the model", "the whole schema is sent"),
+);
 
 const NO_THINKING = refusedBut("`[]` is ignored");
 
-const STRICT = verified("a schema that can be checked", false);
+const STRICT = byWire(advised(
+  verified("a schema that can be checked", false),
+  "Send 'strict: false', or use a provider with 'verify: true'.",
+));
+
+const CHOICE = advised(
+  verified(),
+  "The provider cannot force a tool call; send 'auto', or use a provider with 'verify: true'.",
+);
 
 /** Treatment of every Chat field by the protocol of local runtimes. */
 export const FIELDS = newFieldTable<ChatField>({
@@ -56,21 +70,23 @@ export const FIELDS = newFieldTable<ChatField>({
   "functions[].strict": STRICT,
   // The runtime enforces no choice.
   "tool_choice=auto": ignored,
-  "tool_choice=required": verified(),
-  "tool_choice[function].function.name": verified(),
-  "tool_choice[allowed_tools].allowed_tools.mode": verified(),
-  "tool_choice[allowed_tools].allowed_tools.tools": verified(),
+  "tool_choice=required": CHOICE,
+  "tool_choice[function].function.name": CHOICE,
+  "tool_choice[allowed_tools].allowed_tools.mode": CHOICE,
+  "tool_choice[allowed_tools].allowed_tools.tools": CHOICE,
   "function_call=auto": ignored,
-  "function_call.name": verified(),
-  "parallel_tool_calls": verified("ignored without tools", true),
-  "response_format[text]": ignored,
-  "response_format[json_object]": exactBut("beside tools, verified"),
-  "response_format[json_schema]": gated("structured_outputs"),
+  "function_call.name": CHOICE,
+  "parallel_tool_calls": byWire(advised(
+    verified("ignored without tools", true),
+    "Only providers with 'verify: true' take it.",
+  )),
+  "response_format[text]": open(ignored),
+  "response_format[json_object]": open(exactBut("beside tools, verified")),
+  "response_format[json_schema]": open(gated("structured_outputs")),
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),
-  "response_format[json_schema].json_schema.strict": lossy(
-    "the schema, which is always enforced",
-    "`true` is verified",
+  "response_format[json_schema].json_schema.strict": byWire(
+    lossy("the schema, which is always enforced", "`true` is verified"),
   ),
   "reasoning_effort": gated("reasoning_effort", "`minimal` and `xhigh` are refused"),
   "reasoning.effort": gated("reasoning_effort", "`minimal` and `xhigh` are refused"),
@@ -86,10 +102,3 @@ export const EMBEDDINGS = newFieldTable<EmbeddingsField>({
   "dimensions": refused,
   "user": refused,
 });
-
-/** Returns a top-level field with numbers as exact text; undefined if it is absent or null. */
-export function exactMember(document: JsonDocument, key: string): JsonValue | undefined {
-  const member = document.members.find((candidate) => candidate.key === key);
-  if (member === undefined) return undefined;
-  return parseExact(document.text.slice(member.start, member.end)) ?? undefined;
-}

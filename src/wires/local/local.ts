@@ -3,7 +3,8 @@ import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
 import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
-import { encode } from "./encode.ts";
+import { newPromptEncoder } from "../prompt_encoder.ts";
+import { encodePrompt } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 
 /** The protocol of local model runtimes: one JSON object per line, paths under /api. */
@@ -11,7 +12,8 @@ export const local: Wire = {
   name: "local",
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
-  encode,
+  encode: newPromptEncoder(encodePrompt),
+  encodePrompt,
   verified: ({ verify, capabilities }) => [
     ...verify ? ["strict", "tool_choice", "parallel_tool_calls", "json_object"] as const : [],
     ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],

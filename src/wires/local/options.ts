@@ -1,19 +1,11 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import {
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-  numberOf,
-} from "../../core/json/json.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  brokenRule,
-  contradiction,
-  unsupported,
-  wrongType,
-  wrongValue,
-} from "../chat_request/refusals.ts";
-import { exactMember } from "./fields.ts";
+import { notCarried } from "../../prompt/carry.ts";
+import type { GivenNumber, Prompt } from "../../prompt/prompt.ts";
+import { brokenRule, wrongValue } from "../../prompt/refusals.ts";
+import { soleLimit } from "../../prompt/sole_limit.ts";
+import { allIn } from "../../prompt/read.ts";
 
 /** Runtime settings that are top-level fields of the request, not members of `options`. */
 const TOP_LEVEL = ["keep_alive", "truncate", "shift"];
@@ -43,82 +35,60 @@ function parseSetting(text: string): JsonValue {
 }
 
 /**
- * Returns the `options` of a chat request: the request's values, else the provider's defaults, else
- * the runtime settings. Numbers are exact text. The runtime ignores misnamed options without an
- * error and gives 0 and -1 another meaning than Chat, so both are validated here.
+ * Returns the `options` of a prompt: the request's values, else the provider's defaults, else the
+ * runtime settings. The runtime ignores misnamed options without an error and gives 0 and -1
+ * another meaning than Chat, so both are validated here.
  */
 export function encodeOptions(
-  document: JsonDocument,
+  { sampling, limits, stop }: Prompt,
   settings: ProviderConfig,
 ): Result<JsonObject> {
-  const options: JsonObject = { ...runSettings(settings).options };
-  for (const key of ["temperature", "top_p", "top_k"] as const) {
-    const value = settings[key];
-    if (value !== undefined) options[key] = value;
-  }
-  for (const read of [numberOptions, limitOption, stopOption]) {
-    const given = read(document);
-    if (!given.ok) return given;
-    Object.assign(options, given.value);
-  }
-  return success(options);
-}
-
-const NUMBERS = [
-  { key: "temperature", whole: false, least: -Infinity, most: Infinity },
-  { key: "top_p", whole: false, least: -Infinity, most: Infinity },
-  { key: "top_k", whole: true, least: -Infinity, most: Infinity },
-  { key: "presence_penalty", whole: false, least: -2, most: 2 },
-  { key: "frequency_penalty", whole: false, least: -2, most: 2 },
-  { key: "seed", whole: true, least: -Infinity, most: Infinity },
-];
-
-function numberOptions(document: JsonDocument): Result<JsonObject> {
-  const options: JsonObject = {};
-  for (const { key, whole, least, most } of NUMBERS) {
-    const value = exactMember(document, key);
-    if (value === undefined) continue;
-    const number = numberOf(value);
-    if (number === null) return wrongType(key, "a number");
-    if (whole && !Number.isInteger(number)) return wrongType(key, "an integer");
-    if (number < least || number > most) {
-      return wrongValue(key, `from ${least} to ${most}`);
-    }
-    // The runtime treats a negative seed as "any".
-    if (key === "seed" && number < 0) return unsupported(key);
-    options[key] = value;
-  }
-  return success(options);
-}
-
-function limitOption(document: JsonDocument): Result<JsonObject> {
-  const limits = ["max_completion_tokens", "max_tokens"].flatMap((key) => {
-    const value = exactMember(document, key);
-    return value === undefined ? [] : [{ key, value, number: numberOf(value) }];
+  const read = allIn({
+    presence: penalty(sampling.presencePenalty),
+    frequency: penalty(sampling.frequencyPenalty),
+    seed: seedOf(sampling.seed),
+    limit: soleLimit(limits),
+    stop: stopTexts(stop),
   });
-  for (const { key, number } of limits) {
-    if (number === null || !Number.isInteger(number)) return wrongType(key, "an integer");
-    if (number < 1) return wrongValue(key, "at least 1");
-  }
-  const [first, second] = limits;
-  if (first === undefined) return success({});
-  if (second !== undefined && first.number !== second.number) {
-    return contradiction(
-      "max_tokens",
-      "'max_tokens' and 'max_completion_tokens' must be equal when both are sent.",
-    );
-  }
-  return success({ num_predict: first.value });
+  if (!read.ok) return read;
+  const { presence, frequency, seed, limit } = read.value;
+  const { temperature, top_p, top_k } = settings;
+  const requested = {
+    temperature: sampling.temperature?.exact,
+    top_p: sampling.topP?.exact,
+    top_k: sampling.topK?.exact,
+    presence_penalty: presence?.exact,
+    frequency_penalty: frequency?.exact,
+    seed: seed?.exact,
+    num_predict: limit?.exact,
+    stop: stop === null ? undefined : [...read.value.stop],
+  };
+  return success({
+    ...runSettings(settings).options,
+    ...defined({ temperature, top_p, top_k }),
+    ...defined(requested),
+  });
 }
 
-function stopOption(document: JsonDocument): Result<JsonObject> {
-  const given = document.value.stop ?? [];
-  const isList = Array.isArray(given);
-  const stop = isList ? given : [given];
-  for (const [index, text] of stop.entries()) {
-    const path = isList ? `stop[${index}]` : "stop";
-    if (typeof text !== "string") return wrongType(path, "a string");
-    if (text === "") return brokenRule(path, "must not be empty");
-  }
-  return success(stop.length === 0 ? {} : { stop });
+function defined(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+function penalty(given: GivenNumber | null): Result<GivenNumber | null> {
+  return given === null || (given.value >= -2 && given.value <= 2)
+    ? success(given)
+    : wrongValue(given.at.path, "from -2 to 2");
+}
+
+/** Returns the seed. The runtime treats a negative one as "any". */
+function seedOf(given: GivenNumber | null): Result<GivenNumber | null> {
+  return given === null || given.value >= 0 ? success(given) : notCarried(given.at);
+}
+
+function stopTexts(stop: Prompt["stop"]): Result<readonly string[]> {
+  const texts = stop?.value ?? [];
+  const empty = texts.find(({ value }) => value === "");
+  return empty === undefined
+    ? success(texts.map(({ value }) => value))
+    : brokenRule(empty.at.path, "must not be empty");
 }

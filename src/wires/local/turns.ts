@@ -1,186 +1,111 @@
-import { isObject, type JsonObject } from "../../core/json/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { mapCalls } from "../chat_request/chat_calls.ts";
-import { parseCitations } from "../chat_request/citations.ts";
-import { newSentBackFilter } from "../chat_request/sent_back.ts";
-import { type Content, parseContent, type PartType } from "./content.ts";
-import type { Losses } from "../chat_request/losses.ts";
-import { FIELDS } from "./fields.ts";
-import {
-  brokenRule,
-  missing,
-  type Optional,
-  parseArguments,
-  unknownMember,
-  wrongType,
-} from "../chat_request/refusals.ts";
-
-/** Function names of the calls so far, by call ID. */
-type Calls = Map<string, string>;
+import { newArgumentParser } from "../../prompt/call_arguments.ts";
+import type { Carrier } from "../../prompt/carry.ts";
+import type {
+  AssistantTurn,
+  Content,
+  Message,
+  Prompt,
+  ToolCall,
+  ToolResult,
+} from "../../prompt/prompt.ts";
+import { brokenRule, missing } from "../../prompt/refusals.ts";
+import { parseBase64 } from "./image_data.ts";
 
 /**
- * Returns the messages of a Chat request for the local runtime, in the same number and order. Roles
- * are unchanged, except that developer becomes system and function becomes tool. A Refusal names
- * the field that cannot be translated. An empty list is refused, because the runtime would respond
- * without generating.
+ * Returns the messages of a prompt for the local runtime, in the same number and order. Roles are
+ * unchanged, except that developer becomes system and function becomes tool. An empty list is
+ * refused, because the runtime would respond without generating.
  */
 export function encodeTurns(
-  messages: Optional,
-  losses: Losses,
+  { at: { path }, messages }: Prompt,
+  carrier: Carrier,
 ): Result<readonly JsonObject[]> {
-  if (!Array.isArray(messages)) return wrongType("messages", "an array");
-  if (messages.length === 0) {
-    return brokenRule("messages", "must hold at least one message");
-  }
-  const calls: Calls = new Map();
-  const filter = newSentBackFilter();
+  if (messages.length === 0) return brokenRule(path, "must hold at least one message");
+  const parseArguments = newArgumentParser();
   const turns: JsonObject[] = [];
-  for (const [index, message] of messages.entries()) {
-    const path = `messages[${index}]`;
-    if (!isObject(message)) return wrongType(path, "an object");
-    const plain = filter(message, path);
-    if (!plain.ok) return plain;
-    const turn = encodeTurn(plain.value, path, calls, losses);
+  for (const message of messages) {
+    const content = encodeContent(message.content, carrier);
+    if (!content.ok) return content;
+    const turn = encodeTurn(message, content.value, parseArguments);
     if (!turn.ok) return turn;
     turns.push(turn.value);
   }
   return success(turns);
 }
 
+type ArgumentParser = (call: ToolCall) => Result<JsonObject>;
+
 function encodeTurn(
-  message: JsonObject,
-  path: string,
-  calls: Calls,
-  losses: Losses,
+  message: Message,
+  content: JsonObject,
+  parseArguments: ArgumentParser,
 ): Result<JsonObject> {
-  switch (message.role) {
-    case "system":
-    case "developer":
-      return plainTurn("system", message, path, ["text"], losses);
+  switch (message.kind) {
+    case "instruction":
+      return success({ role: "system", ...content });
     case "user":
-      return plainTurn("user", message, path, ["text", "image_url"], losses);
+      return success({ role: "user", ...content });
     case "assistant":
-      return assistantTurn(message, path, calls, losses);
-    case "tool":
-      return toolTurn(message, path, calls, losses);
-    case "function":
-      return functionTurn(message, path, losses);
-    default:
-      return brokenRule(`${path}.role`, "is not a known role");
+      return assistantTurn(message, content, parseArguments);
+    case "result":
+      return resultTurn(message, content);
   }
-}
-
-function plainTurn(
-  role: "system" | "user",
-  message: JsonObject,
-  path: string,
-  parts: readonly PartType[],
-  losses: Losses,
-): Result<JsonObject> {
-  const unknown = unknownMember(message, FIELDS.members(`messages[${role}]`), path);
-  if (unknown !== null) return unknown;
-  const content = requiredContent(message, path, parts, losses);
-  return content.ok ? success({ role, ...encodeContent(content.value) }) : content;
-}
-
-function requiredContent(
-  message: JsonObject,
-  path: string,
-  parts: readonly PartType[],
-  losses: Losses,
-): Result<Content> {
-  const content = message.content ?? null;
-  return content === null
-    ? missing(`${path}.content`)
-    : parseContent(content, `${path}.content`, parts, losses);
-}
-
-function encodeContent({ text, images }: Content): JsonObject {
-  return images.length === 0 ? { content: text } : { content: text, images: [...images] };
 }
 
 function assistantTurn(
-  message: JsonObject,
-  path: string,
-  calls: Calls,
-  losses: Losses,
+  { refusal, reasoning, calls }: AssistantTurn,
+  { content }: JsonObject,
+  parseArguments: ArgumentParser,
 ): Result<JsonObject> {
-  const unknown = unknownMember(message, FIELDS.members("messages[assistant]"), path);
-  if (unknown !== null) return unknown;
-  // The runtime has no citations: the text is sent without them.
-  const citations = parseCitations(message.annotations, `${path}.annotations`);
-  if (!citations.ok) return citations;
-  const content = parseContent(
-    message.content ?? "",
-    `${path}.content`,
-    ["text", "refusal"],
-    losses,
-  );
-  if (!content.ok) return content;
-  const refusal = message.refusal ?? "";
-  if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
-  if (refusal !== "") losses.add(`${path}.refusal`);
-  const thinking = message.reasoning_content ?? "";
-  if (typeof thinking !== "string") return wrongType(`${path}.reasoning_content`, "a string");
-  const made = encodeCalls(message, path, calls);
-  if (!made.ok) return made;
-  return success({
-    role: "assistant",
-    content: content.value.text + refusal,
-    ...(thinking === "" ? {} : { thinking }),
-    ...(made.value.length === 0 ? {} : { tool_calls: [...made.value] }),
-  });
-}
-
-function encodeCalls(
-  message: JsonObject,
-  path: string,
-  calls: Calls,
-): Result<readonly JsonObject[]> {
-  return mapCalls(message, path, ["function"], ({ id, name, text, textPath }, index) => {
-    // The runtime requires an object where Chat has its text.
-    const parsed = parseArguments(text, textPath);
+  const encoded: JsonObject[] = [];
+  for (const [index, call] of calls.entries()) {
+    // The runtime requires an object where others have its text.
+    const parsed = parseArguments(call);
     if (!parsed.ok) return parsed;
-    const called = { index, name, arguments: parsed.value };
-    if (id === null) return success({ function: called });
-    calls.set(id, name);
-    return success({ id, function: called });
-  });
-}
-
-function toolTurn(
-  message: JsonObject,
-  path: string,
-  calls: Calls,
-  losses: Losses,
-): Result<JsonObject> {
-  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
-  if (unknown !== null) return unknown;
-  const content = requiredContent(message, path, ["text", "image_url"], losses);
-  if (!content.ok) return content;
-  const id = message.tool_call_id;
-  if (typeof id !== "string") return missing(`${path}.tool_call_id`);
-  const name = calls.get(id);
-  if (name === undefined) {
-    return brokenRule(`${path}.tool_call_id`, "names no tool call of an earlier message");
+    const called = { index, name: call.name, arguments: parsed.value };
+    encoded.push({ ...call.id !== null && { id: call.id.value }, function: called });
   }
   return success({
-    role: "tool",
-    ...encodeContent(content.value),
-    tool_name: name,
-    tool_call_id: id,
+    role: "assistant",
+    content: `${content}${refusal?.value ?? ""}`,
+    ...reasoning !== null && { thinking: reasoning.value },
+    ...encoded.length > 0 && { tool_calls: encoded },
   });
 }
 
-function functionTurn(
-  message: JsonObject,
-  path: string,
-  losses: Losses,
+function resultTurn(
+  { at, callId, name, call }: ToolResult,
+  content: JsonObject,
 ): Result<JsonObject> {
-  const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
-  if (unknown !== null) return unknown;
-  const content = parseContent(message.content ?? "", `${path}.content`, ["text"], losses);
-  if (!content.ok) return content;
-  if (typeof message.name !== "string") return missing(`${path}.name`);
-  return success({ role: "tool", ...encodeContent(content.value), tool_name: message.name });
+  if (callId === null) {
+    if (name === null) return missing(`${at.path}.name`);
+    return success({ role: "tool", ...content, tool_name: name.value });
+  }
+  return call === null
+    ? brokenRule(callId.at.path, "names no tool call of an earlier message")
+    : success({ role: "tool", ...content, tool_name: call.name, tool_call_id: callId.value });
+}
+
+/**
+ * Returns the members of a content: one text and a list of images. Text parts are concatenated without
+ * separator, so a message stays one message.
+ */
+function encodeContent(content: Content | null, carrier: Carrier): Result<JsonObject> {
+  const images: string[] = [];
+  let text = "";
+  for (const part of content?.parts ?? []) {
+    if (part.kind === "text" || part.kind === "refusal") text += part.text;
+    if (part.kind !== "image") continue;
+    const data = parseBase64(part.url);
+    if (!data.ok) return data;
+    images.push(data.value);
+  }
+  for (const part of content?.parts ?? []) {
+    // An image beside a text loses its place in it.
+    const refused = part.kind === "image" && text !== "" ? carrier.apply(part.at) : null;
+    if (refused !== null) return refused;
+  }
+  return success({ content: text, ...images.length > 0 && { images } });
 }

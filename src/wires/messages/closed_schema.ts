@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import type { Losses } from "../chat_request/losses.ts";
+
+/** Called with the path of each object that is closed. */
+type Lose = (path: string) => void;
 
 /** Keywords with one schema, with a list of schemas, and with schemas by name. */
 const SCHEMA_KEYS: ReadonlySet<string> = new Set(["items", "not"]);
@@ -11,34 +13,34 @@ const NAMED_KEYS: ReadonlySet<string> = new Set(["properties", "$defs", "definit
  * every other object schema of a response format (Messages API, structured outputs). The path of each
  * object that changes is recorded as lossy. The schema is not nested too deeply.
  */
-export function closeSchema(schema: JsonObject, path: string, losses: Losses): JsonObject {
+export function closeSchema(schema: JsonObject, path: string, lose: Lose): JsonObject {
   const closed = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,
-      closeKeyword(key, value ?? null, `${path}.${key}`, losses),
+      closeKeyword(key, value ?? null, `${path}.${key}`, lose),
     ]),
   );
   if (!isObjectSchema(schema) || schema.additionalProperties === false) return closed;
-  losses.add(`${path}.additionalProperties`);
+  lose(`${path}.additionalProperties`);
   return { ...closed, additionalProperties: false };
 }
 
-function closeKeyword(key: string, value: JsonValue, path: string, losses: Losses): JsonValue {
-  if (SCHEMA_KEYS.has(key)) return closeValue(value, path, losses);
+function closeKeyword(key: string, value: JsonValue, path: string, lose: Lose): JsonValue {
+  if (SCHEMA_KEYS.has(key)) return closeValue(value, path, lose);
   if (LIST_KEYS.has(key) && Array.isArray(value)) {
-    return value.map((one, index) => closeValue(one, `${path}[${index}]`, losses));
+    return value.map((one, index) => closeValue(one, `${path}[${index}]`, lose));
   }
   if (!NAMED_KEYS.has(key) || !isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [
       name,
-      closeValue(one ?? null, `${path}.${name}`, losses),
+      closeValue(one ?? null, `${path}.${name}`, lose),
     ]),
   );
 }
 
-function closeValue(value: JsonValue, path: string, losses: Losses): JsonValue {
-  return isObject(value) ? closeSchema(value, path, losses) : value;
+function closeValue(value: JsonValue, path: string, lose: Lose): JsonValue {
+  return isObject(value) ? closeSchema(value, path, lose) : value;
 }
 
 /** True for the schema of an object that lists no properties: closed, it would permit only `{}`. */

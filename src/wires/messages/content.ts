@@ -1,56 +1,24 @@
-import type { Refusal } from "../../core/failure.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
-import {
-  missing,
-  type Optional,
-  unknownMember,
-  unsupported,
-  wrongType,
-  wrongValue,
-} from "../chat_request/refusals.ts";
-import type { Losses } from "../chat_request/losses.ts";
-import type { Members } from "../field_table.ts";
-import { FIELDS } from "./fields.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import { type Carrier, notCarried } from "../../prompt/carry.ts";
+import type { CacheMark, Content, FilePart, ImagePart, Part } from "../../prompt/prompt.ts";
+import { missing, wrongValue } from "../../prompt/refusals.ts";
 import { documentSource, imageSource } from "./sources.ts";
 
-const PART: Readonly<Record<PartType, Members>> = {
-  text: FIELDS.members("messages[].content[text]"),
-  image_url: FIELDS.members("messages[].content[image_url]"),
-  file: FIELDS.members("messages[].content[file]"),
-  refusal: FIELDS.members("messages[assistant].content[refusal]"),
-};
-
-const IMAGE = FIELDS.members("messages[].content[image_url].image_url");
-
-const FILE = FIELDS.members("messages[].content[file].file");
-
-const CACHE_CONTROL = FIELDS.members("cache_control");
-
-/** Types of content part that a role may contain. */
-export type PartType = "text" | "image_url" | "file" | "refusal";
+type Blocks = Result<readonly JsonObject[]>;
 
 /**
- * Returns the content of a Chat message as Messages blocks. Empty text is omitted, because the
- * upstream refuses an empty text block. A Refusal names the part that cannot be translated.
+ * Returns a content as Messages blocks. Empty text is omitted, because the upstream refuses an empty
+ * text block. A Refusal names the part that cannot be translated.
  */
-export function encodeContent(
-  content: JsonValue,
-  path: string,
-  allowed: readonly PartType[],
-  losses: Losses,
-): Result<readonly JsonObject[]> {
-  if (typeof content === "string") return success(textBlocks(content));
-  if (!Array.isArray(content)) return wrongType(path, "a string or an array of parts");
+export function encodeContent({ parts }: Content, carrier: Carrier): Blocks {
   const blocks: JsonObject[] = [];
-  for (const [index, part] of content.entries()) {
-    const at = `${path}[${index}]`;
-    if (!isObject(part)) return wrongType(at, "an object");
-    const read = encodePart(part, at, allowed, losses);
-    if (!read.ok) return read;
-    const cached = withCacheControl(read.value, part, at);
-    if (!cached.ok) return cached;
-    blocks.push(...cached.value);
+  for (const part of parts) {
+    const own = encodePart(part, carrier);
+    if (!own.ok) return own;
+    const marked = withCacheMark(own.value, part.cache);
+    if (!marked.ok) return marked;
+    blocks.push(...marked.value);
   }
   return success(blocks);
 }
@@ -60,98 +28,45 @@ export function textBlocks(text: string): readonly JsonObject[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/**
- * Returns the `cache_control` of a part, a message or a tool, an extension that many clients send;
- * an empty object if absent.
- */
-export function cacheControl(holder: JsonObject, path: string): Result<JsonObject> {
-  const given = holder.cache_control ?? null;
-  const at = `${path}.cache_control`;
-  if (given === null) return success({});
-  if (!isObject(given)) return wrongType(at, "an object");
-  if (given.type !== "ephemeral") return unsupported(`${at}.type`);
-  const ttl = given.ttl ?? null;
-  if (ttl !== null && ttl !== "5m" && ttl !== "1h") return unsupported(`${at}.ttl`);
-  return unknownMember(given, CACHE_CONTROL, at) ?? success({ cache_control: given });
-}
-
-/** Returns the blocks with the holder's `cache_control` on the last block. */
-export function withCacheControl(
-  blocks: readonly JsonObject[],
-  holder: JsonObject,
-  path: string,
-): Result<readonly JsonObject[]> {
-  const control = cacheControl(holder, path);
-  if (!control.ok) return control;
-  if (control.value.cache_control === undefined) return success(blocks);
+/** Returns the blocks with the `cache_control` of a part or a message on the last block. */
+export function withCacheMark(blocks: readonly JsonObject[], cache: CacheMark | null): Blocks {
+  if (cache === null) return success(blocks);
+  if (!cache.ok) return cache;
   const last = blocks.at(-1);
   // Thinking and empty text cannot be cached (Messages API, prompt cache).
   const isCacheable = last !== undefined && last.type !== "thinking" &&
     last.type !== "redacted_thinking";
-  if (!isCacheable) return unsupported(`${path}.cache_control`, "There is nothing to cache.");
-  return success([...blocks.slice(0, -1), { ...last, ...control.value }]);
+  if (!isCacheable) return notCarried(cache.value.at, "There is nothing to cache.");
+  return success([...blocks.slice(0, -1), { ...last, cache_control: cache.value.value }]);
 }
 
-function encodePart(
-  part: JsonObject,
-  path: string,
-  allowed: readonly PartType[],
-  losses: Losses,
-): Result<readonly JsonObject[]> {
-  const type = allowed.find((candidate) => candidate === part.type);
-  if (type === undefined) return unsupported(`${path}.type`);
-  const unknown = unknownMember(part, PART[type], path);
-  if (unknown !== null) return unknown;
-  const value = part[type];
-  const at = `${path}.${type}`;
-  switch (type) {
+function encodePart(part: Part, carrier: Carrier): Blocks {
+  switch (part.kind) {
     case "text":
     case "refusal":
-      if (typeof value !== "string") return wrongOrMissing(value, at, "a string");
-      if (type === "refusal" && value !== "") losses.add(at);
-      return success(textBlocks(value));
-    case "image_url":
-      return isObject(value)
-        ? encodeImage(value, at, losses)
-        : wrongOrMissing(value, at, "an object");
+      return success(textBlocks(part.text));
+    case "image":
+      return encodeImage(part, carrier);
     case "file":
-      return isObject(value) ? encodeFile(value, at) : wrongOrMissing(value, at, "an object");
+      return encodeFile(part);
   }
 }
 
-function wrongOrMissing(value: Optional, path: string, expected: string): Failed<Refusal> {
-  return (value ?? null) === null ? missing(path) : wrongType(path, expected);
-}
-
-function encodeImage(
-  image: JsonObject,
-  path: string,
-  losses: Losses,
-): Result<readonly JsonObject[]> {
-  const unknown = unknownMember(image, IMAGE, path);
-  if (unknown !== null) return unknown;
+function encodeImage({ url, detail }: ImagePart, carrier: Carrier): Blocks {
   // The upstream always processes an image at full size.
-  const detail = image.detail ?? "auto";
-  if (detail !== "auto" && detail !== "high") return unsupported(`${path}.detail`);
-  if (detail === "high") losses.add(`${path}.detail`);
-  if (typeof image.url !== "string") return wrongOrMissing(image.url, `${path}.url`, "a string");
-  const source = imageSource(image.url, `${path}.url`);
+  if (detail !== null && detail.value !== "auto") {
+    const refused = detail.value === "high" ? carrier.apply(detail.at) : notCarried(detail.at);
+    if (refused !== null) return refused;
+  }
+  const source = imageSource(url);
   return source.ok ? success([{ type: "image", source: source.value }]) : source;
 }
 
-function encodeFile(file: JsonObject, path: string): Result<readonly JsonObject[]> {
-  const unknown = unknownMember(file, FILE, path);
-  if (unknown !== null) return unknown;
-  const { file_data: data } = file;
-  const title = file.filename ?? null;
-  if (typeof data !== "string") return wrongOrMissing(data, `${path}.file_data`, "a string");
-  if (title !== null && typeof title !== "string") return wrongType(`${path}.filename`, "a string");
-  const source = documentSource(data, `${path}.file_data`);
+function encodeFile({ data, name, at }: FilePart): Blocks {
+  if (data === null) return missing(`${at.path}.file.file_data`);
+  const source = documentSource(data);
   if (!source.ok) return source;
-  if (source.value.data === "") return wrongValue(`${path}.file_data`, "a file with content");
-  return success([{
-    type: "document",
-    source: source.value,
-    ...title !== null && title !== "" && { title },
-  }]);
+  if (source.value.data === "") return wrongValue(data.at.path, "a file with content");
+  const title = name?.value ?? "";
+  return success([{ type: "document", source: source.value, ...title !== "" && { title } }]);
 }

@@ -1,33 +1,45 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
-import { exact, exactBut, gated, ignored, lossy, newFieldTable, verified } from "../field_table.ts";
+import {
+  byWire,
+  exact,
+  exactBut,
+  gated,
+  ignored,
+  lossy,
+  newFieldTable,
+  open,
+  verified,
+} from "../../prompt/field_table.ts";
 
 const OLD_API = "refused with `api_version: 2026-10-21`";
 
-const REASONING = lossy(
+const REASONING = byWire(lossy(
   "stored thinking blocks",
   "after the last user message, refused without them; ignored beside `thinking_blocks`",
-);
+));
+
+const INSTRUCTION = byWire(lossy(
+  "text and order, not the place after other messages",
+  "exact at the start",
+));
+
+/** Advice for what the gateway must check on the response. */
+export const VERIFY = "Use a provider with 'verify: true'.";
 
 /** Treatment of every Chat field by the Messages protocol. */
 export const FIELDS = newFieldTable<ChatField>({
   ...COMMON_ROWS,
   ...LOST_CITATION_ROWS,
-  "messages[system]": lossy(
-    "text and order, not the place after other messages",
-    "exact at the start",
-  ),
-  "messages[developer]": lossy(
-    "text and order, not the place after other messages",
-    "exact at the start",
-  ),
+  "messages[system]": INSTRUCTION,
+  "messages[developer]": INSTRUCTION,
   "messages[system].cache_control": exact,
   "messages[user].content[file]": exact,
   "messages[user].cache_control": exact,
-  "messages[assistant]": lossy(
+  "messages[assistant]": byWire(lossy(
     "everything; as the last message, the model continues its text",
     "exact elsewhere",
-  ),
+  )),
   "messages[assistant].content[text].cache_control": exact,
   "messages[assistant].content[refusal].refusal": lossy("the text"),
   "messages[assistant].content[refusal].cache_control": exact,
@@ -46,10 +58,10 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[tool].cache_control": exact,
   "messages[function].content[image_url]": exact,
   "messages[].content[text].cache_control": exact,
-  "messages[].content[image_url].image_url.detail": lossy(
+  "messages[].content[image_url].image_url.detail": byWire(lossy(
     "the image at full size",
     "`auto` is ignored; values other than `auto` and `high` are refused",
-  ),
+  )),
   "messages[].content[image_url].cache_control": exact,
   "messages[].content[file].file.file_data": exactBut("a PDF or a text in UTF-8"),
   "messages[].content[file].file.filename": exact,
@@ -64,9 +76,9 @@ export const FIELDS = newFieldTable<ChatField>({
   "tools[function].cache_control": exact,
   "tool_choice=required": exactBut("refused together with `thinking`"),
   "tool_choice[function].function.name": exactBut("refused together with `thinking`"),
-  "response_format[text]": ignored,
-  "response_format[json_object]": verified(),
-  "response_format[json_schema]": gated("structured_outputs"),
+  "response_format[text]": open(ignored),
+  "response_format[json_object]": open(byWire(verified())),
+  "response_format[json_schema]": open(gated("structured_outputs")),
   // They are only labels.
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),
@@ -74,10 +86,10 @@ export const FIELDS = newFieldTable<ChatField>({
     "without `strict: true`, objects without `additionalProperties: false` are closed, which is lossy; " +
       "with it they are refused; if the root lists no properties, only that it is an object is verified",
   ),
-  "response_format[json_schema].json_schema.strict": lossy(
+  "response_format[json_schema].json_schema.strict": byWire(lossy(
     "the schema, which is always enforced",
     "`true` is verified",
-  ),
+  )),
   "reasoning_effort": gated("reasoning_effort", "`none` and `minimal` are refused"),
   "reasoning.effort": gated("reasoning_effort", "`none` and `minimal` are refused"),
   "thinking": exact,

@@ -2,7 +2,8 @@ import { ANTHROPIC_MODELS } from "../../data/known_models.ts";
 import type { Provider, Wire } from "../wire.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
-import { encode } from "./encode.ts";
+import { newPromptEncoder } from "../prompt_encoder.ts";
+import { encodePrompt } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
@@ -23,7 +24,8 @@ export const messages: Wire = {
   name: "messages",
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
-  encode,
+  encode: newPromptEncoder(encodePrompt),
+  encodePrompt,
   verified: ({ verify, capabilities }) => [
     ...verify ? ["json_object", "stop"] as const : [],
     ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],

@@ -1,192 +1,121 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
-import { assistantBlocks } from "./assistant.ts";
-import { encodeContent, withCacheControl } from "./content.ts";
 import {
-  missing,
-  type Optional,
-  unknownMember,
-  wrongType,
-  wrongValue,
-} from "../chat_request/refusals.ts";
-import type { PastReasoning } from "../chat_request/past_reasoning.ts";
-import { newSentBackFilter } from "../chat_request/sent_back.ts";
-import type { Losses } from "../chat_request/losses.ts";
-import { newOpenCalls } from "../open_calls.ts";
-import { FIELDS } from "./fields.ts";
+  callId,
+  type FieldRef,
+  type Instruction,
+  type Message,
+  type ToolResult,
+} from "../../prompt/prompt.ts";
+import { wrongValue } from "../../prompt/refusals.ts";
+import { newAssistantEncoder } from "./assistant.ts";
+import { encodeContent, withCacheMark } from "./content.ts";
+import type { SectionInput } from "./controls.ts";
 import { toolId } from "./ids.ts";
-import { newThinkingRestorer, type RestoredMessage } from "./past_thinking.ts";
 
-/** One message of the upstream request, before its form is chosen. */
+type Blocks = Result<readonly JsonObject[]>;
+
+/** One message of the upstream request, to which adjacent messages of its role are added. */
 interface Turn {
   readonly role: "user" | "assistant";
-  readonly blocks: readonly JsonObject[];
-  /** Path of its first client message. */
-  readonly path: string;
-  /** True if the client sent a string instead of parts. */
-  readonly isText: boolean;
-}
-
-/** A turn to which messages are still added: copying on each merge would take quadratic time. */
-interface OpenTurn extends Pick<Turn, "role" | "path"> {
   readonly blocks: JsonObject[];
+  /** Field of its first client message. */
+  readonly at: FieldRef;
+  /** True if the client sent a string instead of parts. */
   isText: boolean;
 }
-
-/** The translation of one client message: a turn or system instructions. */
-type Piece = Result<Turn | { readonly role: "system"; readonly blocks: readonly JsonObject[] }>;
 
 /**
  * Returns `system` and `messages` of a Messages request. Instructions move to `system`, tool
  * results become user messages, and adjacent messages of one role are merged, with results first
  * (Messages API, tool use). A Refusal names the field that cannot be translated.
  */
-export function encodeTurns(
-  messages: Optional,
-  past: PastReasoning,
-  losses: Losses,
-): Result<JsonObject> {
-  if ((messages ?? null) === null) return missing("messages");
-  if (!Array.isArray(messages)) return wrongType("messages", "an array");
+export function encodeTurns(input: SectionInput): Result<JsonObject> {
+  const { prompt, carrier } = input;
+  const { messages } = prompt;
   const system: JsonObject[] = [];
-  const dialogue: OpenTurn[] = [];
-  const filter = newSentBackFilter();
-  const restore = newThinkingRestorer(messages, past);
-  const read = newMessageEncoder(losses);
-  let last = "";
-  for (const [index, message] of messages.entries()) {
-    const path = `messages[${index}]`;
-    if (!isObject(message)) return wrongType(path, "an object");
-    const plain = filter(message, path);
-    if (!plain.ok) return plain;
-    const piece = read(restore(plain.value, index), path);
-    if (!piece.ok) return piece;
-    if (piece.value.role === "system") {
-      pushAll(system, piece.value.blocks);
-      if (dialogue.length > 0 && piece.value.blocks.length > 0) losses.add(path);
-    } else {
-      join(dialogue, piece.value);
-      last = path;
+  const dialogue: Turn[] = [];
+  const encodeMessage = newMessageEncoder(input);
+  for (const message of messages) {
+    const blocks = encodeMessage(message);
+    if (!blocks.ok) return blocks;
+    if (message.kind !== "instruction") join(dialogue, message, blocks.value);
+    else if (blocks.value.length > 0) {
+      pushAll(system, blocks.value);
+      const refused = dialogue.length === 0 ? null : carrier.apply(message.at);
+      if (refused !== null) return refused;
     }
   }
   const [first] = dialogue;
-  if (first === undefined) return wrongValue("messages", "a list with a user message");
-  if (first.role !== "user") return wrongValue(`${first.path}.role`, "'user' in the first message");
+  if (first === undefined) return wrongValue(prompt.at.path, "a list with a user message");
+  const { role, at } = first;
+  if (role !== "user") return wrongValue(`${at.path}.role`, "'user' in the first message");
   // The model continues the text of a last assistant message and begins no turn.
-  if (dialogue.at(-1)?.role === "assistant") losses.add(last);
-  return success({ ...encodeSystem(system), messages: dialogue.map(encodeTurn) });
+  const last = messages.findLast(({ kind }) => kind !== "instruction");
+  const refused = last?.kind === "assistant" ? carrier.apply(last.at) : null;
+  return refused ?? success({ ...encodeSystem(system), messages: dialogue.map(encodeTurn) });
 }
 
-/**
- * Returns a parser for one message after another. A result of a legacy function needs the calls
- * before it.
- */
-function newMessageEncoder(losses: Losses): (restored: RestoredMessage, path: string) => Piece {
-  const open = newOpenCalls();
+/** Returns the encoder of one message after another. */
+function newMessageEncoder(input: SectionInput): (message: Message) => Blocks {
+  const encodeAssistant = newAssistantEncoder(input);
 
-  function read(restored: RestoredMessage, path: string): Piece {
-    const { message } = restored;
-    switch (message.role) {
-      case "system":
-      case "developer":
-        return systemPiece(message, path, losses);
+  function encodeOwn(message: Message): Blocks {
+    switch (message.kind) {
+      case "instruction":
       case "user":
-        return userPiece(message, path, losses);
+        return encodeContent(message.content, input.carrier);
       case "assistant":
-        return assistantPiece(restored, path);
-      case "tool":
-        return toolPiece(message, path, losses);
-      case "function":
-        return functionPiece(message, path);
-      default:
-        return wrongValue(`${path}.role`, "a known role");
+        return encodeAssistant(message);
+      case "result":
+        return encodeResult(message);
     }
   }
 
-  function assistantPiece(restored: RestoredMessage, path: string): Piece {
-    const { message } = restored;
-    const id = `function_call_${path.replace(/\D/g, "")}`;
-    const made = assistantBlocks(restored, path, id, losses);
-    if (!made.ok) return made;
-    if (isObject(message.function_call)) open.add(message.function_call.name, id);
-    const blocks = withCacheControl(made.value, message, path);
+  /** Returns the block of a tool result. `is_error` is never guessed from the text. */
+  function encodeResult({ call, callId: given, name, content, at }: ToolResult): Blocks {
+    const id = given?.value ?? (call === null ? null : callId(call));
+    if (id === null) {
+      return wrongValue(name?.at.path ?? `${at.path}.name`, "the name of a call without a result");
+    }
+    const blocks = encodeContent(content, input.carrier);
     if (!blocks.ok) return blocks;
-    const isText = typeof message.content === "string" && blocks.value.length === 1;
-    return success({ role: "assistant", blocks: blocks.value, path, isText });
+    const shape = content.isString ? blocks.value[0]?.text ?? "" : [...blocks.value];
+    return success([{ type: "tool_result", tool_use_id: toolId(id), content: shape }]);
   }
 
-  function functionPiece(message: JsonObject, path: string): Piece {
-    const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
-    if (unknown !== null) return unknown;
-    const id = open.take(message.name);
-    if (id === null) return wrongValue(`${path}.name`, "the name of a call without a result");
-    return resultPiece({ ...message, content: message.content ?? "" }, path, id, losses);
-  }
-
-  return read;
+  return (message) => {
+    const own = encodeOwn(message);
+    if (!own.ok) return own;
+    if (message.kind === "user" && own.value.length === 0) {
+      return wrongValue(message.content.at.path, "a text or parts, not empty");
+    }
+    const blocks = withCacheMark(own.value, message.cache);
+    if (!blocks.ok || message.kind !== "instruction") return blocks;
+    // The upstream refuses instructions of only whitespace.
+    return success(
+      blocks.value.filter(({ text }) => typeof text === "string" && text.trim() !== ""),
+    );
+  };
 }
 
-function systemPiece(message: JsonObject, path: string, losses: Losses): Piece {
-  const blocks = plainBlocks(message, path, "system", ["text"], losses);
-  if (!blocks.ok) return blocks;
-  // The upstream refuses instructions of only whitespace.
-  const visible = blocks.value.filter(({ text }) => typeof text === "string" && text.trim() !== "");
-  return success({ role: "system", blocks: visible });
-}
-
-function userPiece(message: JsonObject, path: string, losses: Losses): Piece {
-  const blocks = plainBlocks(message, path, "user", ["text", "image_url", "file"], losses);
-  if (!blocks.ok) return blocks;
-  if (blocks.value.length === 0) return wrongValue(`${path}.content`, "a text or parts, not empty");
-  const isText = typeof message.content === "string";
-  return success({ role: "user", blocks: blocks.value, path, isText });
-}
-
-function plainBlocks(
-  message: JsonObject,
-  path: string,
-  role: "system" | "user",
-  allowed: Parameters<typeof encodeContent>[2],
-  losses: Losses,
-): Result<readonly JsonObject[]> {
-  const unknown = unknownMember(message, FIELDS.members(`messages[${role}]`), path);
-  if (unknown !== null) return unknown;
-  const content = message.content ?? null;
-  if (content === null) return missing(`${path}.content`);
-  const blocks = encodeContent(content, `${path}.content`, allowed, losses);
-  return blocks.ok ? withCacheControl(blocks.value, message, path) : blocks;
-}
-
-function toolPiece(message: JsonObject, path: string, losses: Losses): Piece {
-  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
-  if (unknown !== null) return unknown;
-  const { tool_call_id: id } = message;
-  if (typeof id !== "string") return missing(`${path}.tool_call_id`);
-  return resultPiece(message, path, toolId(id), losses);
-}
-
-/** Returns the turn of a tool result. `is_error` is never guessed from the text. */
-function resultPiece(message: JsonObject, path: string, id: string, losses: Losses): Piece {
-  const content = message.content ?? null;
-  if (content === null) return missing(`${path}.content`);
-  const parts = encodeContent(content, `${path}.content`, ["text", "image_url", "file"], losses);
-  if (!parts.ok) return parts;
-  const shape: JsonValue = typeof content === "string" ? content : [...parts.value];
-  const result = { type: "tool_result", tool_use_id: id, content: shape };
-  const blocks = withCacheControl([result], message, path);
-  return blocks.ok ? success({ role: "user", blocks: blocks.value, path, isText: false }) : blocks;
-}
-
-/** Adds a turn to the conversation, merged into the last one if both have the same role. */
-function join(dialogue: OpenTurn[], turn: Turn): void {
+/** Adds a message to the conversation, merged into the last one if both have the same role. */
+function join(
+  dialogue: Turn[],
+  message: Exclude<Message, Instruction>,
+  blocks: readonly JsonObject[],
+): void {
+  const role = message.kind === "assistant" ? "assistant" : "user";
   const last = dialogue.at(-1);
-  if (last?.role !== turn.role) {
-    dialogue.push({ ...turn, blocks: [...turn.blocks] });
-    return;
+  if (last?.role === role) {
+    pushAll(last.blocks, blocks);
+    last.isText = false;
+  } else {
+    const isText = message.kind !== "result" && message.content?.isString === true &&
+      blocks.length === 1;
+    dialogue.push({ role, blocks: [...blocks], at: message.at, isText });
   }
-  pushAll(last.blocks, turn.blocks);
-  last.isText = false;
 }
 
 function encodeTurn({ role, blocks, isText }: Turn): JsonObject {

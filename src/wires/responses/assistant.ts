@@ -1,41 +1,43 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import type { ReasoningBlock } from "../../core/reasoning.ts";
 import { type Result, success } from "../../core/result.ts";
-import { mapCalls, type PastCall } from "../chat_request/chat_calls.ts";
-import { parseCitations } from "../chat_request/citations.ts";
-import { missing, unknownMember, unsupported, wrongType } from "../chat_request/refusals.ts";
-import { parseCallId } from "./call_id.ts";
+import { notCarried } from "../../prompt/carry.ts";
+import { type AssistantTurn, callId, type ToolCall } from "../../prompt/prompt.ts";
+import { missing } from "../../prompt/refusals.ts";
+import { encodeCallId } from "./call_id.ts";
 import { citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";
-import { FIELDS } from "./fields.ts";
+import type { SectionInput } from "./controls.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
-const MEMBERS = FIELDS.members("messages[assistant]");
-
 /**
  * Returns the items of an assistant message in the order that a model generates them: reasoning,
- * message, calls. `index` is the position of the message; `legacyId` is the ID for its
- * `function_call`, which has none; `stored` is the encrypted reasoning of the message. Without it no
- * reasoning is sent: a text has no ID that the upstream knows, and an unknown ID is an error there.
+ * message, calls. `index` is the position of the message. Without stored encrypted reasoning none is
+ * sent: a text has no ID that the upstream knows, and an unknown ID is an error there.
  */
-export function assistantItems(
-  message: JsonObject,
-  index: number,
-  legacyId: string,
-  stored: readonly ReasoningBlock[],
-): Items {
-  const path = `messages[${index}]`;
-  const unknown = unknownMember(message, MEMBERS, path);
-  if (unknown !== null) return unknown;
-  const calls = callItems(message, path, legacyId);
-  if (!calls.ok) return calls;
-  const said = spokenItems(message, index, path, calls.value.length > 0);
-  if (!said.ok) return said;
-  if (typeof (message.reasoning_content ?? "") !== "string") {
-    return wrongType(`${path}.reasoning_content`, "a string");
+export function assistantItems(turn: AssistantTurn, index: number, asked: SectionInput): Items {
+  const calls: JsonObject[] = [];
+  for (const call of turn.calls) {
+    const item = callItem(call);
+    if (!item.ok) return item;
+    calls.push(item.value);
   }
-  return success(withReasoning(stored, said.value, calls.value));
+  const said = spokenItems(turn, index);
+  if (!said.ok) return said;
+  const stored = storedReasoning(turn, asked);
+  return stored.ok ? success(withReasoning(stored.value, said.value, calls)) : stored;
+}
+
+/** Returns the stored reasoning, which only the account that has encrypted it accepts. */
+function storedReasoning(
+  { stored, reasoning, at }: AssistantTurn,
+  { target: { account }, carrier }: SectionInput,
+): Result<readonly ReasoningBlock[]> {
+  if (stored?.account === account.digest) return success(stored.blocks);
+  if (stored !== null && reasoning === null) carrier.lose(at.path);
+  const refused = reasoning === null ? null : carrier.apply(reasoning.at);
+  return refused ?? success([]);
 }
 
 /** Returns the items of a message with each reasoning item before the call that it led to. */
@@ -57,52 +59,42 @@ function withReasoning(
 }
 
 function spokenItems(
-  message: JsonObject,
+  { at, content, refusal, citations, calls }: AssistantTurn,
   index: number,
-  path: string,
-  hasCalls: boolean,
 ): Items {
-  const content = message.content ?? null;
-  const refusal = message.refusal ?? "";
-  if (typeof refusal !== "string") return wrongType(`${path}.refusal`, "a string");
-  const citations = parseCitations(message.annotations, `${path}.annotations`);
-  if (!citations.ok) return citations;
-  const isCited = citations.value.length > 0;
-  const isSilent = content === null || content === "";
+  const [first] = content?.parts ?? [];
+  const isSilent = content === null ||
+    (content.isString && first?.kind === "text" && first.text === "");
   // A citation needs a text.
-  if (isSilent && isCited) return unsupported(`${path}.annotations`);
-  if (isSilent && refusal === "") {
-    if (hasCalls) return success([]);
-    if (content === null) return missing(`${path}.content`);
+  if (isSilent && citations !== null) return notCarried(citations.at);
+  if (isSilent && refusal === null) {
+    if (calls.length > 0) return success([]);
+    if (content === null) return missing(`${at.path}.content`);
   }
   const head = { type: "message", role: "assistant" };
-  if (typeof content === "string" && refusal === "" && !isCited) {
-    return success([{ ...head, content }]);
+  if (
+    content?.isString === true && first?.kind === "text" && refusal === null && citations === null
+  ) {
+    return success([{ ...head, content: first.text }]);
   }
-  const parts = spokenParts(isSilent ? null : content, `${path}.content`);
+  const parts = isSilent ? success([]) : spokenParts(content);
   if (!parts.ok) return parts;
-  const said = isCited ? citedParts(parts.value, citations.value) : parts.value;
-  if (said === null) return unsupported(`${path}.annotations`);
-  const refused = refusal === "" ? [] : [{ type: "refusal", refusal }];
+  const said = citations === null ? parts.value : citedParts(parts.value, citations.value);
+  if (said === null) return notCarried(citations?.at ?? at);
+  const refused = refusal === null ? [] : [{ type: "refusal", refusal: refusal.value }];
   // Parts are only allowed in an output message, which requires ID and status.
   const answer = { ...head, id: `msg_${index}`, status: "completed" };
   return success([{ ...answer, content: [...said, ...refused] }]);
 }
 
-function callItems(message: JsonObject, path: string, legacyId: string): Items {
-  return mapCalls(message, path, ["function", "custom"], (call) => {
-    const id = call.id === null ? success(legacyId) : parseCallId(call.id, call.idPath);
-    return id.ok ? callItem(call, id.value) : id;
-  });
-}
-
 /** Returns the item of a call. The model's text is sent unchanged. */
-function callItem({ kind, name, text, textPath }: PastCall, id: string): Result<JsonObject> {
-  const written = text ?? "";
-  if (typeof written !== "string") return wrongType(textPath, "a string");
+function callItem(call: ToolCall): Result<JsonObject> {
+  const { kind, name, text: { value } } = call;
+  const id = call.id === null ? success(callId(call)) : encodeCallId(call.id);
+  if (!id.ok) return id;
   return success(
     kind === "function"
-      ? { type: "function_call", call_id: id, name, arguments: written }
-      : { type: "custom_tool_call", call_id: id, name, input: written },
+      ? { type: "function_call", call_id: id.value, name, arguments: value }
+      : { type: "custom_tool_call", call_id: id.value, name, input: value },
   );
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
-import type { Citation } from "../chat_request/citations.ts";
+import type { Citation } from "../../prompt/prompt.ts";
 
 /**
  * Returns the parts of a message, each text with the citations that start in it and offsets from
@@ -19,12 +19,15 @@ export function citedParts(
     return { ...part, annotations: text.annotations };
   });
   for (const citation of citations) {
-    const text = findText(texts, citation.start_index);
+    const text = findText(texts, citation.start);
     if (text === null) return null;
+    const { url, title, start, end } = citation;
     text.annotations.push({
-      ...citation,
-      start_index: citation.start_index - text.from,
-      end_index: citation.end_index - text.from,
+      type: "url_citation",
+      url,
+      title,
+      start_index: start - text.from,
+      end_index: end - text.from,
     });
   }
   return texts.length === 0 ? null : placed;
@@ -34,7 +37,7 @@ export function citedParts(
 interface PlacedText {
   readonly from: number;
   readonly to: number;
-  readonly annotations: Citation[];
+  readonly annotations: JsonObject[];
 }
 
 /**

@@ -1,121 +1,96 @@
-import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { parseEffort } from "../chat_request/effort.ts";
-import type { PastReasoning } from "../chat_request/past_reasoning.ts";
-import {
-  missing,
-  type Optional,
-  unknownMember,
-  unsupported,
-  wrongType,
-} from "../chat_request/refusals.ts";
-import { JSON_SCHEMA_MEMBERS, parseSchema } from "../chat_request/json_schema.ts";
-import type { Losses } from "../chat_request/losses.ts";
-import type { Provider } from "../wire.ts";
-import { FIELDS, SAME } from "./fields.ts";
+import { notCarried } from "../../prompt/carry.ts";
+import type { Format, Prompt } from "../../prompt/prompt.ts";
+import { missing } from "../../prompt/refusals.ts";
+import type { Encoding } from "../wire.ts";
 
-/** Input of a section: the client's request, the provider and the model. */
-export interface SectionInput {
-  /** The request body, with numbers as exact text. */
-  readonly body: JsonObject;
-  readonly provider: Provider;
-  /** Model name of the target, without provider prefix. */
-  readonly model: string;
-  readonly past: PastReasoning;
-  readonly losses: Losses;
-  /** Types of hosted tools to leave out. */
-  readonly omitTools: readonly string[];
+/** Input of a section. */
+export interface SectionInput extends Pick<Encoding, "target" | "carrier"> {
+  readonly prompt: Prompt;
 }
 
 /** Minimum `max_output_tokens` (Responses API, create). */
 const MIN_OUTPUT_TOKENS = 16;
 
-/**
- * Returns `max_output_tokens`, from either of its two Chat fields; `max_completion_tokens` has
- * precedence.
- */
-export function limit({ body, losses }: SectionInput): Result<JsonObject> {
-  const isNewer = (body.max_completion_tokens ?? null) !== null;
-  const key = isNewer ? "max_completion_tokens" : "max_tokens";
-  const value = body[key] ?? null;
-  if (value === null) return success({});
-  const tokens = numberOf(value);
-  if (tokens === null || !Number.isInteger(tokens)) return wrongType(key, "an integer");
-  const other = isNewer ? numberOf(body.max_tokens) : null;
-  if (other !== null && other !== tokens) losses.add("max_tokens");
-  return tokens < MIN_OUTPUT_TOKENS
-    ? unsupported(key, `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`)
-    : success({ max_output_tokens: value });
+/** Returns `max_output_tokens`, for which the newer field of Chat has precedence. */
+export function limit(
+  { prompt: { limits: { completion, legacy } }, carrier }: SectionInput,
+): Result<JsonObject> {
+  const given = completion ?? legacy;
+  if (given === null) return success({});
+  const isLost = legacy !== null && legacy.value !== given.value;
+  const refused = isLost ? carrier.apply(legacy.at) : null;
+  if (refused !== null) return refused;
+  return given.value < MIN_OUTPUT_TOKENS
+    ? notCarried(given.at, `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`)
+    : success({ max_output_tokens: given.exact });
 }
 
 /** Returns `temperature` and `top_p`, with the provider's defaults. */
-export function sampling({ body, provider: { settings } }: SectionInput): Result<JsonObject> {
-  const temperature = body.temperature ?? settings.temperature;
-  const top_p = body.top_p ?? settings.top_p;
+export function sampling(
+  { prompt, target: { provider: { settings } } }: SectionInput,
+): Result<JsonObject> {
+  const temperature = prompt.sampling.temperature?.exact ?? settings.temperature;
+  const top_p = prompt.sampling.topP?.exact ?? settings.top_p;
   return success({
     ...temperature !== undefined && { temperature },
     ...top_p !== undefined && { top_p },
   });
 }
 
-/** Returns `reasoning.effort`, from either of its two request fields. */
-export function reasoning({ body }: SectionInput): Result<JsonObject> {
-  const requested = parseEffort(body);
-  if (!requested.ok) return requested;
-  const { path, effort } = requested.value;
-  if (effort === null) return success({});
-  return typeof effort === "string"
-    ? success({ reasoning: { effort } })
-    : wrongType(path, "a string");
+/** Returns `reasoning.effort`. */
+export function reasoning({ prompt: { effort } }: SectionInput): Result<JsonObject> {
+  return success(effort === null ? {} : { reasoning: { effort: effort.value } });
 }
 
 /** Returns `text`: the format and verbosity of the response. */
-export function text({ body }: SectionInput): Result<JsonObject> {
-  const made = encodeFormat(body.response_format);
-  if (!made.ok) return made;
-  const format = made.value;
-  const verbosity = body.verbosity ?? null;
-  if (format === null && verbosity === null) return success({});
+export function text({ prompt: { format, verbosity } }: SectionInput): Result<JsonObject> {
+  const encoded = format === null ? success(null) : encodeFormat(format);
+  if (!encoded.ok) return encoded;
+  if (encoded.value === null && verbosity === null) return success({});
   return success({
-    text: { ...format !== null && { format }, ...verbosity !== null && { verbosity } },
+    text: {
+      ...encoded.value !== null && { format: encoded.value },
+      ...verbosity !== null && { verbosity: verbosity.value },
+    },
   });
 }
 
-function encodeFormat(given: Optional): Result<JsonObject | null> {
-  const path = "response_format";
-  if ((given ?? null) === null) return success(null);
-  if (!isObject(given)) return wrongType(path, "an object");
-  const { type } = given;
-  const isPlain = type === "text" || type === "json_object";
-  if (!isPlain && type !== "json_schema") return unsupported(`${path}.type`);
-  const unknown = unknownMember(given, FIELDS.members(`response_format[${type}]`), path);
-  if (unknown !== null) return unknown;
-  return isPlain ? success({ type }) : schemaFormat(given.json_schema, `${path}.json_schema`);
-}
-
-/** Returns a schema format without the nested object of Chat. */
-function schemaFormat(given: Optional, path: string): Result<JsonObject> {
-  const schema = parseSchema(given, path);
-  if (!schema.ok) return schema;
-  const named = isObject(given) ? given : {};
-  if (typeof named.name !== "string") return missing(`${path}.name`);
-  const members = JSON_SCHEMA_MEMBERS.filter((key) => (named[key] ?? null) !== null);
+/** Returns a format without the nested object of Chat. */
+function encodeFormat(format: Format): Result<JsonObject> {
+  if (format.kind !== "json_schema") return success({ type: format.kind });
+  const { at, name, description, schema, strict } = format;
+  if (name === null) return missing(`${at.path}.json_schema.name`);
   return success({
     type: "json_schema",
-    ...Object.fromEntries(members.map((key) => [key, named[key]])),
+    name: name.value,
+    ...description !== null && { description: description.value },
+    schema: schema.value,
+    ...strict !== null && { strict: strict.value },
   });
 }
 
-/** Returns the fields with the same name and meaning in both APIs. */
-export function sameFields({ body }: SectionInput): Result<JsonObject> {
-  const sent = SAME.filter((key) => (body[key] ?? null) !== null);
-  return success(Object.fromEntries(sent.map((key) => [key, body[key]])));
+/** Returns the fields with the same name and meaning in Chat and Responses. */
+export function sameFields({ prompt: { labels } }: SectionInput): Result<JsonObject> {
+  const fields: Readonly<Record<string, JsonValue>> = {
+    metadata: labels.metadata,
+    service_tier: labels.serviceTier?.value ?? null,
+    user: labels.user?.value ?? null,
+    safety_identifier: labels.safetyIdentifier?.value ?? null,
+    prompt_cache_key: labels.cacheKey,
+    prompt_cache_retention: labels.cacheRetention,
+    prompt_cache_options: labels.cacheOptions,
+    moderation: labels.moderation,
+  };
+  return success(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)));
 }
 
 /** Returns `stream`. Usage need not be requested: every terminal event contains it. */
-export function streaming({ body }: SectionInput): Result<JsonObject> {
-  if (body.stream !== true) return success({});
-  const options = isObject(body.stream_options) ? body.stream_options : {};
-  const isBare = options.include_obfuscation === false;
-  return success({ stream: true, ...isBare && { stream_options: { include_obfuscation: false } } });
+export function streaming({ prompt: { stream, isUnpadded } }: SectionInput): Result<JsonObject> {
+  if (!stream) return success({});
+  return success({
+    stream: true,
+    ...isUnpadded && { stream_options: { include_obfuscation: false } },
+  });
 }

@@ -1,32 +1,37 @@
-import type { ChatField } from "../chat_request/chat_fields.ts";
+import type { ChatField } from "../../prompt/chat_fields.ts";
 import {
   CACHE_CONTROL_ROWS,
   CACHE_HINT,
   COMMON_ROWS,
   CUSTOM_CALL_ROWS,
 } from "../chat_request/common_rows.ts";
-import { exact, exactBut, gated, lossy, newFieldTable, verified } from "../field_table.ts";
+import {
+  advised,
+  byWire,
+  exact,
+  exactBut,
+  gated,
+  lossy,
+  needing,
+  newFieldTable,
+  verified,
+} from "../../prompt/field_table.ts";
 
-/** Fields with the same name and meaning in Chat and Responses. */
-export const SAME = [
-  "metadata",
-  "service_tier",
-  "user",
-  "safety_identifier",
-  "prompt_cache_key",
-  "prompt_cache_retention",
-  "prompt_cache_options",
-  "moderation",
-] as const;
-
-const REASONING = lossy("stored encrypted reasoning");
+const REASONING = byWire(lossy("stored encrypted reasoning"));
 
 /** Treatment of every Chat field by the Responses protocol. */
 export const FIELDS = newFieldTable<ChatField>({
   ...COMMON_ROWS,
   ...CUSTOM_CALL_ROWS,
   ...CACHE_CONTROL_ROWS,
-  ...same(),
+  "metadata": exact,
+  "service_tier": exact,
+  "user": exact,
+  "safety_identifier": exact,
+  "prompt_cache_key": exact,
+  "prompt_cache_retention": exact,
+  "prompt_cache_options": exact,
+  "moderation": exact,
   "messages[user].content[file]": exact,
   // A text has no ID that the upstream knows.
   "messages[assistant].reasoning_content": REASONING,
@@ -41,7 +46,9 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[].content[file].prompt_cache_breakpoint": exact,
   "messages[].content[file].cache_control": CACHE_HINT,
   "max_completion_tokens": exactBut("below 16, refused"),
-  "max_tokens": lossy("`max_completion_tokens`", "exact alone, or equal to it; below 16, refused"),
+  "max_tokens": byWire(
+    lossy("`max_completion_tokens`", "exact alone, or equal to it; below 16, refused"),
+  ),
   "tools[custom]": exact,
   "tools[custom].custom.name": exact,
   "tools[custom].custom.description": exact,
@@ -51,28 +58,18 @@ export const FIELDS = newFieldTable<ChatField>({
   "tool_choice[custom].custom.name": exact,
   "tool_choice[allowed_tools].allowed_tools.mode": exact,
   "tool_choice[allowed_tools].allowed_tools.tools": exact,
-  "stop": verified("without `logprobs`", []),
+  "stop": advised(verified("without `logprobs`", []), "Use a provider with 'verify: true'."),
   "response_format[json_object]": exact,
   "verbosity": exact,
   "logprobs": exact,
   "top_logprobs": exact,
-  "web_search_options": gated("hosted_tools", "with `web_search` in the list"),
+  "web_search_options": needing(
+    "web_search",
+    gated("hosted_tools", "with `web_search` in the list"),
+  ),
   "web_search_options.search_context_size": exact,
   "web_search_options.user_location[approximate].approximate.country": exact,
   "web_search_options.user_location[approximate].approximate.region": exact,
   "web_search_options.user_location[approximate].approximate.city": exact,
   "web_search_options.user_location[approximate].approximate.timezone": exact,
 });
-
-function same(): Record<(typeof SAME)[number], typeof exact> {
-  return {
-    metadata: exact,
-    service_tier: exact,
-    user: exact,
-    safety_identifier: exact,
-    prompt_cache_key: exact,
-    prompt_cache_retention: exact,
-    prompt_cache_options: exact,
-    moderation: exact,
-  };
-}

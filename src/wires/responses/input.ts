@@ -1,22 +1,12 @@
-import { isObject, type JsonObject } from "../../core/json/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  missing,
-  type Optional,
-  unknownMember,
-  wrongType,
-  wrongValue,
-} from "../chat_request/refusals.ts";
-import { hasReasoningText, type PastReasoning } from "../chat_request/past_reasoning.ts";
-import { newSentBackFilter } from "../chat_request/sent_back.ts";
-import { newOpenCalls } from "../open_calls.ts";
+import { callId, type Message, type ToolResult } from "../../prompt/prompt.ts";
+import { wrongValue } from "../../prompt/refusals.ts";
 import { assistantItems } from "./assistant.ts";
-import { parseCallId } from "./call_id.ts";
-import { inputContent, type PartType } from "./content.ts";
+import { encodeCallId } from "./call_id.ts";
+import { inputContent } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
-
-import { FIELDS } from "./fields.ts";
 
 type Items = Result<readonly JsonObject[]>;
 
@@ -24,111 +14,50 @@ type Items = Result<readonly JsonObject[]>;
  * Returns `input`: the messages as items, in their order. A Refusal names the field that cannot be
  * translated.
  */
-export function input({ body, provider, past }: SectionInput): Result<JsonObject> {
-  const { messages } = body;
-  if ((messages ?? null) === null) return missing("messages");
-  if (!Array.isArray(messages)) return wrongType("messages", "an array");
-  const read = newMessageEncoder(provider.settings.normalize_developer_role, past);
-  const filter = newSentBackFilter();
+export function input(asked: SectionInput): Result<JsonObject> {
   const items: JsonObject[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (!isObject(message)) return wrongType(`messages[${index}]`, "an object");
-    const plain = filter(message, `messages[${index}]`);
-    if (!plain.ok) return plain;
-    const made = read(plain.value, index);
+  for (const [index, message] of asked.prompt.messages.entries()) {
+    const made = encodeMessage(message, index, asked);
     if (!made.ok) return made;
     pushAll(items, made.value);
   }
   return success({ input: items });
 }
 
-/**
- * Returns a parser for one message after another. A result of a legacy function needs the calls
- * before it.
- */
-function newMessageEncoder(
-  normalizesDeveloper: boolean,
-  past: PastReasoning,
-): (message: JsonObject, index: number) => Items {
-  const open = newOpenCalls();
-  /** IDs of the calls of custom tools, whose results have their own item type. */
-  const custom = new Set<Optional>();
-
-  function read(message: JsonObject, index: number): Items {
-    const path = `messages[${index}]`;
-    switch (message.role) {
-      case "developer":
-        return plainItem(message, path, normalizesDeveloper ? "system" : "developer", ["text"]);
-      case "system":
-        return plainItem(message, path, "system", ["text"]);
-      case "user":
-        return plainItem(message, path, "user", ["text", "image_url", "file"]);
-      case "assistant": {
-        const id = `function_call_${index}`;
-        if (isObject(message.function_call)) open.add(message.function_call.name, id);
-        const stored = past.find(message, index);
-        if (stored === null && hasReasoningText(message)) past.drop(index);
-        const items = assistantItems(message, index, id, stored ?? []);
-        if (items.ok) items.value.forEach(noteKind);
-        return items;
-      }
-      case "tool":
-        return toolItem(message, path, custom.has(message.tool_call_id));
-      case "function":
-        return functionItem(message, path);
-      default:
-        return wrongValue(`${path}.role`, "a known role");
+function encodeMessage(message: Message, index: number, asked: SectionInput): Items {
+  switch (message.kind) {
+    case "instruction": {
+      const { normalize_developer_role: isNormalized } = asked.target.provider.settings;
+      return plainItem(message, isNormalized ? "system" : message.role);
     }
+    case "user":
+      return plainItem(message, "user");
+    case "assistant":
+      return assistantItems(message, index, asked);
+    case "result":
+      return resultItem(message);
   }
-
-  function noteKind({ type, call_id: id }: JsonObject): void {
-    if (type === "custom_tool_call") custom.add(id);
-    if (type === "function_call") custom.delete(id);
-  }
-
-  function functionItem(message: JsonObject, path: string): Items {
-    const unknown = unknownMember(message, FIELDS.members("messages[function]"), path);
-    if (unknown !== null) return unknown;
-    const id = open.take(message.name);
-    return id === null
-      ? wrongValue(`${path}.name`, "the name of a call without a result")
-      : resultItem(message.content ?? "", path, id, "function_call_output");
-  }
-
-  return read;
 }
 
 function plainItem(
-  message: JsonObject,
-  path: string,
+  { content }: Exclude<Message, { readonly kind: "assistant" }>,
   role: string,
-  allowed: readonly PartType[],
 ): Items {
-  const unknown = unknownMember(
-    message,
-    FIELDS.members(role === "user" ? "messages[user]" : "messages[system]"),
-    path,
-  );
-  if (unknown !== null) return unknown;
-  const content = inputContent(message.content, `${path}.content`, allowed);
-  return content.ok ? success([{ type: "message", role, content: content.value }]) : content;
+  const encoded = inputContent(content);
+  return encoded.ok ? success([{ type: "message", role, content: encoded.value }]) : encoded;
 }
 
-function toolItem(message: JsonObject, path: string, isCustom: boolean): Items {
-  const unknown = unknownMember(message, FIELDS.members("messages[tool]"), path);
-  if (unknown !== null) return unknown;
-  const id = parseCallId(message.tool_call_id, `${path}.tool_call_id`);
+function resultItem({ at, callId: given, name, call, content }: ToolResult): Items {
+  const id = given === null ? legacyId() : encodeCallId(given);
   if (!id.ok) return id;
-  const type = isCustom ? "custom_tool_call_output" : "function_call_output";
-  return resultItem(message.content, path, id.value, type);
-}
+  const output = inputContent(content);
+  if (!output.ok) return output;
+  const type = call?.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
+  return success([{ type, call_id: id.value, output: output.value }]);
 
-function resultItem(
-  given: Optional,
-  path: string,
-  id: string,
-  type: "function_call_output" | "custom_tool_call_output",
-): Items {
-  const output = inputContent(given, `${path}.content`, ["text", "image_url", "file"]);
-  return output.ok ? success([{ type, call_id: id, output: output.value }]) : output;
+  function legacyId(): Result<string> {
+    if (call !== null) return success(callId(call));
+    const path = name?.at.path ?? `${at.path}.name`;
+    return wrongValue(path, "the name of a call without a result");
+  }
 }

@@ -1,18 +1,17 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import { contradiction, type Optional, wrongType } from "../chat_request/refusals.ts";
+import { contradiction, type Optional } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 
 /** Returns `top_logprobs`, which the upstream sends only with its `include` value. */
-export function logprobs({ body }: SectionInput): Result<JsonObject> {
-  const top = body.top_logprobs ?? null;
-  const most = top === null ? 0 : numberOf(top);
-  if (most === null || !Number.isInteger(most)) return wrongType("top_logprobs", "an integer");
-  if (body.logprobs === true) return success(top === null ? {} : { top_logprobs: top });
-  return most === 0
+export function logprobs(
+  { prompt: { logprobs: { isWanted, top } } }: SectionInput,
+): Result<JsonObject> {
+  if (isWanted) return success(top === null ? {} : { top_logprobs: top.exact });
+  return top === null || top.value === 0
     ? success({})
-    : contradiction("top_logprobs", "'top_logprobs' needs 'logprobs: true'.");
+    : contradiction(top.at.path, "'top_logprobs' needs 'logprobs: true'.");
 }
 
 /** Returns the logprobs of a text in the form of Chat; an empty list if absent. */

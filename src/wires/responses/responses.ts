@@ -1,7 +1,8 @@
 import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
 import { decode } from "./decode.ts";
-import { encode } from "./encode.ts";
+import { newPromptEncoder } from "../prompt_encoder.ts";
+import { encodePrompt } from "./encode.ts";
 import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
 
@@ -9,7 +10,8 @@ import { newDecoder } from "./stream.ts";
 export const responses: Wire = {
   name: "responses",
   ...compatAccount,
-  encode,
+  encode: newPromptEncoder(encodePrompt),
+  encodePrompt,
   verified: ({ verify }) => verify ? ["stop"] : [],
   decode,
   newDecoder,

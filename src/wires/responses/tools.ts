@@ -1,66 +1,69 @@
-import type { JsonObject } from "../../core/json/json.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import {
-  findFunction,
-  mapObjects,
-  mapTools,
-  parseFunction,
-  refuseBothChoices,
-  refuseBothTools,
-} from "../chat_request/chat_tools.ts";
-import { isEmpty } from "../chat_request/refusals.ts";
-import { functionChoice, toolChoice } from "./choice.ts";
+import type { Choice, ChosenTool, CustomTool, Tool, WebSearch } from "../../prompt/prompt.ts";
 import type { SectionInput } from "./controls.ts";
-import { customTool } from "./custom_tool.ts";
-import { FIELDS } from "./fields.ts";
-import { webSearchTools } from "./web_search.ts";
 
-/**
- * Returns `tools`, `tool_choice` and `parallel_tool_calls`, from the request's tools or its legacy
- * functions.
- */
-export function tools(asked: SectionInput): Result<JsonObject> {
-  const { body } = asked;
-  const { functions, function_call, tool_choice } = body;
-  const both = refuseBothTools(body) ?? refuseBothChoices(body);
-  if (both !== null) return both;
-  const isLegacy = !isEmpty(functions);
-  const made = isLegacy
-    ? mapObjects(functions, "functions", functionTool)
-    : mapTools(body.tools, asked, encodeTool);
-  if (!made.ok) return made;
-  const hosted = webSearchTools(asked);
-  if (!hosted.ok) return hosted;
-  const choice = (function_call ?? null) === null
-    ? toolChoice(tool_choice)
-    : functionChoice(function_call);
-  if (!choice.ok) return choice;
-  const all = [...made.value, ...hosted.value];
+/** Returns `tools`, `tool_choice` and `parallel_tool_calls`. */
+export function tools({ prompt }: SectionInput): Result<JsonObject> {
+  const { hasLegacyTools, parallelCalls, webSearch } = prompt;
+  const all = [
+    ...prompt.tools.map(encodeTool),
+    ...webSearch === null ? [] : [searchTool(webSearch)],
+  ];
+  const choice = encodeChoice(prompt.choice);
   // A legacy response can hold only one call.
-  const parallel = isLegacy ? false : body.parallel_tool_calls ?? null;
+  const parallel = hasLegacyTools ? false : parallelCalls?.value ?? null;
   return success({
     ...all.length > 0 && { tools: all },
-    ...choice.value !== null && { tool_choice: choice.value },
+    ...choice !== null && { tool_choice: choice },
     ...parallel !== null && { parallel_tool_calls: parallel },
   });
 }
 
-function encodeTool(item: JsonObject, path: string): Result<JsonObject> {
-  if (item.type === "custom") return customTool(item, path);
-  const called = findFunction(item, path, FIELDS.members("tools[function]"));
-  return called.ok ? functionTool(called.value, `${path}.function`) : called;
+function encodeTool(tool: Tool): JsonObject {
+  const { kind, name, description } = tool;
+  return {
+    type: kind,
+    name: name.value,
+    ...description !== null && { description },
+    ...kind === "custom" ? customMembers(tool) : {
+      // Both fields may be absent, which means no parameters and not strict.
+      parameters: tool.parameters.value ?? { type: "object", properties: {} },
+      strict: tool.strict?.value ?? false,
+    },
+  };
 }
 
-function functionTool(item: JsonObject, path: string): Result<JsonObject> {
-  const named = parseFunction(item, path);
-  if (!named.ok) return named;
-  const { name, description, parameters, strict } = named.value;
-  return success({
-    type: "function",
-    name,
-    ...description !== null && { description },
-    // Chat allows both fields to be absent, which means no parameters and not strict.
-    parameters: parameters ?? { type: "object", properties: {} },
-    strict,
-  });
+/** Returns the format of a custom tool without the nested object of Chat. */
+function customMembers({ format }: CustomTool): JsonObject {
+  if (format === null) return {};
+  if (format.kind === "text") return { format: { type: "text" } };
+  const { definition, syntax } = format;
+  return { format: { type: "grammar", definition, syntax } };
+}
+
+/** Returns the hosted tool of a web search, with the location without the nested object of Chat. */
+function searchTool({ contextSize, location }: WebSearch): JsonObject {
+  return {
+    type: "web_search",
+    ...contextSize !== null && { search_context_size: contextSize },
+    ...location !== null && { user_location: { type: "approximate", ...location } },
+  };
+}
+
+function encodeChoice(choice: Choice): JsonValue {
+  switch (choice.kind) {
+    case "unset":
+      return null;
+    case "named":
+      return chosenTool(choice.tool);
+    case "allowed":
+      return { type: "allowed_tools", mode: choice.mode, tools: choice.tools.map(chosenTool) };
+    default:
+      return choice.kind;
+  }
+}
+
+function chosenTool({ kind, name }: ChosenTool): JsonObject {
+  return { type: kind, name };
 }

@@ -1,18 +1,11 @@
 import type { ProviderConfig } from "../../config/schema.ts";
-import { isObject, type JsonDocument } from "../../core/json/json.ts";
-import type { ChatRequest } from "../chat_request/chat_request.ts";
-import { isEmpty } from "../chat_request/refusals.ts";
-import { newPatterns } from "./patterns.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
 import type { ResponsePromise } from "./response_promise.ts";
-import { parseStrictSchema } from "./strict_schema.ts";
-
-/** Path of the flag of a strict response format. */
-const STRICT_PATH = "response_format.json_schema.strict";
+import type { StrictSchemas } from "./strict_schemas.ts";
 
 /** True if the model may call tools, which it can only if the request has tools. */
-export function permitsCalls({ value }: JsonDocument): boolean {
-  const { tools, functions, tool_choice: choice, function_call: call } = value;
-  return choice !== "none" && call !== "none" && !(isEmpty(tools) && isEmpty(functions));
+export function permitsCalls({ tools, choice }: Pick<Prompt, "tools" | "choice">): boolean {
+  return choice.kind !== "none" && tools.length > 0;
 }
 
 /**
@@ -21,24 +14,29 @@ export function permitsCalls({ value }: JsonDocument): boolean {
  * enforces it. One that cannot be checked has no promise: then only the upstream enforces it.
  */
 export function formatPromises(
-  { document, patterns = newPatterns() }: ChatRequest,
+  prompt: Pick<Prompt, "format" | "tools" | "choice">,
   { verify, capabilities }: ProviderConfig,
+  schemas: StrictSchemas,
   enforcesJson: boolean,
 ): readonly ResponsePromise[] {
-  const { response_format: format } = document.value;
-  if (!verify || !isObject(format)) return [];
-  const { type, json_schema: named } = format;
-  const mayCall = permitsCalls(document);
-  if (type === "json_object") {
-    return enforcesJson && !mayCall
-      ? []
-      : [{ kind: "json_object", path: "response_format", permitsCalls: mayCall }];
+  const { format } = prompt;
+  if (!verify || format === null) return [];
+  const mayCall = permitsCalls(prompt);
+  switch (format.kind) {
+    case "text":
+      return [];
+    case "json_object":
+      return enforcesJson && !mayCall
+        ? []
+        : [{ kind: "json_object", path: format.at.path, permitsCalls: mayCall }];
+    case "json_schema": {
+      const { strict } = format;
+      if (strict?.value !== true || !capabilities.structured_outputs) return [];
+      const { path } = strict.at;
+      const schema = schemas.parse(format.schema.value, path);
+      return schema.ok
+        ? [{ kind: "json_schema", path, schema: schema.value, permitsCalls: mayCall }]
+        : [];
+    }
   }
-  if (!capabilities.structured_outputs) return [];
-  if (type !== "json_schema" || !isObject(named) || named.strict !== true) return [];
-  if (!isObject(named.schema)) return [];
-  const schema = parseStrictSchema(named.schema, STRICT_PATH, patterns);
-  return schema.ok
-    ? [{ kind: "json_schema", path: STRICT_PATH, schema: schema.value, permitsCalls: mayCall }]
-    : [];
 }

@@ -1,5 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
-import { type Optional, unsupported, wrongType } from "../chat_request/refusals.ts";
+import { notCarried } from "../../prompt/carry.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
 /** Maximum number of stop texts of a request that are searched for in its response. */
@@ -25,30 +26,30 @@ export interface StopRules {
 }
 
 /**
- * Returns the stop texts of a request. Those that the protocol lacks are searched for in the response. A
+ * Returns the stop texts of a prompt. Those that the protocol lacks are searched for in the response. A
  * Refusal names an empty text, and the field if there are too many to search for.
  */
-export function parseStops(given: Optional, { isSent, verify }: StopRules): Result<StopTexts> {
-  const isList = Array.isArray(given);
-  const list = isList ? given : (given ?? null) === null ? [] : [given];
+export function splitStops(
+  stop: Prompt["stop"],
+  { isSent, verify }: StopRules,
+): Result<StopTexts> {
+  if (stop === null) return success({ sent: [], promises: [] });
   const sent: string[] = [];
   const texts: string[] = [];
-  for (const [index, text] of list.entries()) {
-    const path = isList ? `stop[${index}]` : "stop";
-    if (typeof text !== "string") return wrongType(path, "a string");
-    if (text === "") return unsupported(path, "A stop sequence must not be empty.");
+  for (const { value: text, at } of stop.value) {
+    if (text === "") return notCarried(at, "A stop sequence must not be empty.");
     const isUpstream = isSent(text);
     if (!isUpstream && !verify) {
-      return unsupported(path, "A stop text needs a visible character, or 'verify: true'.");
+      return notCarried(at, "A stop text needs a visible character, or 'verify: true'.");
     }
     if (!isUpstream && text.length > MAX_STOP_CHARS) {
-      return unsupported(path, `Send at most ${MAX_STOP_CHARS} characters.`);
+      return notCarried(at, `Send at most ${MAX_STOP_CHARS} characters.`);
     }
     (isUpstream ? sent : texts).push(text);
   }
-  if (texts.length > MAX_STOPS) return unsupported("stop", `Send at most ${MAX_STOPS} texts.`);
+  if (texts.length > MAX_STOPS) return notCarried(stop.at, `Send at most ${MAX_STOPS} texts.`);
   return success({
     sent,
-    promises: texts.length === 0 ? [] : [{ kind: "stop", path: "stop", texts }],
+    promises: texts.length === 0 ? [] : [{ kind: "stop", path: stop.at.path, texts }],
   });
 }

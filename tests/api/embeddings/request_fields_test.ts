@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../src/core/json/json.ts";
 import { type Result, success } from "../../../src/core/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { EMBEDDINGS_FIELDS, type EmbeddingsField } from "../../../src/wires/embeddings_fields.ts";
-import { treatmentOf } from "../../../src/wires/field_table.ts";
+import { treatmentOf } from "../../../src/prompt/field_table.ts";
 import { wires } from "../../../src/wires/registry.ts";
 import type { EmbeddingsWire, Wire } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

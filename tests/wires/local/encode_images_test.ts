@@ -91,5 +91,5 @@ Deno.test("images that the runtime does not support are refused with their path"
   const url = "data:image/png;base64,QUJD";
   assertFailed(encodeParts(image(url, { detail: "low" })), "unsupported_feature", `${path}.detail`);
   assertFailed(encodeParts(image(url, { more: 1 })), "unsupported_feature", `${path}.more`);
-  assertFailed(encodeParts({ type: "image_url" }), "invalid_type", path);
+  assertFailed(encodeParts({ type: "image_url" }), "missing_required_parameter", path);
 });

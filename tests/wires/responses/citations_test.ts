@@ -1,9 +1,14 @@
 import fc from "fast-check";
-import type { Citation } from "../../../src/wires/chat_request/citations.ts";
+import type { Citation } from "../../../src/prompt/prompt.ts";
 import { citedParts } from "../../../src/wires/responses/citations.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-function citation(start_index: number): Citation {
+function citation(start: number): Citation {
+  return { url: "http://a.test", title: "", start, end: start + 1 };
+}
+
+/** The same citation in a text of the Responses API. */
+function annotation(start_index: number): unknown {
   const end_index = start_index + 1;
   return { type: "url_citation", url: "http://a.test", title: "", start_index, end_index };
 }
@@ -24,7 +29,7 @@ Deno.test("each citation is in the text that contains its first character, in or
       before += one.text.length;
       const annotations = starts
         .filter((at) => at >= from && (at < before || index === last))
-        .map((at) => citation(at - from));
+        .map((at) => annotation(at - from));
       return { ...one, annotations };
     });
     assertEquals<unknown>(
@@ -40,7 +45,7 @@ Deno.test("100,000 citations are assigned to 100,000 parts", () => {
   const citations = Array.from({ length: count }, (_, at) => citation(at));
   const cited = citedParts(parts, citations) ?? [];
   const [first] = cited;
-  assertEquals(first?.annotations, [citation(0)]);
+  assertEquals<unknown>(first?.annotations, [annotation(0)]);
   assertEquals(
     cited.every(({ annotations }) => Array.isArray(annotations) && annotations.length === 1),
     true,

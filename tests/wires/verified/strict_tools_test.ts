@@ -1,7 +1,8 @@
-import { newDocument } from "../../../src/formats/document.ts";
 import { strictPromises } from "../../../src/wires/verified/strict_tools.ts";
+import { newStrictSchemas } from "../../../src/wires/verified/strict_schemas.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
+import { promptOf } from "../../prompt/prompt_of.ts";
 import { strictObject } from "./verified.ts";
 
 /** Returns the promises of strict functions whose schemas have these numbers of parts. */
@@ -14,8 +15,9 @@ function promisesOf(...parts: readonly number[]) {
     );
     return { type: "function", function: { name: `f${at}`, strict: true, parameters } };
   });
-  const chat = { document: newDocument({ tools }), stream: false, includeUsage: false };
-  return strictPromises(chat, "tools", true);
+  const prompt = promptOf({ messages: [{ role: "user", content: "Hi" }], tools });
+  const functions = prompt.tools.filter((tool) => tool.kind === "function");
+  return strictPromises(functions, newStrictSchemas());
 }
 
 Deno.test("the strict functions of a request have at most 5,000 parts in all", () => {

@@ -1,4 +1,4 @@
-import { exact, exactBut, type Treatment } from "../../../wires/field_table.ts";
+import { exact, exactBut, type Treatment } from "../../../prompt/field_table.ts";
 
 /** Blocks that the gateway made are cut out, because no upstream could check their signature. */
 const THINKING = exactBut("a block that the gateway made is cut out and lossy");

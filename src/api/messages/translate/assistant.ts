@@ -2,7 +2,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../../core/json
 import { type Result, success } from "../../../core/result.ts";
 import { parseElements, parseMembers, type Span } from "../../../formats/edit.ts";
 import { unsupported } from "../../../wires/chat_request/refusals.ts";
-import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
+import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import { parseThinking, sealedText } from "../../sealed_thinking.ts";
 import { memberText } from "./chat_text.ts";
 import { invalidValue, unknownMember, wrongType } from "../refusals.ts";

@@ -7,7 +7,7 @@ import {
   lossy,
   refused,
   refusedUnless,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 
 const TEXT_OF_DOCUMENT = lossy("the text, after title and context");
 

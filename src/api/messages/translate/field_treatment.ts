@@ -1,4 +1,4 @@
-import type { ChatField } from "../../../wires/chat_request/chat_fields.ts";
+import type { ChatField } from "../../../prompt/chat_fields.ts";
 import {
   exact,
   gated,
@@ -8,7 +8,7 @@ import {
   type Treatment,
   treatmentOf,
   verified,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 import type { Wire, WireName } from "../../../wires/wire.ts";
 import { MESSAGES_FIELDS, type MessagesField } from "./fields.ts";
 

@@ -9,7 +9,7 @@ import {
   refused,
   refusedUnless,
   type Treatment,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 import { BLOCK_ROWS } from "./block_rows.ts";
 import { TOOL_ROWS } from "./tool_rows.ts";
 

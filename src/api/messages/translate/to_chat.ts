@@ -1,7 +1,7 @@
 import type { JsonDocument, JsonObject } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import type { ChatRequest } from "../../../wires/chat_request/chat_request.ts";
-import { newPatterns, type Patterns } from "../../../wires/verified/patterns.ts";
+import { newStrictSchemas, type StrictSchemas } from "../../../wires/verified/strict_schemas.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
 import type { MessagesRequest } from "../request.ts";
@@ -57,7 +57,7 @@ export interface ChatTranslation {
 export function newChatTranslation(request: MessagesRequest): ChatTranslation {
   const { document } = request;
   const shared = new Map<string, Result<SharedParts>>();
-  const patterns = newPatterns();
+  const schemas = newStrictSchemas();
 
   function partsFor(wire: WireName, omitTools: readonly string[]): Result<SharedParts> {
     const key = [wire, ...omitTools].join(" ");
@@ -71,7 +71,7 @@ export function newChatTranslation(request: MessagesRequest): ChatTranslation {
       const refused = refusedField(document.value);
       if (refused !== null) return refused;
       const parts = partsFor(target.wire.name, target.omitTools ?? []);
-      return parts.ok ? translated(request, parts.value, target, patterns) : parts;
+      return parts.ok ? translated(request, parts.value, target, schemas) : parts;
     },
     messages(wire, omitTools) {
       const parts = partsFor(wire, omitTools);
@@ -104,7 +104,7 @@ function translated(
   { document, stream }: MessagesRequest,
   { tools, choice, dialogue, messagesText }: SharedParts,
   target: Target,
-  patterns: Patterns,
+  schemas: StrictSchemas,
 ): Result<TranslatedRequest> {
   const lossy = [...dialogue.lossy, ...tools.lossy];
   const options = chatOptions(document, target, lossy);
@@ -138,7 +138,7 @@ function translated(
     format: isNewFormat ? "output_config.format" : "output_format",
   };
   return success({
-    chat: { document: chat, stream, includeUsage: stream, thinks: thinking.value.thinks, patterns },
+    chat: { document: chat, stream, includeUsage: stream, thinks: thinking.value.thinks, schemas },
     lossy: [...thinking.value.lossy, ...lossy],
     thinking: thinking.value.shown,
     toolName: (name) => tools.original.get(name) ?? name,

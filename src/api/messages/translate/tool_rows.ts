@@ -6,7 +6,7 @@ import {
   lossy,
   refused,
   refusedUnless,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 
 /** What the translation does with tools and the choice of one (Messages API, tool use). */
 export const TOOL_ROWS = {

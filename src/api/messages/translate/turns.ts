@@ -3,7 +3,7 @@ import { pushAll } from "../../../core/push_all.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import { parseElements, type Span } from "../../../formats/edit.ts";
 import { unsupported } from "../../../wires/chat_request/refusals.ts";
-import { newInnerItems } from "../../../wires/inner_json.ts";
+import { newInnerItems } from "../../../prompt/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { invalidValue, notAmong, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";

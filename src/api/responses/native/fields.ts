@@ -1,4 +1,4 @@
-import { exact, gated, type Treatment } from "../../../wires/field_table.ts";
+import { exact, gated, type Treatment } from "../../../prompt/field_table.ts";
 
 /** Tool types that the client runs; every other type runs upstream (OpenAI API, Responses). */
 export const CLIENT_RUN: readonly string[] = [

@@ -10,7 +10,7 @@ import {
   wrongType,
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
-import { isRefused } from "../../../wires/chat_request/closed_fields.ts";
+import { isRefused } from "../../../prompt/field_table.ts";
 import type { Losses } from "../../../wires/chat_request/losses.ts";
 import { RESPONSES_FIELDS } from "./fields.ts";
 import type { WireName } from "../../../wires/wire.ts";

@@ -8,7 +8,7 @@ import {
   unsupported,
   wrongType,
 } from "../../../wires/chat_request/refusals.ts";
-import { type InnerItems, tooManyInnerItems } from "../../../wires/inner_json.ts";
+import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import type { PathBelow } from "./chat_content.ts";
 import {

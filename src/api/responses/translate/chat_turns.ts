@@ -7,7 +7,7 @@ import {
   wrongType,
   wrongValue,
 } from "../../../wires/chat_request/refusals.ts";
-import { newInnerItems } from "../../../wires/inner_json.ts";
+import { newInnerItems } from "../../../prompt/inner_json.ts";
 import type { Losses } from "../../../wires/chat_request/losses.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { typeOf } from "../../item_type.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../../call/inference.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
-import { newPatterns } from "../../../wires/verified/patterns.ts";
+import { newStrictSchemas } from "../../../wires/verified/strict_schemas.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target, WireName } from "../../../wires/wire.ts";
 import {
@@ -33,11 +33,11 @@ export async function translatedCandidates(
   const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
   const items = [...history, ...context.added];
   const translated = new Map<WireName, Result<TranslatedRequest>>();
-  const patterns = newPatterns();
+  const schemas = newStrictSchemas();
 
   // Targets with the same wire share one translated request: they are those of one route.
   function chatFor({ wire: { name }, omitTools }: Target): Result<TranslatedRequest> {
-    const chat = translated.get(name) ?? toChat(request, items, name, omitTools, patterns);
+    const chat = translated.get(name) ?? toChat(request, items, name, omitTools, schemas);
     translated.set(name, chat);
     return chat;
   }

@@ -1,4 +1,4 @@
-import type { ChatField } from "../../../wires/chat_request/chat_fields.ts";
+import type { ChatField } from "../../../prompt/chat_fields.ts";
 import {
   exact,
   ignored,
@@ -6,7 +6,7 @@ import {
   lossy,
   type Treatment,
   treatmentOf,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 import type { Wire } from "../../../wires/wire.ts";
 import { HINTS, IDENTITIES } from "./chat_options.ts";
 import { RESPONSES_FIELDS, type ResponsesField } from "./fields.ts";

@@ -8,7 +8,7 @@ import {
   newFieldTable,
   refused,
   refusedUnless,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 
 const EMPTY = refusedUnless([]);
 

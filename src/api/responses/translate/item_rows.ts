@@ -8,7 +8,7 @@ import {
   lossy,
   refused,
   refusedUnless,
-} from "../../../wires/field_table.ts";
+} from "../../../prompt/field_table.ts";
 
 const CALLER = lossy("the call", "`direct` is ignored");
 

@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../../../core/result.
 import { newDocument } from "../../../formats/document.ts";
 import { missing } from "../../../wires/chat_request/refusals.ts";
 import { newLosses } from "../../../wires/chat_request/losses.ts";
-import type { Patterns } from "../../../wires/verified/patterns.ts";
+import type { StrictSchemas } from "../../../wires/verified/strict_schemas.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { chatOptions } from "./chat_options.ts";
 import type { CalledFunction } from "../generate/items.ts";
@@ -38,7 +38,7 @@ export function toChat(
   items: readonly HistoryItem[],
   wire: WireName,
   omitted: readonly string[] = [],
-  patterns?: Patterns,
+  schemas?: StrictSchemas,
 ): Result<TranslatedRequest> {
   const deep = tooDeep(request.document.value);
   if (deep !== null) return deep;
@@ -75,7 +75,7 @@ export function toChat(
     document,
     stream: request.stream,
     includeUsage: request.stream,
-    ...patterns !== undefined && { patterns },
+    ...schemas !== undefined && { schemas },
     toClientPaths: (refused) => toClientPaths(refused, origins),
     toClientPath: (path) => toClientPath(path, origins),
     lossy: losses.member().lossy ?? [],

@@ -1,0 +1,194 @@
+import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
+import type { OwnedReasoning } from "../../core/reasoning.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Carrier } from "../carry.ts";
+import type { AssistantTurn, Citation, FieldRef, Given, ToolCall } from "../prompt.ts";
+import { allIn, mapObjects, requiredText, textOf } from "../read.ts";
+import {
+  isEmpty,
+  missing,
+  type Optional,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../refusals.ts";
+import { parseCache, parseContent } from "./parse_content.ts";
+import { type GivenMessage, nameProblem } from "./given_message.ts";
+
+/** Returns an assistant message. A Refusal names the first field that is wrong or not carried. */
+export function parseAssistant(
+  { given, message, path }: GivenMessage,
+  stored: OwnedReasoning | null,
+  carrier: Carrier,
+): Result<AssistantTurn> {
+  const at: FieldRef = { field: "messages[assistant]", path };
+  const problem = carrier.use(at) ?? carrier.unknown(message, "messages[assistant]", path) ??
+    nameProblem(message, "assistant", path, carrier);
+  if (problem !== null) return problem;
+  const content = message.content ?? null;
+  const read = allIn({
+    citations: citations(message, given, path, carrier),
+    content: content === null
+      ? success(null)
+      : parseContent(content, "assistant", `${path}.content`, carrier),
+    refusal: usedText(
+      message.refusal,
+      { field: "messages[assistant].refusal", path: `${path}.refusal` },
+      carrier,
+    ),
+    reasoning: usedText(
+      message.reasoning_content,
+      { field: "messages[assistant].reasoning_content", path: `${path}.reasoning_content` },
+      carrier,
+    ),
+    thinking: thinkingBlocks(message.thinking_blocks, `${path}.thinking_blocks`, carrier),
+    calls: calls(message, path, carrier),
+  });
+  if (!read.ok) return read;
+  const cache = parseCache(message, path, carrier);
+  return success({ kind: "assistant", at, cache, stored, ...read.value });
+}
+
+/** Returns a text that the carrier may refuse; null if it is empty. */
+function usedText(given: Optional, at: FieldRef, carrier: Carrier): Result<Given<string> | null> {
+  const text = textOf(given, at);
+  if (!text.ok) return text;
+  return (text.value?.value ?? "") === "" ? success(null) : carrier.use(at) ?? text;
+}
+
+function citations(
+  { annotations }: JsonObject,
+  given: JsonObject,
+  path: string,
+  carrier: Carrier,
+): Result<Given<readonly Citation[]> | null> {
+  if ((annotations ?? null) === null) return success(null);
+  // A client may have sent them in the first part of the message, from which they are lifted.
+  const [first] = Array.isArray(given.content) ? given.content : [];
+  const isLifted = isEmpty(given.annotations) && isObject(first) && !isEmpty(first.annotations);
+  const at: FieldRef = {
+    field: "messages[assistant].annotations",
+    path: `${path}${isLifted ? ".content[0]" : ""}.annotations`,
+    refusedPath: `${path}.annotations`,
+  };
+  const refused = carrier.use(at);
+  if (refused !== null) return refused;
+  const list = mapObjects(
+    annotations,
+    `${path}.annotations`,
+    (annotation, inside) => parseCitation(annotation, inside, carrier),
+  );
+  return list.ok ? success({ value: list.value, at }) : list;
+}
+
+function parseCitation(annotation: JsonObject, path: string, carrier: Carrier): Result<Citation> {
+  const holder = "messages[assistant].annotations[url_citation]";
+  if (annotation.type !== "url_citation") return unsupported(`${path}.type`);
+  const unknown = carrier.unknown(annotation, holder, path);
+  if (unknown !== null) return unknown;
+  const cited = annotation.url_citation;
+  const at = `${path}.url_citation`;
+  if (!isObject(cited)) return wrongType(at, "an object");
+  const other = carrier.unknown(cited, `${holder}.url_citation`, at);
+  if (other !== null) return other;
+  const { url } = cited;
+  const title = cited.title ?? "";
+  if (typeof url !== "string") return missing(`${at}.url`);
+  if (typeof title !== "string") return wrongType(`${at}.title`, "a string");
+  const read = allIn({
+    start: parseIndex(cited.start_index, `${at}.start_index`),
+    end: parseIndex(cited.end_index, `${at}.end_index`),
+  });
+  return read.ok ? success({ url, title, ...read.value }) : read;
+}
+
+function parseIndex(given: Optional, path: string): Result<number> {
+  const index = numberOf(given);
+  if (index === null || !Number.isInteger(index)) return wrongType(path, "an integer");
+  return index < 0 ? wrongValue(path, "at least 0") : success(index);
+}
+
+/** Members of the thinking blocks by their types; each is a string. */
+const THINKING = {
+  thinking: ["thinking", "signature"],
+  redacted_thinking: ["data"],
+} as const;
+
+function thinkingBlocks(
+  given: Optional,
+  path: string,
+  carrier: Carrier,
+): Result<AssistantTurn["thinking"]> {
+  if ((given ?? null) === null) return success([]);
+  const at: FieldRef = { field: "messages[assistant].thinking_blocks", path };
+  return carrier.use(at) ?? mapObjects(given, path, (block, inside) => {
+    const type = (["thinking", "redacted_thinking"] as const).find((one) => one === block.type);
+    if (type === undefined) return unsupported(`${inside}.type`);
+    const holder = `messages[assistant].thinking_blocks[${type}]` as const;
+    const unknown = carrier.unknown(block, holder, inside);
+    if (unknown !== null) return unknown;
+    const lacking = THINKING[type].find((member) => typeof block[member] !== "string");
+    return lacking === undefined
+      ? success({ value: block, at: { ...at, path: inside } })
+      : unsupported(`${inside}.${lacking}`, "It must be a string.");
+  });
+}
+
+/** Member that holds the text of the model, by the kind of the call. */
+const TEXT_MEMBER = { function: "arguments", custom: "input" } as const;
+
+/** Returns the calls of a message: first its `tool_calls`, then its legacy `function_call`. */
+function calls(
+  { tool_calls, function_call = null }: JsonObject,
+  path: string,
+  carrier: Carrier,
+): Result<readonly ToolCall[]> {
+  const listed = mapObjects(
+    tool_calls,
+    `${path}.tool_calls`,
+    (call, inside) => parseCall(call, inside, carrier),
+  );
+  if (!listed.ok || function_call === null) return listed;
+  const at: FieldRef = {
+    field: "messages[assistant].function_call.name",
+    path: `${path}.function_call`,
+  };
+  const legacy = parseCalled(function_call, "function", null, at, at.path, carrier);
+  return legacy.ok ? success([...listed.value, legacy.value]) : legacy;
+}
+
+function parseCall(call: JsonObject, path: string, carrier: Carrier): Result<ToolCall> {
+  const type = call.type ?? "function";
+  if (type !== "function" && type !== "custom") return unsupported(`${path}.type`);
+  const holder = `messages[assistant].tool_calls[${type}]` as const;
+  const at: FieldRef = { field: `${holder}.id`, path, refusedPath: `${path}.type` };
+  const refused = carrier.use(at) ?? carrier.unknown(call, holder, path);
+  if (refused !== null) return refused;
+  const id = { value: call.id, at: { ...at, path: `${path}.id` } };
+  if (!hasText(id)) return missing(id.at.path);
+  return parseCalled(call[type], type, id, at, `${path}.${type}`, carrier);
+}
+
+function hasText(given: Given<Optional>): given is Given<string> {
+  return typeof given.value === "string";
+}
+
+function parseCalled(
+  called: Optional,
+  kind: ToolCall["kind"],
+  id: ToolCall["id"],
+  at: FieldRef,
+  path: string,
+  carrier: Carrier,
+): Result<ToolCall> {
+  if (!isObject(called)) return wrongType(path, "an object");
+  const member = TEXT_MEMBER[kind];
+  const holder = kind === "function"
+    ? "messages[assistant].tool_calls[function].function"
+    : "messages[assistant].tool_calls[custom].custom";
+  const unknown = carrier.unknown(called, holder, path);
+  if (unknown !== null) return unknown;
+  if (typeof called.name !== "string") return missing(`${path}.name`);
+  const text = requiredText(called[member] ?? "", { ...at, path: `${path}.${member}` });
+  return text.ok ? success({ kind, at, id, name: called.name, text: text.value }) : text;
+}

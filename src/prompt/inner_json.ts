@@ -1,0 +1,65 @@
+import type { Refusal } from "../core/failure.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import { type Failed, refuse } from "../core/result.ts";
+import { countItems } from "../core/json/scan.ts";
+import type { Optional } from "./refusals.ts";
+
+/** Maximum number of members and elements in all JSON texts inside the strings of one request. */
+const MAX_INNER_ITEMS = 200_000;
+
+/** Counts the members and elements in the JSON texts of one request. Each of these texts is parsed later. */
+export interface InnerItems {
+  /** Counts a text. False if all texts so far have more than `MAX_INNER_ITEMS` members and elements. */
+  admits(text: string): boolean;
+}
+
+/**
+ * Returns a counter that starts at 0. Arguments of tool calls are strings of the request body, so
+ * the limit on members of the body does not count their content.
+ */
+export function newInnerItems(): InnerItems {
+  let count = 0;
+  return {
+    admits(text) {
+      count += countItems(text, MAX_INNER_ITEMS - count);
+      return count <= MAX_INNER_ITEMS;
+    },
+  };
+}
+
+/** Returns the refusal of a request whose JSON texts exceed `MAX_INNER_ITEMS`. */
+export function tooManyInnerItems(path: string): Failed<Refusal> {
+  return refuse(
+    "request_too_large",
+    {
+      kind: "rule",
+      rule: `brings the JSON texts within the request to more than ${MAX_INNER_ITEMS} ` +
+        "members and elements; send fewer",
+    },
+    path,
+  );
+}
+
+/**
+ * Returns the refusal of messages whose tool calls have arguments with too many members and
+ * elements; null if they may be parsed. Types are not validated.
+ */
+export function argumentItemsProblem(messages: Optional): Failed<Refusal> | null {
+  const items = newInnerItems();
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    if (!isObject(message)) continue;
+    for (const [path, called] of calledIn(message)) {
+      const text = isObject(called) ? called.arguments : null;
+      if (typeof text !== "string" || items.admits(text)) continue;
+      return tooManyInnerItems(`messages[${index}].${path}.arguments`);
+    }
+  }
+  return null;
+}
+
+function calledIn({ tool_calls, function_call }: JsonObject): (readonly [string, Optional])[] {
+  const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, index) =>
+    [`tool_calls[${index}].function`, isObject(call) ? call.function : null] as const
+  );
+  return function_call === undefined ? calls : [...calls, ["function_call", function_call]];
+}

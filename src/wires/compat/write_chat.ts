@@ -1,0 +1,212 @@
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import {
+  type AssistantTurn,
+  callId,
+  type Choice,
+  type ChosenTool,
+  type Content,
+  type Format,
+  type GivenSchema,
+  type Message,
+  type Part,
+  type Prompt,
+  type Tool,
+  type ToolCall,
+} from "../../prompt/prompt.ts";
+import type { Entry } from "../../formats/edit.ts";
+import { samplingDefaults } from "../chat_request/sampling.ts";
+import { newPayload } from "../payload.ts";
+import type { Encoding, UpstreamRequest } from "../wire.ts";
+
+/** JSON texts of the members of an object; absent members are undefined. */
+type Texts = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns a prompt of another client API as a Chat request. Chat has a place for everything that these
+ * can say, so that no field is refused. The own text of a Chat client is edited instead.
+ */
+export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
+  return success({
+    method: "POST",
+    path: "/chat/completions",
+    payload: newPayload(() => writeChat(prompt, encoding)),
+    ...encoding.carrier.done(),
+  });
+}
+
+function writeChat(prompt: Prompt, { target, chatOrder = [] }: Encoding): string {
+  const { model, provider } = target;
+  const { sampling, limits, labels, tools } = prompt;
+  const { normalize_developer_role: isNormalized } = provider.settings;
+  const fields: Texts = {
+    model: json(model),
+    max_completion_tokens: json((limits.completion ?? limits.legacy)?.exact),
+    stream: prompt.stream ? "true" : undefined,
+    // The gateway counts the usage of every stream.
+    stream_options: prompt.stream ? '{"include_usage":true}' : undefined,
+    reasoning_effort: json(prompt.effort?.value),
+    temperature: json(sampling.temperature?.exact),
+    top_p: json(sampling.topP?.exact),
+    top_k: json(sampling.topK?.exact),
+    presence_penalty: json(sampling.presencePenalty?.exact),
+    frequency_penalty: json(sampling.frequencyPenalty?.exact),
+    seed: json(sampling.seed?.exact),
+    stop: json(prompt.stop?.value.map(({ value }) => value)),
+    user: json(labels.user?.value),
+    safety_identifier: json(labels.safetyIdentifier?.value),
+    service_tier: json(labels.serviceTier?.value),
+    prompt_cache_key: json(labels.cacheKey),
+    prompt_cache_retention: json(labels.cacheRetention),
+    prompt_cache_options: json(labels.cacheOptions),
+    verbosity: json(prompt.verbosity?.value),
+    response_format: prompt.format === null ? undefined : writeFormat(prompt.format),
+    tool_choice: json(chatChoice(prompt.choice)),
+    parallel_tool_calls: json(prompt.parallelCalls?.value),
+    messages: list(prompt.messages.map((message) => json(chatMessage(message, isNormalized)))),
+    tools: tools.length === 0 ? undefined : list(tools.map(writeTool)),
+  };
+  const given = { temperature: sampling.temperature?.exact, top_p: sampling.topP?.exact };
+  const first = chatOrder.map((key) => [key, fields[key]]);
+  return object(
+    { ...Object.fromEntries(first), ...fields },
+    samplingDefaults(given, provider),
+  );
+}
+
+function json(value: JsonValue | undefined): string | undefined {
+  return value === undefined || value === null ? undefined : JSON.stringify(value);
+}
+
+function list(texts: readonly (string | undefined)[]): string {
+  return `[${texts.join(",")}]`;
+}
+
+function object(members: Texts, added: readonly Entry[] = []): string {
+  const set = Object.entries(members).filter(([, text]) => text !== undefined);
+  const written = [...set, ...added]
+    .map(([key, text]) => `${JSON.stringify(key)}:${text}`);
+  return `{${written.join(",")}}`;
+}
+
+function chatMessage(message: Message, isNormalized: boolean): JsonObject {
+  switch (message.kind) {
+    case "instruction":
+      return {
+        role: isNormalized ? "system" : message.role,
+        content: chatContent(message.content),
+      };
+    case "user":
+      return { role: "user", content: chatContent(message.content) };
+    case "assistant":
+      return assistantMessage(message);
+    case "result": {
+      const { callId, name, content } = message;
+      return callId === null
+        ? { role: "function", name: name?.value ?? "", content: chatContent(content) }
+        : { role: "tool", tool_call_id: callId.value, content: chatContent(content) };
+    }
+  }
+}
+
+function assistantMessage({ content, reasoning, refusal, calls }: AssistantTurn): JsonObject {
+  return {
+    role: "assistant",
+    content: content === null ? null : chatContent(content),
+    ...reasoning !== null && { reasoning_content: reasoning.value },
+    ...refusal !== null && { refusal: refusal.value },
+    ...calls.length > 0 && { tool_calls: calls.map(chatCall) },
+  };
+}
+
+function chatCall(call: ToolCall): JsonObject {
+  const { kind, name, text: { value } } = call;
+  const id = callId(call);
+  return kind === "function"
+    ? { id, type: kind, function: { name, arguments: value } }
+    : { id, type: kind, custom: { name, input: value } };
+}
+
+function chatContent({ isString, parts }: Content): JsonValue {
+  const [first] = parts;
+  return isString && first?.kind === "text" ? first.text : parts.map(chatPart);
+}
+
+function chatPart(part: Part): JsonObject {
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "refusal":
+      return { type: "refusal", refusal: part.text };
+    case "image": {
+      const { url, detail } = part;
+      return {
+        type: "image_url",
+        image_url: { url: url.value, ...detail !== null && { detail: detail.value } },
+      };
+    }
+    case "file": {
+      const { id, data, name } = part;
+      return {
+        type: "file",
+        file: {
+          ...id !== null && { file_id: id.value },
+          ...data !== null && { file_data: data.value },
+          ...name !== null && { filename: name.value },
+        },
+      };
+    }
+  }
+}
+
+function writeTool(tool: Tool): string {
+  const { kind, name, description } = tool;
+  const own = { name: json(name.value), description: json(description) };
+  const members = kind === "function"
+    ? { ...own, parameters: schemaText(tool.parameters), strict: json(tool.strict?.value) }
+    : { ...own, format: json(customFormat(tool.format)) };
+  return object({ type: json(kind), [kind]: object(members) });
+}
+
+function customFormat(format: (Tool & { readonly kind: "custom" })["format"]): JsonObject | null {
+  return format?.kind === "grammar"
+    ? { type: "grammar", grammar: { definition: format.definition, syntax: format.syntax } }
+    : format && { type: "text" };
+}
+
+function schemaText({ value, text }: GivenSchema<JsonObject | null>): string | undefined {
+  return text ?? json(value);
+}
+
+function chatChoice(choice: Choice): JsonValue {
+  switch (choice.kind) {
+    case "unset":
+      return null;
+    case "named":
+      return chatChosen(choice.tool);
+    case "allowed": {
+      const { mode, tools } = choice;
+      return { type: "allowed_tools", allowed_tools: { mode, tools: tools.map(chatChosen) } };
+    }
+    default:
+      return choice.kind;
+  }
+}
+
+function chatChosen({ kind, name }: ChosenTool): JsonObject {
+  return { type: kind, [kind]: { name } };
+}
+
+function writeFormat(format: Format): string {
+  if (format.kind !== "json_schema") return object({ type: json(format.kind) });
+  const { kind, name, description, schema, strict } = format;
+  return object({
+    type: json(kind),
+    json_schema: object({
+      name: json(name?.value),
+      description: json(description?.value),
+      schema: schemaText(schema),
+      strict: json(strict?.value),
+    }),
+  });
+}
