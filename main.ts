@@ -1,7 +1,10 @@
 import { run } from "./src/cli/run.ts";
 import { realTerminal } from "./src/cli/terminal.ts";
 
-/** Time in milliseconds for what a command has left, such as a log without a reader, to end by itself. */
+/**
+ * Time in milliseconds for what a command has left, such as a log without a reader, to end by
+ * itself.
+ */
 const LAST_TASKS_TIMEOUT_MS = 1_000;
 
 const terminal = realTerminal();

@@ -5,8 +5,9 @@ import { type HeaderPair, newResponse } from "../../src/server/new_response.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 import { onDisconnect } from "../../src/server/listener_request.ts";
 
-// The least that any gateway does for a whole response, with the gateway's own parts: watches the client,
-// parses both bodies, sends and writes as many header fields. Its argument is the upstream's URL.
+// The least that any gateway does for a whole response, with the gateway's own parts: watches the
+// client, parses both bodies, sends and writes as many header fields. Its argument is the
+// upstream's URL.
 
 const [upstream = ""] = Deno.args;
 const client = newHttpClient();

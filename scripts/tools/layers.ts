@@ -1,4 +1,7 @@
-/** Folders under src, and files directly in it, with the folders that each may import beside itself. */
+/**
+ * Folders under src, and files directly in it, with the folders that each may import besides
+ * itself.
+ */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   core: [],
   sockets: ["core"],
@@ -140,8 +143,8 @@ function isFleeting(filename: string): boolean {
 const plugin: Deno.lint.Plugin = {
   name: "layers",
   rules: {
-    // V8 gives each such object its own hidden class, out of the young generation's reach. It
-    // keeps all that the getter closes over until a full collection: that was a quarter of all time.
+    // V8 gives each such object its own hidden class, out of the young generation's reach. It keeps
+    // all that the getter closes over until a full collection: that was a quarter of all time.
     accessors: {
       create(context) {
         return {

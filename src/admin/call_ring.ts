@@ -34,7 +34,10 @@ export function newCallRing(): CallRing {
   };
 }
 
-/** Characters of a call besides its lists: the access line has some 25 fields, of which few are long. */
+/**
+ * Characters of a call besides its lists: the access line has some 25 fields, of which few are
+ * long.
+ */
 const FIXED_CHARS = 4096;
 
 /** Returns the size of a call in characters. Its lists are its only parts that can be long. */
@@ -49,10 +52,15 @@ function charsOf({ targets, attempts, verified, lossy }: FinishedCall): number {
   return chars;
 }
 
-/** Characters of a target or attempt besides the texts of the client: names of the file, times, flags. */
+/**
+ * Characters of a target or attempt besides the texts of the client: names of the file, times,
+ * flags.
+ */
 const ENTRY_CHARS = 200;
 
-/** Ratio to the p95 of its provider from which on a call is slow, and the least time of a slow call. */
+/**
+ * Ratio to the p95 of its provider from which on a call is slow, and the least time of a slow call.
+ */
 const SLOW_RATIO = 3, MIN_SLOW_MS = 1_000;
 
 /** Decides which calls are slow. */
@@ -62,9 +70,9 @@ interface SlowCalls {
 }
 
 /**
- * Returns the judge of slow calls: a response is slow if it began after at least a second and three times
- * the p95 of its provider, which `p95Of` returns and which is read once a second. Nothing is slow at a
- * provider that has served no call. Providers come from the file.
+ * Returns the judge of slow calls: a response is slow if it began after at least a second and three
+ * times the p95 of its provider, which `p95Of` returns and which is read once a second. Nothing is
+ * slow at a provider that has served no call. Providers come from the file.
  */
 export function newSlowCalls(p95Of: (provider: string) => number | null): SlowCalls {
   const known = new Map<string, { readonly second: number; readonly fromMs: number }>();

@@ -45,7 +45,10 @@ export function isStreaming({ ms, stream }: Readonly<CallReport>): boolean {
   return stream && ms.firstByte !== null;
 }
 
-/** Returns a finished call with its timeline. It holds nothing whose size a client or provider chooses. */
+/**
+ * Returns a finished call with its timeline. It holds nothing whose size a client or provider
+ * chooses.
+ */
 export function finishedView(
   number: number,
   endedAtMs: number,
@@ -87,7 +90,10 @@ export function finishedView(
   };
 }
 
-/** Returns the targets that are listed, in the order of the route: those that were used, and the first others. */
+/**
+ * Returns the targets that are listed, in the order of the route: those that were used, and the
+ * first others.
+ */
 function listedTargets(
   targets: readonly TracedTarget[],
   attempts: readonly Attempt[],
@@ -100,15 +106,19 @@ function listedTargets(
   return targets.filter((target) => used.has(target) || others-- > 0);
 }
 
-/** Returns the end of an attempt. One that delivered a stream ends with the call: the report has its first byte. */
+/**
+ * Returns the end of an attempt. One that delivered a stream ends with the call: the report has its
+ * first byte.
+ */
 function endOf(attempt: Readonly<Attempt>, { attempts, stream, ms }: Readonly<CallReport>): number {
   const isDelivery = stream && attempt.outcome === "success" && attempt === attempts.at(-1);
   return isDelivery ? ms.total ?? attempt.ended : attempt.ended;
 }
 
 /**
- * Returns the attempts of a finished call. The report has an attempt whose stream began as a success:
- * if the provider broke that stream afterwards, the attempt has that outcome, and ends with the call.
+ * Returns the attempts of a finished call. The report has an attempt whose stream began as a
+ * success: if the provider broke that stream afterwards, the attempt has that outcome, and ends
+ * with the call.
  */
 export function attemptsOf(report: Readonly<CallReport>): readonly Readonly<Attempt>[] {
   const { attempts, brokeOff, failure, ms } = report;
@@ -161,7 +171,10 @@ function rounded(ms: number): number {
 /** Maximum length of a text of a snapshot that clients can choose, such as a model or a path. */
 const MAX_TEXT_CHARS = 300;
 
-/** Returns a text that clients or providers may have chosen, cut to a bound, without lone surrogates. */
+/**
+ * Returns a text that clients or providers may have chosen, cut to a bound, without lone
+ * surrogates.
+ */
 function boundedText(text: string): string {
   if (text.length <= MAX_TEXT_CHARS) return text.toWellFormed();
   // A slice would hold the whole text in memory.

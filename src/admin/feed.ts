@@ -9,8 +9,8 @@ import { type KeyRate, type KeyRates, newKeyRates, newSecondRing } from "./secon
 import type { SecondView, Snapshot } from "./snapshot.ts";
 
 /**
- * What the admin page knows of calls: counters of 15 minutes, running calls, the last finished ones, and the
- * last ones that failed, were not sent, were refused or were slow.
+ * What the admin page knows of calls: counters of 15 minutes, running calls, the last finished
+ * ones, and the last ones that failed, were not sent, were refused or were slow.
  */
 export interface Feed {
   /** Receives the report of a call that begins. */
@@ -20,8 +20,8 @@ export interface Feed {
   /** Number of calls that have finished since the process began. */
   readonly finishedCount: number;
   /**
-   * Returns the finished calls with higher numbers, newest first, as far as they are stored, and apart the
-   * older ones that have a mark. Those take places of the newest, unless the number is 0.
+   * Returns the finished calls with higher numbers, newest first, as far as they are stored, and
+   * apart the older ones that have a mark. Those take places of the newest, unless the number is 0.
    */
   finishedSince(number: number): Pick<Snapshot, "finished" | "notable">;
   /** Reports of the running calls, oldest first. */
@@ -49,8 +49,8 @@ export function newFeed(
   const running = new Map<string, CallReport>();
   const slow = newSlowCalls((id) => providers.read(minuteNow(), id).p95Ms);
   const all = newCallRing();
-  // A flood of calls of one kind must not push out those of another: an open circuit breaker keeps back
-  // every call after the failures that have opened it.
+  // A flood of calls of one kind must not push out those of another: an open circuit breaker keeps
+  // back every call after the failures that have opened it.
   const marked = {
     failed: newCallRing(),
     not_sent: newCallRing(),
@@ -157,8 +157,8 @@ export function newFeed(
 }
 
 /**
- * True for health probes and scrapes of metrics. They are no calls of a client, and every few seconds
- * one of them would take a place among the last finished calls.
+ * True for health probes and scrapes of metrics. They are no calls of a client, and every few
+ * seconds one of them would take a place among the last finished calls.
  */
 function isOperational({ endpoint: { api, path } }: Readonly<CallReport>): boolean {
   return api === null && path !== "";

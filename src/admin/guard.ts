@@ -9,7 +9,7 @@ import {
 
 /** Settings of the guard of the admin listener. */
 export interface GuardSettings {
-  /** Names of this machine that a `Host` may have beside IP addresses and `localhost`. */
+  /** Names of this machine that a `Host` may have besides IP addresses and `localhost`. */
   readonly hosts: readonly string[];
   /** Null if none is required. */
   readonly password: string | null;
@@ -32,9 +32,9 @@ const MAX_URL_CHARS = 8_192;
 const MAX_CREDENTIALS_CHARS = 4_096;
 
 /**
- * Returns the check of every request to the admin listener; null as its result to continue. The `Host`
- * must be one that no attacker can point at this machine (DNS rebinding), pages of other origins are
- * refused, and the password is compared by its digest.
+ * Returns the check of every request to the admin listener; null as its result to continue. The
+ * `Host` must be one that no attacker can point at this machine (DNS rebinding), pages of other
+ * origins are refused, and the password is compared by its digest.
  */
 export function newAdminGuard(
   { hosts, password }: GuardSettings,
@@ -78,9 +78,9 @@ const WRONG_METHOD: Refused = {
 const TOO_LONG: Refused = { status: 414, text: "The URL is too long.", headers: {} };
 
 /**
- * True if a page of another origin has made the request. Browsers that send `Sec-Fetch-Site` do so on
- * requests without `Origin` as well; a link from another page may open the page itself, but not the
- * stream of snapshots, whose places other pages could take.
+ * True if a page of another origin has made the request. Browsers that send `Sec-Fetch-Site` do so
+ * on requests without `Origin` as well; a link from another page may open the page itself, but not
+ * the stream of snapshots, whose places other pages could take.
  */
 function isForeign({ headers, url }: GuardedRequest, host: string): boolean {
   const written = headers.get("origin");

@@ -62,7 +62,10 @@ function wrong(text: string): UsageResponse {
 /** Maximum number of headers of an explained request. */
 const MAX_HEADERS = 50;
 
-/** Returns the routing of the request that a query describes, or the problem with the query as a sentence. */
+/**
+ * Returns the routing of the request that a query describes, or the problem with the query as a
+ * sentence.
+ */
 export function explainQuery(
   query: URLSearchParams,
   { generation, world }: Pick<Gateway, "generation" | "world">,

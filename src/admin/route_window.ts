@@ -31,7 +31,10 @@ const NO_TARGET = "";
 /** Counts without calls. */
 export const NO_CALLS: RouteCounts = { served: 0, failed: 0 };
 
-/** Returns a window without calls. It counts by the targets of the file, so clients cannot enlarge it. */
+/**
+ * Returns a window without calls. It counts by the targets of the file, so clients cannot enlarge
+ * it.
+ */
 export function newRouteWindow(): RouteWindow {
   const ring = newTimeRing(MAX_MINUTES, () => new Map<string, Map<string, RouteCounts>>());
 
@@ -61,7 +64,9 @@ export function newRouteWindow(): RouteWindow {
   };
 }
 
-/** Returns the key of the target that a provider and model belong to; null if the route has none. */
+/**
+ * Returns the key of the target that a provider and model belong to; null if the route has none.
+ */
 function findTarget(
   { targets, fallback }: Route,
   provider: string | null,

@@ -12,7 +12,10 @@ interface TimeRing<T> {
   until(unit: number): readonly T[];
 }
 
-/** Returns a ring of `size` units, each of which begins with new content. Units are counted since 1970. */
+/**
+ * Returns a ring of `size` units, each of which begins with new content. Units are counted since
+ * 1970.
+ */
 export function newTimeRing<T>(size: number, create: () => T): TimeRing<T> {
   const slots: { readonly unit: number; readonly content: T }[] = [];
   return {

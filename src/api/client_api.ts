@@ -6,7 +6,7 @@ import type { Result } from "../core/result.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
 import type { Call } from "../call/call.ts";
 
-/** Path parameters, query and body of a request, as an endpoint receives them beside the call. */
+/** Path parameters, query and body of a request, as an endpoint receives them besides the call. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -32,7 +32,9 @@ export interface Endpoint {
   readonly body: boolean | "optional" | "multipart" | "multipart or json";
   /** Maximum size of a request body in bytes; 10 MiB if absent. */
   readonly maxBodyBytes?: number;
-  /** Request types under which routes are searched, in order; absent if the endpoint is not routed. */
+  /**
+   * Request types under which routes are searched, in order; absent if the endpoint is not routed.
+   */
   readonly matchesAs?: readonly [RequestType, ...RequestType[]];
   /** Operation of the GenAI conventions; absent if no model is called. */
   readonly operation?: NonNullable<EndpointFacts["operation"]>;
@@ -50,20 +52,26 @@ export interface SocketEndpoint {
   readonly about: string;
   readonly operation: NonNullable<EndpointFacts["operation"]>;
   /**
-   * Returns the session of a new connection. `maxItems` limits the members and elements of a message; `hold`
-   * counts the state of its dialogue.
+   * Returns the session of a new connection. `maxItems` limits the members and elements of a
+   * message; `hold` counts the state of its dialogue.
    */
   newSession(maxItems: number, hold: HoldState): Session;
 }
 
-/** Sets the bytes of the state that a session holds; `drop` is called when there is no memory for it. */
+/**
+ * Sets the bytes of the state that a session holds; `drop` is called when there is no memory for
+ * it.
+ */
 export type HoldState = (bytes: number, drop: () => void) => void;
 
 /** The session of one WebSocket connection. */
 export interface Session {
   /** Parses a message. An invalid message does not change the session. */
   parseMessage(text: string): Message;
-  /** Returns the `stream_id` of a message that is refused without a further look at it; null if it has none. */
+  /**
+   * Returns the `stream_id` of a message that is refused without a further look at it; null if it
+   * has none.
+   */
   findStreamId(text: string): string | null;
   /** Drops the state of the dialogue, because the connection is closed. */
   end(): void;
@@ -87,8 +95,8 @@ export interface Turn {
 /** A family of endpoints that clients call. */
 export interface ClientApi {
   /**
-   * Name in exported events, logs and permissions of client keys; null for the operational endpoints,
-   * which are not exported and need no key.
+   * Name in exported events, logs and permissions of client keys; null for the operational
+   * endpoints, which are not exported and need no key.
    */
   readonly name: EndpointName | null;
   /** Format of the error responses. */

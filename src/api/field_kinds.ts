@@ -1,6 +1,7 @@
 import * as z from "zod";
 
-// Schemas of known fields. They check types only: the upstream judges the values. A null counts as absent.
+// Schemas of known fields. They check types only: the upstream judges the values. A null counts as
+// absent.
 
 /** A string. */
 export const text = z.string().nullish();
@@ -20,7 +21,10 @@ export const list = z.array(z.unknown()).nullish();
 /** An object whose members are checked elsewhere. */
 export const map = z.record(z.string(), z.unknown()).nullish();
 
-/** A field of one of several types. Zod's error names the deepest branch of a union; this one names all types. */
+/**
+ * A field of one of several types. Zod's error names the deepest branch of a union; this one names
+ * all types.
+ */
 export function either(what: string, ...types: readonly ("string" | "array" | "object")[]) {
   const isOne = (value: unknown) => types.some((type) => type === typeName(value));
   return z.unknown().refine(isOne, { error: what }).nullish();

@@ -3,7 +3,10 @@ import { isExactId } from "../core/ids.ts";
 import type { Failed } from "../core/result.ts";
 import { brokenRule } from "../wires/chat_request/refusals.ts";
 
-/** Returns the refusal of a text that is no valid id or cursor, else null. White space in it is significant. */
+/**
+ * Returns the refusal of a text that is no valid id or cursor, else null. White space in it is
+ * significant.
+ */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
   return isExactId(id) ? null : brokenRule(param, "must not begin or end with white space");
 }
@@ -12,14 +15,17 @@ export function identifierProblem(id: string, param: string): Failed<Refusal> | 
 const PATH_SIGN = /[/\\]|\.\.|^\.(?:;|$)/;
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/;
 
-/** Number of percent-decodings that are checked; a text that is encoded more often is not a valid id. */
+/**
+ * Number of percent-decodings that are checked; a text that is encoded more often is not a valid
+ * id.
+ */
 const MAX_DECODINGS = 4;
 
 /**
- * Returns the refusal of an id that must not become a part of an upstream's path, else null. An id that
- * an upstream has returned is sent to it encoded, unless it is a dot segment. Any other id must not hold
- * `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the path before it
- * routes the request would serve another path under the gateway's key.
+ * Returns the refusal of an id that must not become a part of an upstream's path, else null. An id
+ * that an upstream has returned is sent to it encoded, unless it is a dot segment. Any other id
+ * must not hold `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the
+ * path before it routes the request would serve another path under the gateway's key.
  */
 export function pathIdProblem(
   id: string,
@@ -34,9 +40,10 @@ export function pathIdProblem(
 }
 
 /**
- * Returns the refusal of an item's id that must not become a part of an upstream's path, else null. The
- * gateway does not know which items an upstream has returned, so a slash alone is allowed. A segment of
- * dots between slashes, however encoded, is refused, because it leads out of the list of items.
+ * Returns the refusal of an item's id that must not become a part of an upstream's path, else null.
+ * The gateway does not know which items an upstream has returned, so a slash alone is allowed. A
+ * segment of dots between slashes, however encoded, is refused, because it leads out of the list of
+ * items.
  */
 export function pathItemProblem(id: string, param: string): Failed<Refusal> | null {
   return holdsDecoded(DOT_SEGMENT, id)
@@ -44,7 +51,10 @@ export function pathItemProblem(id: string, param: string): Failed<Refusal> | nu
     : null;
 }
 
-/** Refuses an id of one or two dots, which the URL standard treats as a step in the path, encoded or not. */
+/**
+ * Refuses an id of one or two dots, which the URL standard treats as a step in the path, encoded or
+ * not.
+ */
 function segmentProblem(id: string, param: string): Failed<Refusal> | null {
   return /^\.{1,2}$/.test(id) ? brokenRule(param, "must not be one or two dots") : null;
 }

@@ -1,6 +1,9 @@
 import type { JsonObject } from "../core/json/json.ts";
 
-/** Returns the type of an item; null if unknown. An item with a role and without a type is a message. */
+/**
+ * Returns the type of an item; null if unknown. An item with a role and without a type is a
+ * message.
+ */
 export function typeOf({ type, role }: JsonObject): string | null {
   if (typeof type === "string") return type;
   return (type ?? null) === null && role !== undefined ? "message" : null;

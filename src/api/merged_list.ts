@@ -40,8 +40,9 @@ interface Source {
 }
 
 /**
- * Lists the objects of several accounts by their time of creation, each once, although accounts of one
- * project have the same ones, and without those of a refused key if another key is not refused. A page ends where the next object could be on an unread page of an account.
+ * Lists the objects of several accounts by their time of creation, each once, although accounts of
+ * one project have the same ones, and without those of a refused key if another key is not refused.
+ * A page ends where the next object could be on an unread page of an account.
  */
 export async function listMerged(call: Call, list: MergedList): Promise<Result<Reply>> {
   const sign = list.query.get("order") === "asc" ? 1 : -1;
@@ -75,8 +76,8 @@ export async function listMerged(call: Call, list: MergedList): Promise<Result<R
 }
 
 /**
- * Returns the list of each account with the place where the client's page begins. An account that does not
- * know the object before it begins with its first object that was created later.
+ * Returns the list of each account with the place where the client's page begins. An account that
+ * does not know the object before it begins with its first object that was created later.
  */
 async function openSources(
   call: Call,
@@ -178,7 +179,10 @@ function createdAt({ created_at, created }: JsonObject): number {
   return typeof time === "number" ? time : 0;
 }
 
-/** Takes the next object, of those of the same time the one of the first account, out of all lists that have it. */
+/**
+ * Takes the next object, of those of the same time the one of the first account, out of all lists
+ * that have it.
+ */
 function takeFirst(sources: readonly Source[], sign: number): Item | null {
   let first: Item | null = null;
   for (const { items: [item] } of sources) {

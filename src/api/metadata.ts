@@ -32,7 +32,10 @@ function invalid(path: string, rule: string): Failed<Refusal> {
   return refuse("invalid_metadata", { kind: "rule", rule }, path);
 }
 
-/** True if a text has more than `limit` characters. An emoji is one character, but several code units. */
+/**
+ * True if a text has more than `limit` characters. An emoji is one character, but several code
+ * units.
+ */
 function isLonger(text: string, limit: number): boolean {
   return text.length > limit && (text.length > 2 * limit || [...text].length > limit);
 }

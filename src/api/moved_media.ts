@@ -1,7 +1,10 @@
 /** Kinds of content that a tool message of Chat cannot hold. */
 export type MovedKind = "image" | "document";
 
-/** Texts around an image or file of a tool's result that is sent in a user message after the results. */
+/**
+ * Texts around an image or file of a tool's result that is sent in a user message after the
+ * results.
+ */
 export interface MovedTexts {
   /** In place of it, in the tool message. */
   readonly placeholder: string;
@@ -11,7 +14,9 @@ export interface MovedTexts {
 
 const TITLES: Readonly<Record<MovedKind, string>> = { image: "Image", document: "Document" };
 
-/** Returns the texts for the images and files of the result of one call, which are numbered by kind. */
+/**
+ * Returns the texts for the images and files of the result of one call, which are numbered by kind.
+ */
 export function newMovedTexts(callId: string): (kind: MovedKind) => MovedTexts {
   const counts = { image: 0, document: 0 };
   return (kind) => {

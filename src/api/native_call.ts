@@ -18,10 +18,16 @@ import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
-/** A call for an object that an upstream stores. Without the account of an owner, any key may be used. */
+/**
+ * A call for an object that an upstream stores. Without the account of an owner, any key may be
+ * used.
+ */
 export interface NativeCall extends Place {
   readonly method: UpstreamRequest["method"];
-  /** Path segments below the provider's base URL, not encoded. Ids of clients were checked: see identifier.ts. */
+  /**
+   * Path segments below the provider's base URL, not encoded. Ids of clients were checked: see
+   * identifier.ts.
+   */
   readonly path: readonly string[];
   readonly query?: URLSearchParams;
   /** JSON text of the request body; null if none is sent. */
@@ -34,14 +40,18 @@ export interface NativeCall extends Place {
   readonly isRetried?: true;
   /** The requested bare model; null without one. */
   readonly model?: string | null;
-  /** True if a resource is the requested one. Any other resource is a fault, and nothing is stored. */
+  /**
+   * True if a resource is the requested one. Any other resource is a fault, and nothing is stored.
+   */
   isValid(resource: JsonObject): boolean;
   /**
-   * Resource to return for a 2xx response without a body; null returns status 204. Absent if a body is
-   * required.
+   * Resource to return for a 2xx response without a body; null returns status 204. Absent if a body
+   * is required.
    */
   readonly withoutBody?: JsonObject | null;
-  /** True if a resource may come with another status of success than 200, which the client gets too. */
+  /**
+   * True if a resource may come with another status of success than 200, which the client gets too.
+   */
   readonly takesAnySuccess?: true;
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
@@ -50,11 +60,13 @@ export interface NativeCall extends Place {
   /** True if the resource is created and its owner must be stored; false when absent. */
   readonly isCreation?: boolean;
   /**
-   * Stores the state that follows from a valid resource of an account, before the response is sent; null
-   * for nothing.
+   * Stores the state that follows from a valid resource of an account, before the response is sent;
+   * null for nothing.
    */
   onComplete?(resource: JsonObject, sender: Sender): Promise<Result<void>> | null;
-  /** Returns the body for the client in place of the valid resource; null forwards the same bytes. */
+  /**
+   * Returns the body for the client in place of the valid resource; null forwards the same bytes.
+   */
   rewritten?(document: JsonDocument): Promise<Result<string | null>>;
   /** Handler for a response that is not one JSON resource. */
   readonly reader?: ResponseHandler;
@@ -68,7 +80,8 @@ function payloadOf({ body = null, form }: NativeCall): Payload | null {
 
 /**
  * Sends a call to the only upstream that can serve it, and returns the response byte for byte. The
- * request is never retried. A response without the requested resource is `invalid_upstream_response`.
+ * request is never retried. A response without the requested resource is
+ * `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
   const { provider, account, method, form, model = null, isRetried = false } = native;

@@ -5,8 +5,8 @@ import type { StreamRecord } from "../core/reply.ts";
 export const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
 
 /**
- * The record of a stream that broke after delivery began. It has no `choices`, because clients take a
- * record with `choices` for a chunk and lose the error.
+ * The record of a stream that broke after delivery began. It has no `choices`, because clients take
+ * a record with `choices` for a chunk and lose the error.
  */
 export const BROKEN: StreamRecord = {
   event: null,

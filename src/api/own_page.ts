@@ -7,7 +7,9 @@ import { refuseModel } from "../call/permissions.ts";
 import type { Binding } from "../state/bindings.ts";
 import type { BoundType } from "../state/object_store.ts";
 
-/** Number of consecutive pages with objects of other clients only, after which a response has none. */
+/**
+ * Number of consecutive pages with objects of other clients only, after which a response has none.
+ */
 export const MAX_HIDDEN_PAGES = 100;
 
 /** Number of objects of a page while pages with objects of other clients are skipped. */
@@ -28,8 +30,9 @@ export interface ListedObjects {
 }
 
 /**
- * Returns a page without the objects that the client may not see, with at most `limit` others; all other bytes
- * are unchanged. A page without any that is not the last one has the ID of its last object as cursor.
+ * Returns a page without the objects that the client may not see, with at most `limit` others; all
+ * other bytes are unchanged. A page without any that is not the last one has the ID of its last
+ * object as cursor.
  */
 export async function ownPage(
   call: Call,

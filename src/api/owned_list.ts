@@ -26,8 +26,8 @@ export interface OwnedList extends ListedObjects, Pick<NativeCall, "path" | "isR
 }
 
 /**
- * Lists the objects of the accounts of a provider, without the objects of other clients. The provider is the one
- * that the client names, else the only capable one.
+ * Lists the objects of the accounts of a provider, without the objects of other clients. The
+ * provider is the one that the client names, else the only capable one.
  */
 export async function listOwned(
   call: Call,

@@ -14,7 +14,10 @@ export interface Page {
   readonly order: "asc" | "desc";
 }
 
-/** Parses `after`, `limit` (1 to 100, default 20) and `order` (default `desc`); refuses an invalid value by name. */
+/**
+ * Parses `after`, `limit` (1 to 100, default 20) and `order` (default `desc`); refuses an invalid
+ * value by name.
+ */
 export function parsePage(query: URLSearchParams): Result<Page> {
   const after = query.get("after");
   const problem = after === null ? null : identifierProblem(after, "after");

@@ -14,7 +14,7 @@ type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
 /**
  * Stores the reasoning of a response for the next request of its caller. A store that fails is
- * counted, and the response is delivered all the same.
+ * counted, and the response is delivered nevertheless.
  */
 export async function storeReasoning(
   { caller, metrics, state }: Context,
@@ -45,9 +45,9 @@ export async function withStoredReasoning<Request extends ChatRequest>(
 }
 
 /**
- * Returns the stored reasoning of the assistant messages in a list of Chat messages; nothing if there
- * is none. Only messages with tool calls and without thinking blocks are looked up. A store that fails
- * is counted and finds nothing.
+ * Returns the stored reasoning of the assistant messages in a list of Chat messages; nothing if
+ * there is none. Only messages with tool calls and without thinking blocks are looked up. A store
+ * that fails is counted and finds nothing.
  */
 export async function findStoredReasoning(
   { caller, metrics, state }: Context,
@@ -69,7 +69,9 @@ export async function findStoredReasoning(
   return { reasoning };
 }
 
-/** Returns the account that accepts the latest stored reasoning of a request, for the `Inference`. */
+/**
+ * Returns the account that accepts the latest stored reasoning of a request, for the `Inference`.
+ */
 export function reasoningAccount(
   { reasoning }: Pick<ChatRequest, "reasoning">,
 ): Pick<Inference, "reasoningAccount"> {
@@ -120,7 +122,10 @@ function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
   return Array.isArray(blocks) && blocks.length > 0;
 }
 
-/** Returns the key of a response's reasoning. Clients may send the calls of a response in another order. */
+/**
+ * Returns the key of a response's reasoning. Clients may send the calls of a response in another
+ * order.
+ */
 function keyOf(creator: Creator, callIds: readonly string[], text: string | null): ReasoningKey {
   const calls = digestText(JSON.stringify(callIds.toSorted()));
   return { creator, calls, text: text === null ? null : digestText(text) };

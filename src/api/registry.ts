@@ -42,7 +42,9 @@ export function findApi(path: string): EndpointName | null {
   return clientApis.find(isMeant)?.name ?? null;
 }
 
-/** Returns the request types that a POST to this path is matched by; null if the path is not routed. */
+/**
+ * Returns the request types that a POST to this path is matched by; null if the path is not routed.
+ */
 export function findRequestTypes(path: string): readonly [RequestType, ...RequestType[]] | null {
   const endpoint = clientApis.flatMap((api) => api.endpoints)
     .find((one) => one.matchesAs !== undefined && one.path === path);

@@ -5,7 +5,10 @@ import { fault, type Result, success } from "../core/result.ts";
 import { parseMembers } from "../formats/edit.ts";
 import { utf8Text } from "../formats/utf8.ts";
 
-/** Parses an upstream response as a JSON object; a fault if it is not an object or nested too deeply. */
+/**
+ * Parses an upstream response as a JSON object; a fault if it is not an object or nested too
+ * deeply.
+ */
 export function parseResponseDocument(
   { body }: Pick<UpstreamResponse, "body">,
 ): Result<JsonDocument> {
@@ -24,8 +27,8 @@ export function isResponseList({ body }: Pick<UpstreamResponse, "body">): boolea
 }
 
 /**
- * Returns the headers of a response that was read as JSON: the provider's content type with its parameters
- * if it is one of JSON, else `application/json`.
+ * Returns the headers of a response that was read as JSON: the provider's content type with its
+ * parameters if it is one of JSON, else `application/json`.
  */
 export function jsonHeaders({ headers }: Pick<UpstreamResponse, "headers">): HeaderFields {
   const { "content-type": type = "", ...rest } = headers();
@@ -34,7 +37,9 @@ export function jsonHeaders({ headers }: Pick<UpstreamResponse, "headers">): Hea
   return { ...rest, "content-type": isJson ? type : "application/json" };
 }
 
-/** True if a content type in lower case, without parameters, is one of JSON (RFC 6839, section 3.1). */
+/**
+ * True if a content type in lower case, without parameters, is one of JSON (RFC 6839, section 3.1).
+ */
 export function isJsonType(contentType: string): boolean {
   return contentType === "application/json" || contentType.endsWith("+json");
 }

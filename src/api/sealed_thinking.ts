@@ -25,8 +25,9 @@ export function reasoningTextOf({ type, text, thinking }: JsonObject): string {
 }
 
 /**
- * Encodes thinking blocks as the `encrypted_content` of a reasoning item: opaque text that a stateless
- * client sends back. It is not encrypted and needs no key, so it stays valid after a restart.
+ * Encodes thinking blocks as the `encrypted_content` of a reasoning item: opaque text that a
+ * stateless client sends back. It is not encrypted and needs no key, so it stays valid after a
+ * restart.
  */
 export function sealThinking(blocks: readonly JsonObject[]): string {
   const payload = Buffer.from(JSON.stringify(blocks)).toString("base64url");
@@ -34,8 +35,8 @@ export function sealThinking(blocks: readonly JsonObject[]): string {
 }
 
 /**
- * Returns the JSON text of the blocks in a text of `sealThinking`; null for other text. A client may
- * forge it with any content.
+ * Returns the JSON text of the blocks in a text of `sealThinking`; null for other text. A client
+ * may forge it with any content.
  */
 export function sealedText(sealed: string): string | null {
   if (!sealed.startsWith(PREFIX)) return null;
@@ -54,7 +55,9 @@ export function parseThinking(text: string): readonly JsonObject[] | null {
   return Array.isArray(blocks) && blocks.every(isObject) ? blocks : null;
 }
 
-/** Returns a checksum that detects damage, not forgery: the upstream checks the signatures inside. */
+/**
+ * Returns a checksum that detects damage, not forgery: the upstream checks the signatures inside.
+ */
 function checksumOf(payload: string): string {
   return createHash("sha256").update(payload).digest("hex").slice(0, 16);
 }

@@ -8,7 +8,10 @@ import {
 } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 
-/** The JSON types that a value may have, and the shape of its elements or members. Null counts as absent. */
+/**
+ * The JSON types that a value may have, and the shape of its elements or members. Null counts as
+ * absent.
+ */
 export interface Shape {
   readonly string?: true;
   readonly boolean?: true;
@@ -66,7 +69,9 @@ export function mapOf(members: Shape): Shape {
   return { ...anyObject, members };
 }
 
-/** Returns the shape of an object whose `type` decides its members; unknown types are not checked. */
+/**
+ * Returns the shape of an object whose `type` decides its members; unknown types are not checked.
+ */
 export function byType(variants: Readonly<Record<string, Fields>>): Shape {
   const typed = new Map(
     Object.entries(variants).map(([type, fields]) => [type, { type: text, ...fields }]),
@@ -103,7 +108,10 @@ export function requiredField(path: string | null): Failed<Refusal> {
   return refuse("missing_required_parameter", { kind: "required" }, path);
 }
 
-/** Returns an object without its known members that are null, on every level. Other members are unchanged. */
+/**
+ * Returns an object without its known members that are null, on every level. Other members are
+ * unchanged.
+ */
 export function withoutNulls(shape: Shape, value: JsonObject): JsonObject {
   return membersWithoutNulls(shape, value, 0);
 }
@@ -187,7 +195,10 @@ function below(step: string | number, wrong: Wrong): Wrong {
   return wrong;
 }
 
-/** Longest key in a path of an error message. Keys of a map are chosen by the client and may be long. */
+/**
+ * Longest key in a path of an error message. Keys of a map are chosen by the client and may be
+ * long.
+ */
 const MAX_KEY_CHARS = 64;
 
 /** Returns a path as clients write it, such as `input[0].content[1].text`. */

@@ -20,16 +20,16 @@ export function wantsMessagesShape(headers: RequestHeaders): boolean {
 }
 
 /**
- * True for a request of the Messages API for its files, which are not offered: they are none of the files
- * that providers of type compat store.
+ * True for a request of the Messages API for its files, which are not offered: they are none of the
+ * files that providers of type compat store.
  */
 export function isForeignFile(path: string, headers: RequestHeaders): boolean {
   return isAtOrBelow(path, FILES) && wantsMessagesShape(headers);
 }
 
 /**
- * Returns the facts of an endpoint for one request: the error format follows the API that the client
- * speaks. That is the Messages API at and below its path, and, if the request has
+ * Returns the facts of an endpoint for one request: the error format follows the API that the
+ * client speaks. That is the Messages API at and below its path, and, if the request has
  * `anthropic-version`, for models and on paths that no API has.
  */
 export function factsFor(

@@ -6,9 +6,9 @@ import { typeOf } from "./item_type.ts";
 import { withoutNulls } from "./shape.ts";
 
 /**
- * Returns an item as it is stored and listed (OpenAI API, Conversations): with an id, and with a status
- * if listed items have one. A message gets a type and parts. Known members that are null are removed.
- * All other members are unchanged.
+ * Returns an item as it is stored and listed (OpenAI API, Conversations): with an id, and with a
+ * status if listed items have one. A message gets a type and parts. Known members that are null are
+ * removed. All other members are unchanged.
  */
 export function toStoredItem(sent: JsonObject, idSource: Pick<World, "uuid">): JsonObject {
   const item = withoutNulls(inputItem, sent);

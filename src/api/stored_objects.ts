@@ -2,8 +2,8 @@ import { refuseStored } from "../call/stored_state.ts";
 import type { Handler } from "./client_api.ts";
 
 /**
- * Returns the handler of an endpoint whose objects or owners the gateway stores. A gateway that stores
- * nothing refuses each request: it could not say which client an object belongs to.
+ * Returns the handler of an endpoint whose objects or owners the gateway stores. A gateway that
+ * stores nothing refuses each request: it could not say which client an object belongs to.
  */
 export function needsStore(handle: Handler): Handler {
   return (call, request) => {

@@ -43,8 +43,9 @@ export interface TranslatedCall {
 }
 
 /**
- * Returns the handler of a response in another protocol: decodes it into events, moves `<think>` regions
- * if the provider is configured so, checks the promises, and encodes the events for the client.
+ * Returns the handler of a response in another protocol: decodes it into events, moves `<think>`
+ * regions if the provider is configured so, checks the promises, and encodes the events for the
+ * client.
  */
 export function newTranslatedHandler(
   translated: TranslatedCall,

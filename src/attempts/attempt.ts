@@ -21,10 +21,13 @@ import { recordAttempt, recordTime } from "./record_attempt.ts";
 import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 
-/** Sends a call to its candidates in order until one responds. Returns the last failure otherwise. */
+/**
+ * Sends a call to its candidates in order until one responds. Returns the last failure otherwise.
+ */
 export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
   const { report } = call;
-  // A call queues for its target even if a fallback has a free slot. The candidates may all be fallbacks.
+  // A call queues for its target even if a fallback has a free slot. The candidates may all be
+  // fallbacks.
   let current = report.fallbacks === 0
     ? candidates[0]
     : nextFallback(call, candidates) ?? candidates[0];
@@ -41,8 +44,8 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
 }
 
 /**
- * Returns the next fallback to send to; undefined without fallbacks. A fallback without a free slot is
- * skipped if a later fallback can run now.
+ * Returns the next fallback to send to; undefined without fallbacks. A fallback without a free slot
+ * is skipped if a later fallback can run now.
  */
 function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | undefined {
   const { slots } = call.state;
@@ -85,7 +88,8 @@ async function runCandidate(call: Call, candidate: Candidate): Promise<Candidate
       hasSideEffects: candidate.hasSideEffects,
     });
     if (next.kind !== "retry") return { reply, next };
-    // If the circuit breaker will still be open after the delay, the retry fails at once, without the delay.
+    // If the circuit breaker will still be open after the delay, the retry fails at once, without
+    // the delay.
     if (openFor(call, candidate) <= next.delayMs) {
       await pause(call.world, call.cancellation, next.delayMs);
     }
@@ -218,7 +222,10 @@ function verdictOf(failure: Failure): BreakerVerdict {
   return breaker === "failure" ? failureOf(failure) : breaker;
 }
 
-/** Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server broke it. */
+/**
+ * Returns the verdict of the circuit breaker on a delivered stream: a failure only if the server
+ * broke it.
+ */
 function streamVerdict(failure: Failure | null): BreakerVerdict {
   if (failure === null) return "success";
   // The provider delivered its whole stream, only not as promised.

@@ -18,10 +18,10 @@ export interface Requests {
 }
 
 /**
- * Makes one attempt at a candidate with a pool of keys. If the upstream refuses a key, the next one is used
- * at once, each key at most once: a refused request was certainly not processed. After two equal refusals,
- * of which the request is the likely reason, the first one is returned. If every key rests the attempt
- * fails without a request.
+ * Makes one attempt at a candidate with a pool of keys. If the upstream refuses a key, the next one
+ * is used at once, each key at most once: a refused request was certainly not processed. After two
+ * equal refusals, of which the request is the likely reason, the first one is returned. If every
+ * key rests the attempt fails without a request.
  */
 export async function sendWithKeys(
   call: Call,
@@ -89,7 +89,10 @@ function shortest(rests: readonly (Rest | null)[]): number {
   return Math.min(...rests.map((rest) => rest?.leftMs ?? 0));
 }
 
-/** Returns the failure of a throttled attempt, with the shortest rest if that is less than its `Retry-After`. */
+/**
+ * Returns the failure of a throttled attempt, with the shortest rest if that is less than its
+ * `Retry-After`.
+ */
 function asThrottled(refused: Fault, rests: readonly (Rest | null)[]): Fault {
   if (refused.keyRefusal?.kind !== "throttled") return refused;
   const { upstream, retryAfterMs } = refused;

@@ -12,8 +12,8 @@ import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
 
 /**
- * Records the time to the first byte of an attempt. A failed attempt counts as the timeout of its provider:
- * a target that fails fast must not become the fastest one.
+ * Records the time to the first byte of an attempt. A failed attempt counts as the timeout of its
+ * provider: a target that fails fast must not become the fastest one.
  */
 export function recordTime(
   { state }: Call,
@@ -36,7 +36,10 @@ export interface EndedAttempt {
   readonly failure: Failure | null;
 }
 
-/** Adds an attempt that ends now to the report of the call. An attempt that was not sent names no key. */
+/**
+ * Adds an attempt that ends now to the report of the call. An attempt that was not sent names no
+ * key.
+ */
 export function recordAttempt(
   { report, world }: Call,
   { target: { provider, account, model } }: Candidate,

@@ -45,7 +45,7 @@ function recordLookup(
   first: Candidate,
   response: HttpResponse | null,
 ): void {
-  // A call that is cancelled while the store is asked is neither a hit nor a miss.
+  // A call that is cancelled while the store is queried is neither a hit nor a miss.
   if (cancellation.isCancelled) return;
   report.cache = response === null ? "MISS" : "HIT";
   if (response === null) return;
@@ -113,8 +113,8 @@ const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as c
 /**
  * Returns the cache key of a candidate's response: a digest of the client's JSON, the upstream
  * request, the provider with its current settings, the model, the protocol and the control headers;
- * with `caching.per_key` also of the caller. The key for a shared cache is equal in each process with
- * equal settings. Null if the response is not cacheable.
+ * with `caching.per_key` also of the caller. The key for a shared cache is equal in each process
+ * with equal settings. Null if the response is not cacheable.
  */
 function cacheKey(
   call: Pick<Call, "headers" | "generation" | "caller">,

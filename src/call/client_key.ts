@@ -72,7 +72,9 @@ export interface ClientGroup {
   readonly limits: ScopeLimits;
 }
 
-/** Maximum of what may be used within each calendar window of a period; one of both limits is set. */
+/**
+ * Maximum of what may be used within each calendar window of a period; one of both limits is set.
+ */
 export interface Budget {
   readonly per: CalendarPeriod;
   /** Maximum cost in nano-dollars, a whole number; null for no limit. */

@@ -14,7 +14,10 @@ export interface Generation {
   readonly providers: ReadonlyMap<string, Provider>;
   /** Routes in file order; the first route that matches a request is used. */
   readonly routes: readonly Route[];
-  /** Models that the configuration names for requests, each with a circuit breaker that no other model shares. */
+  /**
+   * Models that the configuration names for requests, each with a circuit breaker that no other
+   * model shares.
+   */
   readonly namedModels: ReadonlySet<string>;
   /** Client keys accepted on `/v1/*`; empty if authentication is off. */
   readonly clientKeys: readonly ClientKey[];

@@ -26,8 +26,8 @@ export interface Inference {
    */
   readonly owner: RequiredTarget | null;
   /**
-   * Digest of the account that accepts the stored reasoning of the request, which a pool of keys uses
-   * first; absent without stored reasoning.
+   * Digest of the account that accepts the stored reasoning of the request, which a pool of keys
+   * uses first; absent without stored reasoning.
    */
   readonly reasoningAccount?: string;
   /**
@@ -49,13 +49,17 @@ export interface Candidate {
    */
   readonly hasSideEffects: boolean;
   /**
-   * Set if the gateway must store something of the response: then nothing is sent while the state store
-   * is known to be away. `optional`: the client may send `store: false` instead. Absent otherwise.
+   * Set if the gateway must store something of the response: then nothing is sent while the state
+   * store is known to be unavailable. `optional`: the client may send `store: false` instead.
+   * Absent otherwise.
    */
   readonly storage?: "optional" | "required";
   /** What the client is charged for; absent for tokens with their cost. */
   readonly billing?: Billing;
-  /** What the request uses beside tokens, also if the client leaves early; absent if it is not known. */
+  /**
+   * What the request uses besides tokens, also if the client leaves early; absent if it is not
+   * known.
+   */
   readonly requestUnits?: BilledUnits;
   /** Member of a stream record with the text of the model; absent for `delta`. */
   readonly textMember?: "text";
@@ -65,16 +69,19 @@ export interface Candidate {
    */
   readonly lossy?: readonly string[];
   /**
-   * Paths of the client's request fields that the gateway checks on the response because the upstream
-   * does not enforce them, for the header `X-Gateway-Verified`; absent for none.
+   * Paths of the client's request fields that the gateway checks on the response because the
+   * upstream does not enforce them, for the header `X-Gateway-Verified`; absent for none.
    */
   readonly verified?: readonly string[];
   /**
-   * Prepares the same call for another key of the provider's pool; absent if only the account of the
-   * target may serve the call.
+   * Prepares the same call for another key of the provider's pool; absent if only the account of
+   * the target may serve the call.
    */
   withAccount?(account: ProviderAccount): Result<Candidate>;
-  /** True if the account of the target is used first: only it accepts the stored reasoning of the call. */
+  /**
+   * True if the account of the target is used first: only it accepts the stored reasoning of the
+   * call.
+   */
   readonly prefersAccount?: boolean;
   /** Returns a new handler for each attempt, because a stream translation has state. */
   responseHandler(): ResponseHandler;
@@ -83,7 +90,9 @@ export interface Candidate {
    * the last event of the stream is sent; a failure replaces it.
    */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
-  /** Stores the ID of a streamed response; awaited before the first record that holds it is sent. */
+  /**
+   * Stores the ID of a streamed response; awaited before the first record that holds it is sent.
+   */
   identify?(id: string): Promise<Result<void>>;
 }
 
@@ -91,9 +100,10 @@ export interface Candidate {
 export type Candidates = readonly [Candidate, ...Candidate[]];
 
 /**
- * Translation of the upstream's response to the client's response. `by_type` chooses the handler when
- * the content type of a response with status 200 to 203 has arrived, in lower case without parameters.
- * `isDelimited` is false if the body ends with its connection, so that its end may be a break.
+ * Translation of the upstream's response to the client's response. `by_type` chooses the handler
+ * when the content type of a response with status 200 to 203 has arrived, in lower case without
+ * parameters. `isDelimited` is false if the body ends with its connection, so that its end may be a
+ * break.
  */
 export type ResponseHandler =
   | FixedResponseHandler
@@ -111,8 +121,8 @@ export interface WholeHandler {
   /** Maximum bytes of the response body; the general limit if absent. */
   readonly limit?: number;
   /**
-   * Members of the JSON object that `read` uses, so that it gets the outline of a large body; absent if it
-   * parses every body.
+   * Members of the JSON object that `read` uses, so that it gets the outline of a large body;
+   * absent if it parses every body.
    */
   readonly needed?: readonly string[];
   /** True if every 2xx status is a response, also without a body; otherwise only 200 is. */
@@ -126,7 +136,10 @@ export interface WholeHandler {
 export interface StreamHandler {
   readonly kind: "stream";
   readonly translation: StreamTranslation;
-  /** Members of a record that the translation uses, so that it gets the outline of a large one; absent if it parses every record. */
+  /**
+   * Members of a record that the translation uses, so that it gets the outline of a large one;
+   * absent if it parses every record.
+   */
   readonly needed?: readonly string[];
   /** Maximum bytes of one record; the general limit if absent. */
   readonly maxRecordBytes?: number;

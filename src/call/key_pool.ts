@@ -29,7 +29,10 @@ export function findAccount(
   return accounts.find((account) => account.digest === digest) ?? null;
 }
 
-/** Returns the key of a target's load, which all routes with this provider, protocol and model share. */
+/**
+ * Returns the key of a target's load, which all routes with this provider, protocol and model
+ * share.
+ */
 export function loadKey(
   { provider, wire, model }: Pick<Target, "provider" | "wire" | "model">,
 ): string {

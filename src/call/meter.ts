@@ -6,9 +6,9 @@ import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { streamedTextBytes, wholeTextBytes } from "./delivered_text.ts";
 
 /**
- * What the client is charged for: nothing, for an operation without a model, or tokens without a cost,
- * for one that providers do not bill. `reported`: tokens and units with their cost, without an estimate,
- * because the bytes of media say nothing of their tokens.
+ * What the client is charged for: nothing, for an operation without a model, or tokens without a
+ * cost, for one that providers do not bill. `reported`: tokens and units with their cost, without
+ * an estimate, because the bytes of media say nothing of their tokens.
  */
 export type Billing = "none" | "tokens" | "reported";
 
@@ -18,7 +18,10 @@ export interface MeteredRequest {
   readonly request: UpstreamRequest;
   /** Absent for tokens with their cost. */
   readonly billing?: Billing;
-  /** What the request uses beside tokens, also if the client leaves early; absent if it is not known. */
+  /**
+   * What the request uses besides tokens, also if the client leaves early; absent if it is not
+   * known.
+   */
   readonly requestUnits?: BilledUnits;
   /** Member of a stream record with the text of the model; absent for `delta`. */
   readonly textMember?: "text";
@@ -30,7 +33,10 @@ export interface MeteredUse {
   readonly model: string;
   /** Null if the tokens are not known and not estimated. */
   readonly usage: Usage | null;
-  /** What was used beside tokens, which is billed if tokens are not known or have no price; null for nothing. */
+  /**
+   * What was used besides tokens, which is billed if tokens are not known or have no price; null
+   * for nothing.
+   */
   readonly units: BilledUnits | null;
   /** True if a count is an estimate, because the provider has reported none. */
   readonly isEstimated: boolean;
@@ -84,14 +90,17 @@ export class Meter {
     }
   }
 
-  /** Ends an attempt with a complete response. `body` is that of a whole response, for an estimate. */
+  /**
+   * Ends an attempt with a complete response. `body` is that of a whole response, for an estimate.
+   */
   complete({ usage, units }: BilledOutcome, body: Uint8Array | null = null): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
     const { billing, requestUnits = null } = attempt.candidate;
     if (billing === "reported") {
-      // Only of audio the units of the request are those of the response. The tokens may have no price.
+      // Only of audio the units of the request are those of the response. The tokens may have no
+      // price.
       const isLengthEstimated = units === undefined && isAudio(requestUnits);
       const known = units ?? (isLengthEstimated ? requestUnits : null);
       return this.#add(attempt, usage, isLengthEstimated && usage === null, known);
@@ -156,9 +165,9 @@ function unknown(): null {
 }
 
 /**
- * Returns the counts of an attempt whose provider has not reported all of them: the reported ones as they
- * are, the unknown ones from bytes. The Messages API reports the input at the start of a stream,
- * with an output of almost nothing.
+ * Returns the counts of an attempt whose provider has not reported all of them: the reported ones
+ * as they are, the unknown ones from bytes. The Messages API reports the input at the start of a
+ * stream, with an output of almost nothing.
  */
 function estimate(attempt: OpenAttempt, told: Usage | null): Usage {
   const { candidate: { request }, textBytes } = attempt;

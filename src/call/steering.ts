@@ -6,15 +6,21 @@ import type { Pricing } from "../observe/cost.ts";
 import type { ClientKey } from "./client_key.ts";
 import { hasBudget, type PresentedKey, refuseModel, refuseUnpriced } from "./permissions.ts";
 
-/** Members of a request by which a provider that is a router itself may choose another model or price. */
+/**
+ * Members of a request by which a provider that is a router itself may choose another model or
+ * price.
+ */
 export interface Steering {
-  /** Models that the request names beside its own, with the path of each. */
+  /** Models that the request names besides its own, with the path of each. */
   readonly models: readonly { readonly at: string; readonly model: string }[];
   /** The first member that names no model, or not as the gateway reads it; null for none. */
   readonly unread: string | null;
 }
 
-/** Maximum number of models that a request may name beside its own, for a key that is checked for each. */
+/**
+ * Maximum number of models that a request may name besides its own, for a key that is checked for
+ * each.
+ */
 const MAX_NAMED_MODELS = 100;
 
 /** Members that name further models. */
@@ -62,9 +68,9 @@ const PRESET = "@preset/";
 type Members = Iterable<readonly [name: string, value?: JsonValue | undefined]>;
 
 /**
- * Returns the members of a request that choose another model or price than the one that the key is checked
- * for; null for none, and for a key without `models` and budgets. `model` is that of a header, which wins.
- * Some servers ignore the case of names.
+ * Returns the members of a request that choose another model or price than the one that the key is
+ * checked for; null for none, and for a key without `models` and budgets. `model` is that of a
+ * header, which wins. Some servers ignore the case of names.
  */
 export function parseSteering(
   key: PresentedKey,
@@ -89,8 +95,8 @@ export function parseSteering(
 }
 
 /**
- * Returns the refusal of a query that chooses a model or price; null if it chooses none, or the key is not
- * checked for it. Some servers read such a parameter before the body.
+ * Returns the refusal of a query that chooses a model or price; null if it chooses none, or the key
+ * is not checked for it. Some servers read such a parameter before the body.
  */
 export function refuseQuery(key: PresentedKey, query: URLSearchParams): Failed<Refusal> | null {
   if (query.size === 0 || !isChecked(key)) return null;
@@ -138,7 +144,10 @@ function parseModels(name: string, list: JsonValue): Steering["models"] | null {
   return models;
 }
 
-/** Returns the models of tools that run at the provider with a model of their own, such as for images. */
+/**
+ * Returns the models of tools that run at the provider with a model of their own, such as for
+ * images.
+ */
 function parseToolModels(tools: JsonValue): Steering["models"] {
   return !Array.isArray(tools)
     ? []
@@ -149,7 +158,10 @@ function parseToolModels(tools: JsonValue): Steering["models"] {
     );
 }
 
-/** Returns the refusal of such members for a provider; null if the key may use each model that they name. */
+/**
+ * Returns the refusal of such members for a provider; null if the key may use each model that they
+ * name.
+ */
 export function refuseSteering(
   key: PresentedKey,
   pricing: Pricing,

@@ -60,7 +60,9 @@ function routeTable(generation: Generation): string[] {
   ]);
 }
 
-/** Returns a line for a route that matches every model and serves only those that its targets name. */
+/**
+ * Returns a line for a route that matches every model and serves only those that its targets name.
+ */
 function fixedModelLines({ models, targets }: Route): string[] {
   const open = targets.filter(({ weight }) => weight > 0);
   if (models !== null || open.length === 0 || open.some(({ model }) => model === null)) return [];
@@ -144,7 +146,10 @@ const REFUSED_OVER_COMPAT: Readonly<Partial<Record<Capability, string>>> = {
 /** Capabilities for requests that only a target with the Responses API can take. */
 const OVER_RESPONSES: readonly string[] = ["background_responses", "hosted_tools"];
 
-/** Returns one line for each capability that a target's provider does not declare, with what is refused. */
+/**
+ * Returns one line for each capability that a target's provider does not declare, with what is
+ * refused.
+ */
 function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
   const { type, capabilities } = provider.settings;
   const used = usedCapabilities(type);
@@ -159,8 +164,8 @@ function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
 }
 
 /**
- * Returns a line for each client key with a budget in USD and each route, if the key may use targets of
- * the route that have no price. Models that only clients name are not known here.
+ * Returns a line for each client key with a budget in USD and each route, if the key may use
+ * targets of the route that have no price. Models that only clients name are not known here.
  */
 function unpricedLines(generation: Generation): string[] {
   return generation.clientKeys.filter((key) => hasBudget(key, "nanoUsd")).flatMap((key) =>

@@ -20,7 +20,10 @@ export interface Command {
   readonly options: Options;
   /** True if the command writes files; all other commands give up the right before they run. */
   readonly writesFiles?: true;
-  /** True if the command starts worker processes; all other commands give up the right before they run. */
+  /**
+   * True if the command starts worker processes; all other commands give up the right before they
+   * run.
+   */
   readonly startsProcesses?: true;
   /** Runs the command; resolves with the exit code of the process. */
   run(options: OptionValues, terminal: Terminal): Promise<number>;

@@ -23,7 +23,10 @@ const PROVIDERS = [
 /** ID of a provider that stores responses and completions itself. */
 const NATIVE_ID = "native";
 
-/** Capabilities of the native provider, without Conversations: the gateway stores these for every provider. */
+/**
+ * Capabilities of the native provider, without Conversations: the gateway stores these for every
+ * provider.
+ */
 const NATIVE = {
   ...LIFECYCLES,
   embeddings_base64: true,
@@ -57,7 +60,9 @@ const CLAUDE_CODE = [
   ["claude-*", "messages"],
 ] as const;
 
-/** Command `switchyard demo`: serves the gateway over simulated providers and shows example calls. */
+/**
+ * Command `switchyard demo`: serves the gateway over simulated providers and shows example calls.
+ */
 export const demo: Command = {
   name: "demo",
   about: "Serves the gateway over simulated providers. It needs no key and no network.",

@@ -16,8 +16,9 @@ export interface Drained {
 }
 
 /**
- * Shuts a gateway down: first /ready reports the shutdown, then no more requests are accepted, at last
- * the calls in flight are cancelled, each with an error for its client. `hurry` ends the drain delay.
+ * Shuts a gateway down: first /ready reports the shutdown, then no more requests are accepted, at
+ * last the calls in flight are cancelled, each with an error for its client. `hurry` ends the drain
+ * delay.
  */
 export async function drain(
   { inFlight, world, log, shutDown }: Drained,
@@ -36,7 +37,10 @@ export async function drain(
   if (calls > 0) log.warn("calls were cut off: server.drain_timeout has passed", { calls });
   await atMost(LAST_BYTES_TIMEOUT_MS, world, closed);
 
-  /** Bounds the wait for connections: a request with an incomplete head would keep the process alive. */
+  /**
+   * Bounds the wait for connections: a request with an incomplete head would keep the process
+   * alive.
+   */
   async function quiet() {
     do {
       await inFlight.idle();
@@ -49,8 +53,9 @@ export async function drain(
 const PAGE_TIMEOUT_MS = 1_000;
 
 /**
- * Closes the listener of the admin page. It waits no longer than a second: a client that sends part of a
- * request, or reads no response, would keep the process alive, and what is to be written would be lost.
+ * Closes the listener of the admin page. It waits no longer than a second: a client that sends part
+ * of a request, or reads no response, would keep the process alive, and what is to be written would
+ * be lost.
  */
 export async function closePage(
   page: { close(): Promise<void> },

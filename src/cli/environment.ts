@@ -15,7 +15,9 @@ interface Account {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Provider accounts by environment variable; the default models are cheap ones for a first call. */
+/**
+ * Provider accounts by environment variable; the default models are cheap ones for a first call.
+ */
 const ACCOUNTS: readonly Account[] = [
   {
     id: "openai",
@@ -35,8 +37,9 @@ const NOTHING = "There is no ./config.yaml, no --config, and none of OPENAI_API_
   'or try "switchyard demo".';
 
 /**
- * Returns a configuration with one route over the accounts in the environment and `./.env`. With several
- * providers the requested model must name its provider: a plain name would be balanced over all.
+ * Returns a configuration with one route over the accounts in the environment and `./.env`. With
+ * several providers the requested model must name its provider: a plain name would be balanced over
+ * all.
  */
 export async function environmentConfig(environment: Variables): Promise<Offer> {
   const { variables, warnings } = await fillVariables(environment, ["."]);
@@ -77,9 +80,9 @@ function aboutText(offered: readonly Account[]): string {
 }
 
 /**
- * Returns the address of a local runtime from OLLAMA_HOST: a host, host:port or a URL. Without a scheme
- * the default port is 11434. A wildcard address becomes loopback. Invalid text is returned unchanged,
- * because the check of the configuration reports it.
+ * Returns the address of a local runtime from OLLAMA_HOST: a host, host:port or a URL. Without a
+ * scheme the default port is 11434. A wildcard address becomes loopback. Invalid text is returned
+ * unchanged, because the check of the configuration reports it.
  */
 export function ollamaUrl(written: string): string {
   const text = written.trim().replace(/^(["'])(.*)\1$/, "$2");

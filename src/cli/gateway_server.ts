@@ -56,8 +56,8 @@ export interface WorkerRole {
 }
 
 /**
- * Serves a configuration at its host and port. `openStore` opens the state store; `role` is null for a
- * gateway of one process.
+ * Serves a configuration at its host and port. `openStore` opens the state store; `role` is null
+ * for a gateway of one process.
  */
 export async function openGateway(
   whole: Config,

@@ -42,7 +42,10 @@ const TOPIC = "[TOPIC]";
 /** Comments in a page: which tests show its figures, and which script writes a part of it. */
 const COMMENT = /\n<!--[\s\S]*?-->\n/g;
 
-/** Command `switchyard help TOPIC`: prints a page of the documentation; without a topic, the list of all pages. */
+/**
+ * Command `switchyard help TOPIC`: prints a page of the documentation; without a topic, the list of
+ * all pages.
+ */
 export const help: Command = {
   name: "help",
   about: "Prints a page of the documentation, or the list of all pages.",

@@ -9,7 +9,10 @@ const PREFIX = "syk_";
 
 const SECRET_BYTES = 32;
 
-/** Command `switchyard key new NAME`: prints a new client key and its lines for the configuration file. */
+/**
+ * Command `switchyard key new NAME`: prints a new client key and its lines for the configuration
+ * file.
+ */
 export const keyNew: Command = {
   name: "key new",
   about: "Prints a new client key, which is stored nowhere, and its lines for the file.",
@@ -40,7 +43,9 @@ export const keyNew: Command = {
   },
 };
 
-/** Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts. */
+/**
+ * Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts.
+ */
 function yamlText(text: string): string {
   const isPlain = /^[A-Za-z][A-Za-z0-9._-]*$/.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);

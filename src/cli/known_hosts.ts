@@ -15,8 +15,8 @@ export const LIFECYCLES = {
 
 /**
  * Capabilities of the hosts that starter configurations name. Conversations are not among those of
- * openai: the gateway stores them for every provider, and a conversation at OpenAI could be used over
- * the Responses API of OpenAI only.
+ * openai: the gateway stores them for every provider, and a conversation at OpenAI could be used
+ * over the Responses API of OpenAI only.
  */
 export const KNOWN_HOSTS = {
   openai: {

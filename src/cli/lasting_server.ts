@@ -25,11 +25,11 @@ export interface LastingOptions {
 const LOOK_INTERVAL_MS = 1_000;
 
 /**
- * Serves requests until it is shut down. When the process has no descriptor left for a connection, the
- * runtime closes the listening socket for good, and the program would end with the last of its
+ * Serves requests until it is shut down. When the process has no descriptor left for a connection,
+ * the runtime closes the listening socket for good, and the program would end with the last of its
  * connections. The loss is not reported before that, so that the socket is opened once a second: as
- * long as there is one, its port is in use. The port of several processes is never in use: there the
- * kernel is asked for the socket.
+ * long as there is one, its port is in use. The port of several processes is never in use: there
+ * the kernel is queried for the socket.
  */
 export function serveLasting(
   { hostname, port, reusePort, sockets, onReopened }: LastingOptions,
@@ -59,8 +59,9 @@ export function serveLasting(
   }
 
   /**
-   * Ends the server that lost its socket before the newest one: the runtime holds what belongs to it until then. The
-   * newest one has connections: runtimes after 2.7.11 report the loss while they are open.
+   * Ends the server that lost its socket before the newest one: the runtime holds what belongs to
+   * it until then. The newest one has connections: runtimes after 2.7.11 report the loss while they
+   * are open.
    */
   async function endLost(): Promise<void> {
     if (lost !== null) await end(lost);
@@ -76,7 +77,10 @@ export function serveLasting(
     onReopened();
   }
 
-  /** True if the socket was lost. Where sockets cannot be reached, it shows with the last connection. */
+  /**
+   * True if the socket was lost. Where sockets cannot be reached, it shows with the last
+   * connection.
+   */
   function isLost(): boolean {
     if (sockets === null || descriptor === null) return servers.size === 0;
     return !isListenerAt(sockets, descriptor, addr);
@@ -91,7 +95,10 @@ export function serveLasting(
   };
 }
 
-/** Shuts a server down. One that has lost its socket fails with the loss, however late it is shut down. */
+/**
+ * Shuts a server down. One that has lost its socket fails with the loss, however late it is shut
+ * down.
+ */
 async function end(server: Deno.HttpServer<Deno.NetAddr>): Promise<void> {
   await server.shutdown().catch(() => {});
 }

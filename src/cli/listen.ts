@@ -13,7 +13,9 @@ export type Listening =
     readonly ok: true;
     /** Base URL of the server on this machine, without a trailing slash. */
     readonly url: string;
-    /** The same with the address that it listens on, which may mean every address of the machine. */
+    /**
+     * The same with the address that it listens on, which may mean every address of the machine.
+     */
     readonly boundUrl: string;
     /** Reason why TCP_NODELAY and connection limits are not available; null if they are. */
     readonly note: string | null;
@@ -101,8 +103,8 @@ export type FoundPort =
   | Extract<Listening, { readonly ok: false }>;
 
 /**
- * Returns the port for several processes; port 0 picks a free one. Without this check a second gateway
- * of the same user would take a part of the connections.
+ * Returns the port for several processes; port 0 picks a free one. Without this check a second
+ * gateway of the same user would take a part of the connections.
  */
 export function findPort(hostname: string, port: number): FoundPort {
   try {
@@ -130,7 +132,10 @@ export function stopped(stop: Cancellation): Promise<void> {
   return new Promise((resolve) => void stop.onCancel(() => resolve()));
 }
 
-/** Returns the URL of the server; a wildcard address becomes loopback, because clients cannot connect to it. */
+/**
+ * Returns the URL of the server; a wildcard address becomes loopback, because clients cannot
+ * connect to it.
+ */
 export function urlOf(hostname: string, port: number): string {
   const reached = hostname.replace(/^0\.0\.0\.0$/, "127.0.0.1").replace(/^::$/, "::1");
   return plainUrl(reached, port);

@@ -12,7 +12,10 @@ import { findPort, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A gateway whose requests are served by this process or by workers, or the reason why it cannot start. */
+/**
+ * A gateway whose requests are served by this process or by workers, or the reason why it cannot
+ * start.
+ */
 export type OpenedWorkers =
   | Reloadable & {
     readonly ok: true;
@@ -38,8 +41,8 @@ export function workerCount({ server }: Config): number {
 }
 
 /**
- * Serves a configuration in several worker processes on one port. This process serves no requests: it
- * restarts workers, hands configurations to them and adds their metrics together.
+ * Serves a configuration in several worker processes on one port. This process serves no requests:
+ * it restarts workers, hands configurations to them and adds their metrics together.
  */
 export async function openWorkers(
   config: Config,

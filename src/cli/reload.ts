@@ -26,7 +26,9 @@ export interface Origin {
 
 /** Reads the configuration again, on request. */
 export interface Reloader {
-  /** Requests a reload; resolves when the current file has been read. A running reload is repeated. */
+  /**
+   * Requests a reload; resolves when the current file has been read. A running reload is repeated.
+   */
   request(): Promise<void>;
 }
 
@@ -36,7 +38,10 @@ export interface Read {
   readonly warnings: readonly string[];
 }
 
-/** Returns a reloader of a gateway; `first` is the configuration at start, whose warnings are logged. */
+/**
+ * Returns a reloader of a gateway; `first` is the configuration at start, whose warnings are
+ * logged.
+ */
 export function newReloader(gateway: Reloadable, origin: Origin, first: Read): Reloader {
   const { log } = gateway;
   let latest = first.config;
@@ -92,7 +97,10 @@ function leftOutLines(leftOut: readonly string[]): readonly string[] {
   return leftOut.map((provider) => `broken provider left out: ${provider}`);
 }
 
-/** Returns the configuration that a running gateway can apply, and the changed keys that need a restart. */
+/**
+ * Returns the configuration that a running gateway can apply, and the changed keys that need a
+ * restart.
+ */
 function applicable(running: Config, file: Config, before: Config, { override }: Origin) {
   const next = override(file);
   const { server, telemetry, observability, state, admin } = running;

@@ -20,7 +20,10 @@ export const REQUEST_FORMS: RequestForms = {
   plainRequest,
 };
 
-/** Returns the function that prepares the simplest request of a path, matched as a type, for a target. */
+/**
+ * Returns the function that prepares the simplest request of a path, matched as a type, for a
+ * target.
+ */
 function plainRequest(path: string, type: RequestType): (target: Target) => Result<unknown> {
   if (path === COUNT_PATH) {
     return (target) => refuseUncountable(target) ?? preparePlainQuestion(target);

@@ -33,7 +33,10 @@ export const COMMANDS: readonly Command[] = [
   help,
 ];
 
-/** Runs the command in the arguments. Returns the exit code: 0, 1 after a failure, 2 for wrong usage. */
+/**
+ * Runs the command in the arguments. Returns the exit code: 0, 1 after a failure, 2 for wrong
+ * usage.
+ */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const words = args.slice(0, args[0]?.startsWith("-") ? 0 : 2);
   const all = [...COMMANDS, worker];

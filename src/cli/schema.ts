@@ -1,7 +1,9 @@
 import { configJsonSchema } from "../config/json_schema.ts";
 import { type Command, OK_STATUS } from "./command.ts";
 
-/** Command `switchyard schema`: prints the JSON Schema for editors that check and complete the file. */
+/**
+ * Command `switchyard schema`: prints the JSON Schema for editors that check and complete the file.
+ */
 export const schema: Command = {
   name: "schema",
   about: "Prints the JSON Schema of the configuration file.",

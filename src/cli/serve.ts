@@ -22,7 +22,10 @@ import type { Terminal } from "./terminal.ts";
 
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 
-/** Default command `switchyard --config FILE`: serves until a stop signal, then finishes calls in flight. */
+/**
+ * Default command `switchyard --config FILE`: serves until a stop signal, then finishes calls in
+ * flight.
+ */
 export const serve: Command = {
   name: "",
   // Only until the state store is open.

@@ -61,8 +61,8 @@ function simulatorText(url: string, models: readonly string[]): string {
 const BEGIN_TIMEOUT_MS = 5_000;
 
 /**
- * Serves the simulator on loopback; port 0 picks a free one. Closing waits for the requests in flight;
- * those that have no response after `BEGIN_TIMEOUT_MS` are ended.
+ * Serves the simulator on loopback; port 0 picks a free one. Closing waits for the requests in
+ * flight; those that have no response after `BEGIN_TIMEOUT_MS` are ended.
  */
 export function serveSimulator(world: World, port: number): Listening {
   const { handle, end } = newEndingHandler(newSimulator(world));

@@ -5,7 +5,9 @@ import { columns } from "./help.ts";
 
 const DEFAULT_PORT = 6379;
 
-/** Returns where a state store is: the path of a file, or a server with its prefix; no credentials. */
+/**
+ * Returns where a state store is: the path of a file, or a server with its prefix; no credentials.
+ */
 export function placeText({ store, sqlite, valkey }: StateSettings): string {
   if (store !== "valkey") return sqlite.path;
   const { hostname = "", port = "", pathname = "" } = URL.parse(valkey.url) ?? {};
@@ -16,7 +18,9 @@ export function placeText({ store, sqlite, valkey }: StateSettings): string {
   return `${server}, database ${database}, prefix ${valkey.prefix}`;
 }
 
-/** Returns the report of a state store: its place, its size by type, and the ages of its records. */
+/**
+ * Returns the report of a state store: its place, its size by type, and the ages of its records.
+ */
 export function infoText(settings: StateSettings, info: StateInfo): string {
   const { types, oldestMs, newestMs } = info;
   const facts = [

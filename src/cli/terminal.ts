@@ -8,11 +8,14 @@ export interface Terminal {
   out(text: string): void;
   /** Writes log lines and problems to stderr. */
   err(text: Line): void;
-  /** Creates a file that only its owner can read. Returns null, or the reason as the predicate of a sentence. */
+  /**
+   * Creates a file that only its owner can read. Returns null, or the reason as the predicate of a
+   * sentence.
+   */
   create(path: string, text: string): string | null;
   /**
-   * Gives up the right to write files, for the rest of the process. A file that is open, such as that
-   * of the state store, can still be written.
+   * Gives up the right to write files, for the rest of the process. A file that is open, such as
+   * that of the state store, can still be written.
    */
   dropWriteAccess(): void;
   /** Gives up the right to start processes, for the rest of the process. */
@@ -23,15 +26,18 @@ export interface Terminal {
   /** Returns the size of the terminal that stdout is; null if it is a file or a pipe. */
   size(): { readonly columns: number; readonly rows: number } | null;
   /**
-   * Returns a cancellation for the stop signal. Commands that serve call it once. A second signal runs
-   * `atOnce`, then ends the process.
+   * Returns a cancellation for the stop signal. Commands that serve call it once. A second signal
+   * runs `atOnce`, then ends the process.
    */
   stop(atOnce?: () => void): Cancellation;
   /** Calls the task on each reload signal. Returns an unsubscribe function. */
   onReload(task: () => void): () => void;
 }
 
-/** Returns the terminal of this process. Callers flush it at the end: stderr is written in the background. */
+/**
+ * Returns the terminal of this process. Callers flush it at the end: stderr is written in the
+ * background.
+ */
 export function realTerminal(): Terminal & { flush(): Promise<void> } {
   const encoder = new TextEncoder();
   const errors = newLogWriter(Deno.stderr);
@@ -104,8 +110,8 @@ function removed(path: string): string {
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 /**
- * Ignores the signals of a worker process: a service manager and a terminal send them to all processes,
- * and the parent of the workers decides what they mean.
+ * Ignores the signals of a worker process: a service manager and a terminal send them to all
+ * processes, and the parent of the workers decides what they mean.
  */
 export function ignoreSignals(): void {
   for (const [name] of ENDING) Deno.addSignalListener(name, () => {});

@@ -95,12 +95,14 @@ async function boundedText(response: Incoming): Promise<string> {
 /** Width of output that is no terminal. */
 const PIPE = { columns: 120, rows: null, isColoured: false };
 
-/** Sequences of terminals: cursor to the top left, clear to the end of the line and of the screen. */
+/**
+ * Sequences of terminals: cursor to the top left, clear to the end of the line and of the screen.
+ */
 const HOME = "\x1b[H", CLEAR_LINE = "\x1b[K", CLEAR_BELOW = "\x1b[J";
 
 /**
- * Sequences that enter and leave the alternate screen, with the cursor hidden and line wrap off: wide
- * characters would wrap.
+ * Sequences that enter and leave the alternate screen, with the cursor hidden and line wrap off:
+ * wide characters would wrap.
  */
 const OPEN_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l", CLOSE_SCREEN = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 

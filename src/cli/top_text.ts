@@ -28,8 +28,8 @@ const MAX_FINISHED = 20;
 const MAX_RATE_SECONDS = 60;
 
 /**
- * Returns the view of a new snapshot, which has only what is new in the stream since the earlier one.
- * The first snapshot after a lost connection has everything again.
+ * Returns the view of a new snapshot, which has only what is new in the stream since the earlier
+ * one. The first snapshot after a lost connection has everything again.
  */
 export function nextView(latest: TopView | null, snapshot: Snapshot): TopView {
   const earlier = latest?.isLive ? latest : null;
@@ -64,7 +64,9 @@ export function renderTop(view: TopView, screen: TopScreen): readonly string[] {
   });
 }
 
-/** A line with its style, a parameter of the terminal's "select graphic rendition"; null for none. */
+/**
+ * A line with its style, a parameter of the terminal's "select graphic rendition"; null for none.
+ */
 interface Line {
   readonly text: string;
   readonly style: number | null;

@@ -1,8 +1,14 @@
-/** Characters that would end a line, reorder its text, control a terminal, or show as nothing or a blank. */
+/**
+ * Characters that would end a line, reorder its text, control a terminal, or show as nothing or a
+ * blank.
+ */
 const UNSEEN =
   /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--[\ufe0e\ufe0f]]/gv;
 
-/** Returns a text with each character escaped that a terminal would act on or not show: clients choose names. */
+/**
+ * Returns a text with each character escaped that a terminal would act on or not show: clients
+ * choose names.
+ */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (unit) => `\\u{${unit.codePointAt(0)?.toString(16)}}`);
 }

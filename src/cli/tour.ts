@@ -120,8 +120,8 @@ const MAX_TOKENS_COUNT = 1000;
 const GREETING = "Say hello to the Messages API.";
 
 /**
- * Sends a request of the Messages API and returns the content blocks of the message as one line of text,
- * without a line break. Rejects if stopped.
+ * Sends a request of the Messages API and returns the content blocks of the message as one line of
+ * text, without a line break. Rejects if stopped.
  */
 async function messageLine(
   model: string,
@@ -164,8 +164,8 @@ interface FollowUp {
 }
 
 /**
- * Creates a response that calls a function, and continues it with the function result only: the gateway
- * stores the earlier items. Rejects if stopped.
+ * Creates a response that calls a function, and continues it with the function result only: the
+ * gateway stores the earlier items. Rejects if stopped.
  */
 async function followUp(
   model: string,

@@ -36,7 +36,9 @@ const FORMATS: Readonly<Record<string, (report: UsageReport) => string>> = {
 /** Command `switchyard usage`: shows what client keys have used. */
 export const usage: Command = newUsageCommand(openStateStore, () => Date.now());
 
-/** Returns the command `usage`; `openStore` opens the store of a configuration, `wall` is the clock. */
+/**
+ * Returns the command `usage`; `openStore` opens the store of a configuration, `wall` is the clock.
+ */
 export function newUsageCommand(
   openStore: typeof openStateStore,
   wall: () => number,
@@ -134,7 +136,10 @@ function usageText(report: UsageReport): string {
   return [`${period}:`, "", ...padded, ""].join("\n");
 }
 
-/** Returns a name without the control characters that a terminal would act on: clients choose models. */
+/**
+ * Returns a name without the control characters that a terminal would act on: clients choose
+ * models.
+ */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

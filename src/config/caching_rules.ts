@@ -3,7 +3,10 @@ import { parseBoolean, parseNumber } from "./fields.ts";
 import type { Problem } from "./problems.ts";
 import { type Config, MAX_CACHE_BYTES, type WrittenConfig } from "./schema.ts";
 
-/** Returns the problems between the keys of `caching`, and with `state`. Takes the values before defaults. */
+/**
+ * Returns the problems between the keys of `caching`, and with `state`. Takes the values before
+ * defaults.
+ */
 export function cachingProblems(caching: unknown, state: unknown): Problem[] {
   if (!isObject(caching)) return [];
   return [...sharedProblems(caching, state), ...sizeProblems(caching)];
@@ -35,7 +38,9 @@ function sizeProblems(caching: JsonObject): Problem[] {
   }];
 }
 
-/** Returns the cache settings with the default of `max_entry_bytes` capped by a smaller `max_bytes`. */
+/**
+ * Returns the cache settings with the default of `max_entry_bytes` capped by a smaller `max_bytes`.
+ */
 export function completeCaching(caching: WrittenConfig["caching"]): WrittenConfig["caching"] {
   const { max_entry_bytes, max_bytes } = caching;
   return { ...caching, max_entry_bytes: Math.min(max_entry_bytes, max_bytes) };

@@ -5,8 +5,8 @@ import type { Problem } from "./problems.ts";
 import type { ClientKeyConfig, Config } from "./schema.ts";
 
 /**
- * Returns a warning for each setting of client keys and groups that is likely a mistake. `wallMs` is
- * the current Unix time in milliseconds.
+ * Returns a warning for each setting of client keys and groups that is likely a mistake. `wallMs`
+ * is the current Unix time in milliseconds.
  */
 export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
   const { enabled, provider, api_key: { keys } } = config.security;
@@ -32,7 +32,9 @@ function warning(path: Problem["path"], text: string): Problem {
   return { path, text, at: "value" };
 }
 
-/** Returns a warning for each repeated key: the first client with a key is found, never the second. */
+/**
+ * Returns a warning for each repeated key: the first client with a key is found, never the second.
+ */
 function repeatedSecrets(keys: readonly ClientKeyConfig[]): Problem[] {
   const digests = new Set<string>();
   return keys.flatMap(({ value = "", sha256 }, index): Problem[] => {
@@ -71,7 +73,9 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
   });
 }
 
-/** Returns a warning for each label that nothing uses, and for each use of a label that no key has. */
+/**
+ * Returns a warning for each label that nothing uses, and for each use of a label that no key has.
+ */
 function labelWarnings({ security, observability, routing }: Config): Problem[] {
   const { keys } = security.api_key;
   const matched = routing.routes.flatMap(({ match }) => Object.keys(match.labels));

@@ -8,9 +8,10 @@ import { isAlias, isMap, isScalar, isSeq } from "yaml";
 const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)$/;
 
 /**
- * Returns the file's value with each member converted to the type of its key, as `coerceMembers` does. A value
- * that is valid as written has nothing to convert, unless a number has more digits than a double. Measured: the
- * JSON Schema, which only the conversion needs, is a tenth of the start of the gateway.
+ * Returns the file's value with each member converted to the type of its key, as `coerceMembers`
+ * does. A value that is valid as written has nothing to convert, unless a number has more digits
+ * than a double. Measured: the JSON Schema, which only the conversion needs, is a tenth of the
+ * start of the gateway.
  */
 export function coerce(value: unknown, mark: Mark): unknown {
   if (!isObject(value)) return value;
@@ -26,9 +27,10 @@ function hasInexactInteger(value: unknown): boolean {
 }
 
 /**
- * Converts each member to the type of its key. A section without content becomes an empty mapping or list. A
- * number or boolean where the schema expects text becomes its source text. A number with several written forms
- * (`1.0`, `0x10`, `1e5`) stays a number, because the intended text is unknown.
+ * Converts each member to the type of its key. A section without content becomes an empty mapping
+ * or list. A number or boolean where the schema expects text becomes its source text. A number with
+ * several written forms (`1.0`, `0x10`, `1e5`) stays a number, because the intended text is
+ * unknown.
  */
 export function coerceMembers(value: JsonObject, mark: Mark): object {
   return coerceObject(value, mark, typedJsonSchema());
@@ -59,7 +61,10 @@ function coerceValue(value: unknown, mark: Mark | undefined, schema: unknown): u
   return isUnambiguous ? mark.written : value;
 }
 
-/** Position of a value in the file: the offsets of its key and of its value, and those of its members. */
+/**
+ * Position of a value in the file: the offsets of its key and of its value, and those of its
+ * members.
+ */
 export interface Mark {
   readonly key: number | null;
   readonly value: number;

@@ -4,9 +4,14 @@ import type { Path } from "./problems.ts";
 import { completeProvider } from "./provider_rules.ts";
 import { PROVIDER_ID, providerSchema } from "./provider_schema.ts";
 
-/** Formats paths and provider IDs of one file for messages. A key that may be a secret is shown as `(key)`. */
+/**
+ * Formats paths and provider IDs of one file for messages. A key that may be a secret is shown as
+ * `(key)`.
+ */
 export interface Names {
-  /** Returns a path in dotted form, such as `routing.routes[0].name`; `config` for the whole file. */
+  /**
+   * Returns a path in dotted form, such as `routing.routes[0].name`; `config` for the whole file.
+   */
   pathText(path: Path): string;
   /** Returns the ID of a provider, or `(key)` if it may be a secret. */
   providerText(id: string): string;
@@ -22,9 +27,10 @@ const PLAIN_WORD = /^[A-Za-z][A-Za-z_-]{0,37}\d{0,2}$/;
 
 /**
  * Returns the names for a file with this plain value. A YAML mistake (`? secret`, `{secret}`,
- * `secret:`) turns a value into a key without a value. A key is therefore shown only if it looks like
- * a word and has a value or is a known key at its path. A provider ID may look like a secret. It is
- * shown if a route names it, if it is valid without settings, or if it is a word above a mapping.
+ * `secret:`) turns a value into a key without a value. A key is therefore shown only if it looks
+ * like a word and has a value or is a known key at its path. A provider ID may look like a secret.
+ * It is shown if a route names it, if it is valid without settings, or if it is a word above a
+ * mapping.
  */
 export function newNames(root: unknown): Names {
   const providers = isObject(root) && isObject(root.providers) ? root.providers : {};
@@ -63,7 +69,9 @@ export function newNames(root: unknown): Names {
   };
 }
 
-/** Returns a name cut to its maximum length: log lines are cut too, and the problem follows the ID. */
+/**
+ * Returns a name cut to its maximum length: log lines are cut too, and the problem follows the ID.
+ */
 function shortened(name: string): string {
   return name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}…` : name;
 }
@@ -74,7 +82,10 @@ function inside(value: unknown, step: string | number): unknown {
   return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }
 
-/** Returns a check that is true for the ID of a provider that a route names, or that needs no settings. */
+/**
+ * Returns a check that is true for the ID of a provider that a route names, or that needs no
+ * settings.
+ */
 function newIdCheck(root: unknown): (id: string) => boolean {
   const referenced = referencedProviders(root);
   const empty = providerSchema.parse({});

@@ -13,9 +13,9 @@ export interface Expanded {
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:-)([^}]*))?\}|\$\{/g;
 
 /**
- * Returns the text with `${NAME}` and `${NAME:-default}` replaced. The default also replaces an empty
- * value, as in a shell. `$${` becomes `${`; any other `$` is unchanged. Inserted values are not
- * expanded.
+ * Returns the text with `${NAME}` and `${NAME:-default}` replaced. The default also replaces an
+ * empty value, as in a shell. `$${` becomes `${`; any other `$` is unchanged. Inserted values are
+ * not expanded.
  */
 export function expand(text: string, variables: Variables): Expanded {
   const missing = new Set<string>();

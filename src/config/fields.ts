@@ -18,7 +18,10 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // Tab is the only control character allowed in a field value; fetch accepts only Latin-1.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Returns text that is a YAML number as a number (variables expand to text); any other value unchanged. */
+/**
+ * Returns text that is a YAML number as a number (variables expand to text); any other value
+ * unchanged.
+ */
 export function parseNumber(value: unknown): unknown {
   if (typeof value !== "string" || !NUMBER.test(value.trim())) return value;
   return Number(value.trim());
@@ -57,7 +60,9 @@ export function text() {
   return z.string().regex(/\S/, { error: "must not be blank" });
 }
 
-/** Returns the schema of a duration of at least `minMs` milliseconds; its output is in milliseconds. */
+/**
+ * Returns the schema of a duration of at least `minMs` milliseconds; its output is in milliseconds.
+ */
 export function duration(minMs: number) {
   return z.string({ error: "must be a duration with a unit, such as 30s" })
     .regex(DURATION, {

@@ -42,7 +42,10 @@ export function newKnownKeys(): KnownKeys {
   };
 }
 
-/** Returns the schema of a member or an item of a value with this schema; undefined if there is none. */
+/**
+ * Returns the schema of a member or an item of a value with this schema; undefined if there is
+ * none.
+ */
 export function schemaBelow(schema: unknown, step: string | number): unknown {
   if (!isObject(schema)) return undefined;
   if (typeof step === "number") return schema.items;

@@ -20,12 +20,16 @@ import { parseSource, type Source } from "./yaml_source.ts";
 import { unusedWarnings } from "./unused_keys.ts";
 import { workerWarnings } from "./worker_rules.ts";
 
-/** A configuration, or all problems of its file: one line each, never with a value from the file. */
+/**
+ * A configuration, or all problems of its file: one line each, never with a value from the file.
+ */
 export type Loaded =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Result of a reload: a configuration, maybe without broken providers, or the problems of the file. */
+/**
+ * Result of a reload: a configuration, maybe without broken providers, or the problems of the file.
+ */
 export type Reloaded =
   | {
     readonly ok: true;
@@ -39,8 +43,8 @@ export type Reloaded =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Returns the configuration of a file. Variables come from the environment, then from `.env` next to
- * the file, then from `.env` in the working directory. A file that cannot be read is a problem.
+ * Returns the configuration of a file. Variables come from the environment, then from `.env` next
+ * to the file, then from `.env` in the working directory. A file that cannot be read is a problem.
  */
 export async function load(path: string, environment: Variables): Promise<Loaded> {
   const read = await readConfig(path, environment);
@@ -70,8 +74,9 @@ function configIn(source: Source, outside: Outside): Loaded {
 }
 
 /**
- * Returns the configuration of a text as `parseConfig` does, but omits broken providers and the targets
- * and fallbacks that name them. The text is refused if no provider or a route without target remains.
+ * Returns the configuration of a text as `parseConfig` does, but omits broken providers and the
+ * targets and fallbacks that name them. The text is refused if no provider or a route without
+ * target remains.
  */
 export function parseReload(text: string, variables: Variables): Reloaded {
   return salvagedIn(parseSource(text, variables), NOTHING_OUTSIDE);
@@ -122,7 +127,10 @@ async function readConfig(path: string, environment: Variables) {
   return { ok: true, source, outside, warnings: filled.warnings } as const;
 }
 
-/** Returns the problems as lines, with the warnings of unset variables at the same paths: often the cause. */
+/**
+ * Returns the problems as lines, with the warnings of unset variables at the same paths: often the
+ * cause.
+ */
 function problemLines(source: Source, problems: readonly Problem[]): string[] {
   const places = new Set(problems.map(({ path }) => JSON.stringify(path)));
   const reasons = source.warnings.filter(({ path }) => places.has(JSON.stringify(path)));

@@ -4,7 +4,10 @@ import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 import { isLoopbackName } from "../core/authority.ts";
 
-/** Returns the problems between the keys of `data_sharing` and `general`. Takes values before defaults. */
+/**
+ * Returns the problems between the keys of `data_sharing` and `general`. Takes values before
+ * defaults.
+ */
 export function outboundProblems(sharing: unknown, general: unknown = {}): Problem[] {
   if (!isObject(sharing)) return [];
   const isOn = parseBoolean(sharing.enabled) === true;
@@ -17,7 +20,10 @@ export function outboundProblems(sharing: unknown, general: unknown = {}): Probl
   return isObject(general) ? identityProblems(general) : [];
 }
 
-/** A missing key has no position in the file: it is reported at `data_sharing.enabled`, which requires it. */
+/**
+ * A missing key has no position in the file: it is reported at `data_sharing.enabled`, which
+ * requires it.
+ */
 function identityProblems(general: Readonly<Record<string, unknown>>): Problem[] {
   const names = ["api_key", "backend_url"] as const;
   const missing = names.filter((name) => (general[name] ?? null) === null);

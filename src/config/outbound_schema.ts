@@ -10,7 +10,10 @@ const ownAddress = z.string().superRefine((written, context) => {
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** Returns the problem of an address with credentials, which could appear in logs; null if it has none. */
+/**
+ * Returns the problem of an address with credentials, which could appear in logs; null if it has
+ * none.
+ */
 function userProblem(written: string): string | null {
   const url = URL.parse(written);
   return url?.username === "" && url.password === ""

@@ -1,7 +1,9 @@
 /** Path of a value in the file: keys and list indices. */
 export type Path = readonly (string | number)[];
 
-/** A problem or warning about one path of the file. Its text never contains a value from the file. */
+/**
+ * A problem or warning about one path of the file. Its text never contains a value from the file.
+ */
 export interface Problem {
   readonly path: Path;
   readonly text: string;

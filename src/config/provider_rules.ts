@@ -87,13 +87,19 @@ function sentProblems(written: JsonObject, key: string | null, path: Path): Prob
   return [{ path: [...path, key], text: NOT_A_HEADER_VALUE, at: "value" }];
 }
 
-/** True if a URL ends in /v1: local runtimes serve Chat Completions there, and their native protocol elsewhere. */
+/**
+ * True if a URL ends in /v1: local runtimes serve Chat Completions there, and their native protocol
+ * elsewhere.
+ */
 function isOtherApi(url: string): boolean {
   const [address = ""] = url.split("?", 1);
   return /\/v1\/*$/.test(address);
 }
 
-/** Version 2026-10-21 has no sampling fields; the older one limits temperature to 1 (Messages API, create). */
+/**
+ * Version 2026-10-21 has no sampling fields; the older one limits temperature to 1 (Messages API,
+ * create).
+ */
 function samplingProblems(written: JsonObject, type: ProviderType, path: Path): Problem[] {
   if (type !== "messages") return [];
   if (written.api_version !== "2026-10-21") {
@@ -189,7 +195,10 @@ function knownUrl(id: string, type: ProviderType): string | null {
   return type === "messages" ? MESSAGES_URL : null;
 }
 
-/** Returns a provider with the defaults of its ID, type and profile; null if its type or address is unknown. */
+/**
+ * Returns a provider with the defaults of its ID, type and profile; null if its type or address is
+ * unknown.
+ */
 export function completeProvider(
   id: string,
   written: WrittenProvider,

@@ -37,7 +37,9 @@ const baseUrl = z.string().superRefine((written, context) => {
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** Returns the problem of an address that must not have a query or a fragment; null if it is valid. */
+/**
+ * Returns the problem of an address that must not have a query or a fragment; null if it is valid.
+ */
 export function addressProblem(written: string): string | null {
   return urlProblem(written) ??
     (/[?#]/.test(written) ? "must not contain a query or a fragment" : null);

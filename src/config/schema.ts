@@ -10,7 +10,10 @@ import { stateSchema } from "./state_schema.ts";
 /** Maximum number of `observability.key_labels`: each one multiplies the series of the metrics. */
 const MAX_REPORTED_LABELS = 8;
 
-/** The default of `server.max_upload`: the Python SDK sends the parts of an upload in requests of 64 MiB and their form. */
+/**
+ * The default of `server.max_upload`: the Python SDK sends the parts of an upload in requests of 64
+ * MiB and their form.
+ */
 const MAX_UPLOAD_BYTES = 68 * 1024 * 1024;
 
 /** The default of `server.max_body_memory` and `server.max_response_memory`. */
@@ -182,8 +185,8 @@ const price = section({
 });
 
 /**
- * Returns the problem of a price: both prices of tokens belong together, and a price without them needs
- * one by image, minute or character. Null if it is valid.
+ * Returns the problem of a price: both prices of tokens belong together, and a price without them
+ * needs one by image, minute or character. Null if it is valid.
  */
 function priceProblem(
   written: Readonly<Record<string, unknown>>,
@@ -217,8 +220,8 @@ const observability = section({
 });
 
 /**
- * Context in which the schema checks a file: the library would otherwise generate code for each object of the
- * schema, which takes a tenth of the start, for a file that is read once.
+ * Context in which the schema checks a file: the library would otherwise generate code for each
+ * object of the schema, which takes a tenth of the start, for a file that is read once.
  */
 export const READ_ONCE = { jitless: true } as const;
 
@@ -313,7 +316,10 @@ export type ProviderConfig = Frozen<
   }
 >;
 
-/** A valid, complete and frozen configuration. Keys have the names of the file; durations are milliseconds. */
+/**
+ * A valid, complete and frozen configuration. Keys have the names of the file; durations are
+ * milliseconds.
+ */
 export type Config = Frozen<
   Omit<WrittenConfig, "providers"> & { providers: Record<string, ProviderConfig> }
 >;

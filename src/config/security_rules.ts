@@ -18,7 +18,10 @@ export function securityProblems(security: unknown): Problem[] {
   ];
 }
 
-/** Request headers whose values are sent to providers, log lines or the dashboard; a client key must not be. */
+/**
+ * Request headers whose values are sent to providers, log lines or the dashboard; a client key must
+ * not be.
+ */
 const FORWARDED_HEADERS = [
   "x-gateway-provider",
   "x-gateway-model",

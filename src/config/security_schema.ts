@@ -18,8 +18,8 @@ export const webOrigin = z.string().regex(ORIGIN, {
 });
 
 /**
- * Schema of a secret that is sent in a header; blank text means none. Characters that a header cannot
- * carry are refused, because such a secret would never match.
+ * Schema of a secret that is sent in a header; blank text means none. Characters that a header
+ * cannot carry are refused, because such a secret would never match.
  */
 export const secretValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?|\s*)$/, {
   error: "must be one line of printable ASCII characters without blanks around it",

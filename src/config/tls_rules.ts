@@ -20,8 +20,8 @@ export interface Outside {
 }
 
 /**
- * Inputs without TLS files, without a proxy, in the working directory, and at a time at which nothing
- * has expired.
+ * Inputs without TLS files, without a proxy, in the working directory, and at a time at which
+ * nothing has expired.
  */
 export const NOTHING_OUTSIDE: Outside = {
   files: new Map(),
@@ -147,7 +147,9 @@ function isKeyOf(cert: string, key: string): boolean {
   }
 }
 
-/** Connections through a proxy are opened by the runtime, which verifies only the host of the URL. */
+/**
+ * Connections through a proxy are opened by the runtime, which verifies only the host of the URL.
+ */
 function proxyProblems(
   { server_name }: JsonObject,
   baseUrl: unknown,
@@ -185,7 +187,10 @@ export function completeTls(
 /** Headers that authenticate the gateway to a provider. */
 const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
 
-/** Returns a warning for each provider whose address makes TLS settings useless or exposes credentials. */
+/**
+ * Returns a warning for each provider whose address makes TLS settings useless or exposes
+ * credentials.
+ */
 export function tlsWarnings({ providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, { base_url, api_keys, headers, tls }]) => {
     const url = URL.parse(base_url);

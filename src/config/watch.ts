@@ -17,9 +17,9 @@ export interface ConfigWatch {
 
 /**
  * Watches the directory of a configuration file. The directory outlives the file: the file may be
- * written, replaced, removed for a time, or reached through a symbolic link that is swapped. Changes
- * of `.env` next to it count too. The task may run without a change, so it must compare contents.
- * Returns null if the system does not allow a watch.
+ * written, replaced, removed for a time, or reached through a symbolic link that is swapped.
+ * Changes of `.env` next to it count too. The task may run without a change, so it must compare
+ * contents. Returns null if the system does not allow a watch.
  */
 export function watchConfig(path: string): ConfigWatch | null {
   const file = resolve(path);
@@ -70,7 +70,9 @@ export interface Debounce {
   cancel(): void;
 }
 
-/** Calls `task` once no event has arrived for 100 ms, and at the latest 1 s after the first event. */
+/**
+ * Calls `task` once no event has arrived for 100 ms, and at the latest 1 s after the first event.
+ */
 export function newDebounce(task: () => void, clock: Pick<World, "now" | "after">): Debounce {
   let waitingSinceMs: number | null = null;
   let cancel = () => {};
@@ -98,8 +100,8 @@ function newWatcher(directory: string): Deno.FsWatcher | null {
 
 /**
  * True if an event may have changed the file. A read does not. A write counts only for the watched
- * names, because a log file in the same directory is written continuously. A created or removed entry
- * always counts: it may be a symbolic link on the path to the file.
+ * names, because a log file in the same directory is written continuously. A created or removed
+ * entry always counts: it may be a symbolic link on the path to the file.
  */
 export function isRelevant({ kind, paths }: Deno.FsEvent, names: ReadonlySet<string>): boolean {
   switch (kind) {

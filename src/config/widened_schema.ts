@@ -66,7 +66,9 @@ export function isEmptyAllowed({ type, minItems, default: usual = [] }: JsonObje
   return type === "object" || type === "array" && isEmptyList;
 }
 
-/** True if a number or a boolean is accepted as text for this schema. A duration requires its unit. */
+/**
+ * True if a number or a boolean is accepted as text for this schema. A duration requires its unit.
+ */
 export function isTextMeant({ type, pattern }: JsonObject): boolean {
   return type === "string" && pattern !== DURATION.source;
 }
@@ -80,7 +82,10 @@ function widenedText(schema: JsonObject): JsonObject {
   return anyOf(schema, others);
 }
 
-/** Returns a choice of schemas. Description and default stay outside it, because editors read them there. */
+/**
+ * Returns a choice of schemas. Description and default stay outside it, because editors read them
+ * there.
+ */
 function anyOf(schema: JsonObject, others: readonly JsonObject[]): JsonObject {
   const { description, default: usual, ...type } = schema;
   return {

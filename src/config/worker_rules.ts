@@ -8,8 +8,8 @@ import type { BudgetConfig, Config } from "./schema.ts";
 const OWN_STORES: readonly unknown[] = ["memory", "sqlite"];
 
 /**
- * Returns the problems of several workers with other settings. Takes the value before defaults. `auto`
- * counts as several, so that a file is valid on each machine or on none.
+ * Returns the problems of several workers with other settings. Takes the value before defaults.
+ * `auto` counts as several, so that a file is valid on each machine or on none.
  */
 export function workerProblems({ server, state, admin }: JsonObject): Problem[] {
   if (!isObject(server) || !hasSeveral(server.workers)) return [];
@@ -39,8 +39,8 @@ function problem(text: string): Problem {
 }
 
 /**
- * Returns a warning for each divided limit that is less than the number of workers, because each permits 1, and
- * for body memory of which the shares have room for less than an upload.
+ * Returns a warning for each divided limit that is less than the number of workers, because each
+ * permits 1, and for body memory of which the shares have room for less than an upload.
  */
 export function workerWarnings(config: Config): Problem[] {
   const { workers } = config.server;

@@ -5,7 +5,10 @@ import { type Names, newNames } from "./display_names.ts";
 import { describe, type Path, type Problem } from "./problems.ts";
 import { parseTree } from "./yaml_tree.ts";
 
-/** A parsed file: its plain value, its problems and warnings so far, and the positions of its values. */
+/**
+ * A parsed file: its plain value, its problems and warnings so far, and the positions of its
+ * values.
+ */
 export interface Source {
   /** The value, converted to the types of its keys; undefined if the text is not valid YAML. */
   readonly value: unknown;
@@ -19,7 +22,9 @@ export interface Source {
 /** Maximum length of a configuration file. */
 const MAX_FILE_CHARS = 1024 * 1024;
 
-/** Parses YAML 1.2, which includes JSON. Text beyond 1 MiB, tags and several documents are problems. */
+/**
+ * Parses YAML 1.2, which includes JSON. Text beyond 1 MiB, tags and several documents are problems.
+ */
 export function parseSource(text: string, variables: Variables): Source {
   const counter = new LineCounter();
   if (text.length > MAX_FILE_CHARS) {

@@ -67,7 +67,9 @@ export function isLocalName(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
 }
 
-/** The same for a host name or IP address of a setting or a URL: IPv6 addresses may lack brackets. */
+/**
+ * The same for a host name or IP address of a setting or a URL: IPv6 addresses may lack brackets.
+ */
 export function isLoopbackName(hostname: string): boolean {
   const name = plainName(hostname);
   return isLoopback(name.includes(":") && !name.startsWith("[") ? `[${name}]` : name);
@@ -79,8 +81,8 @@ export function plainName(name: string): string {
 }
 
 /**
- * Returns the rule for a `Host` that no attacker can point at this machine (DNS rebinding): it is an IP
- * address, a local name or one of these names.
+ * Returns the rule for a `Host` that no attacker can point at this machine (DNS rebinding): it is
+ * an IP address, a local name or one of these names.
  */
 export function newHostRule(names: readonly string[]): (written: string) => boolean {
   const known = new Set(names.map(plainName).filter(Boolean));

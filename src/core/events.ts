@@ -40,7 +40,9 @@ export type StreamEvent =
   | { readonly type: "refusal" | "reasoning"; readonly delta: string }
   /** Passed on whole, never parsed. */
   | { readonly type: "thinking_block" | "annotation"; readonly value: JsonObject }
-  /** Encrypted reasoning item of the Responses API, stored for the next request and never delivered. */
+  /**
+   * Encrypted reasoning item of the Responses API, stored for the next request and never delivered.
+   */
   | { readonly type: "reasoning_item"; readonly value: JsonObject }
   | {
     readonly type: "tool_call";
@@ -60,13 +62,15 @@ export type StreamEvent =
   | {
     readonly type: "finish";
     readonly reason: FinishReason;
-    /** The stop text before which the gateway ended the response; absent if the upstream ended it. */
+    /**
+     * The stop text before which the gateway ended the response; absent if the upstream ended it.
+     */
     readonly stopText?: string;
     /** Moderation result of the call in the format of Chat Completions. */
     readonly moderation?: JsonObject;
   };
 
-/** What a call has used beside tokens, as prices by image, minute and character count it. */
+/** What a call has used besides tokens, as prices by image, minute and character count it. */
 export interface BilledUnits {
   /** Number of images of the response. */
   readonly images?: number;

@@ -28,7 +28,7 @@ interface RefusalTreatment {
   /** `type` of the error in the OpenAI format; absent if the status decides. */
   readonly type?: string;
   readonly logEnd: End;
-  /** Counter that is increased beside that of all requests. */
+  /** Counter that is increased besides that of all requests. */
   readonly countedAs?: "auth_failure" | LimitReason;
 }
 
@@ -107,8 +107,9 @@ export type RefusalKind = keyof typeof REFUSAL_TABLE;
 export const REFUSALS: Readonly<Record<RefusalKind, RefusalTreatment>> = REFUSAL_TABLE;
 
 /**
- * Why a request is refused, as data: each error format writes its own sentence (`ErrorFormat.words`), so
- * that a path can be mapped to that of the client without a sentence being read.
+ * Why a request is refused, as data: each error format writes its own sentence
+ * (`ErrorFormat.words`), so that a path can be mapped to that of the client without a sentence
+ * being read.
  */
 export type Reason =
   /** The field is absent. */
@@ -117,9 +118,15 @@ export type Reason =
   | { readonly kind: "unexpected"; readonly expected: string }
   /** The field has no counterpart in the provider's protocol; `advice` is a sentence. */
   | { readonly kind: "not_carried"; readonly advice: string | null }
-  /** Reasoning without the signature that its provider requires; `resend` names where the client has it. */
+  /**
+   * Reasoning without the signature that its provider requires; `resend` names where the client has
+   * it.
+   */
   | { readonly kind: "unsigned_reasoning"; readonly resend: string }
-  /** A sentence that is the same in all formats, around the field: `before` it, and the predicate `rule`. */
+  /**
+   * A sentence that is the same in all formats, around the field: `before` it, and the predicate
+   * `rule`.
+   */
   | { readonly kind: "rule"; readonly before?: string; readonly rule: string }
   /** A sentence that does not depend on the path of the field. */
   | { readonly kind: "text"; readonly text: string };
@@ -206,7 +213,9 @@ export interface UpstreamError {
   readonly raw: RawError | null;
 }
 
-/** Refusal of a key by an upstream: `throttled` with status 429, `rejected` with 401, 402 or 403. */
+/**
+ * Refusal of a key by an upstream: `throttled` with status 429, `rejected` with 401, 402 or 403.
+ */
 export interface KeyRefusal {
   readonly kind: "throttled" | "rejected";
   readonly status: number;
@@ -223,13 +232,18 @@ export interface Fault {
   readonly kind: FaultKind;
   /** Error message for the client: one plain sentence without keys, URLs or bodies. */
   readonly message: string;
-  /** False if the upstream certainly did not start processing. Requests with side effects are retried only then. */
+  /**
+   * False if the upstream certainly did not start processing. Requests with side effects are
+   * retried only then.
+   */
   readonly mayHaveRun: boolean;
   /** `Retry-After` in milliseconds; null for none. */
   readonly retryAfterMs: number | null;
   /** The upstream's own error; null if it reported none. */
   readonly upstream: UpstreamError | null;
-  /** Refusal of the key by status, before the request was processed; absent for every other failure. */
+  /**
+   * Refusal of the key by status, before the request was processed; absent for every other failure.
+   */
   readonly keyRefusal?: KeyRefusal;
   /** Cause of the failed connection, for logs and metrics only; absent where none failed. */
   readonly cause?: ConnectionCause;
@@ -258,7 +272,10 @@ export function statusOf(failure: Failure): number {
   return status === "upstream" ? failure.upstream?.status ?? 502 : status;
 }
 
-/** True if the gateway or a provider failed: the client neither sent a wrong request nor ended the call. */
+/**
+ * True if the gateway or a provider failed: the client neither sent a wrong request nor ended the
+ * call.
+ */
 export function isServerFailure(failure: Failure): boolean {
   return !isRefusal(failure) && FAULTS[failure.kind].byClient !== true;
 }

@@ -70,7 +70,10 @@ function openaiWords({ at, reason }: Refusal): string {
   }
 }
 
-/** Returns the message of a failure for people who are no clients of an API, such as readers of a log. */
+/**
+ * Returns the message of a failure for people who are no clients of an API, such as readers of a
+ * log.
+ */
 export function messageOf(failure: Failure): string {
   return isRefusal(failure) ? openaiWords(failure) : failure.message;
 }

@@ -22,8 +22,8 @@ export function failed<F extends Failure>(failure: F): Failed<F> {
 }
 
 /**
- * Returns a failed result that refuses the request; `at` is the path of the invalid field. A text is a
- * reason that does not depend on the path.
+ * Returns a failed result that refuses the request; `at` is the path of the invalid field. A text
+ * is a reason that does not depend on the path.
  */
 export function refuse(
   kind: RefusalKind,
@@ -61,7 +61,10 @@ export function clientGone(): Failed<Fault> {
   return fault("client_cancelled", "The client has gone.");
 }
 
-/** Returns the failed result of a cancelled call; a call that is cancelled without a reason has lost its client. */
+/**
+ * Returns the failed result of a cancelled call; a call that is cancelled without a reason has lost
+ * its client.
+ */
 export function cancelled(reason: Failure | null): Failed {
   return reason === null ? clientGone() : failed(reason);
 }
@@ -76,7 +79,10 @@ export function allOf<T>(results: readonly Result<T>[]): Result<readonly T[]> {
   return success(values);
 }
 
-/** A value that is there, or a promise of it. Code that gets the value takes no turn of the event loop. */
+/**
+ * A value that is there, or a promise of it. Code that gets the value takes no turn of the event
+ * loop.
+ */
 export type Awaitable<T> = T | Promise<T>;
 
 /** Returns the result of `next` for a value, immediately if the value is there. */

@@ -24,8 +24,8 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
   /** Returns the last token counts that the upstream has reported; null before it reports any. */
   usage(): Usage | null;
   /**
-   * True while a tool call is held back until it is whole, which takes any number of records. Absent if
-   * calls are not held back.
+   * True while a tool call is held back until it is whole, which takes any number of records.
+   * Absent if calls are not held back.
    */
   isHolding?(): boolean;
   /** Returns the bytes that are held beyond the record; absent if they are few. */
@@ -34,7 +34,10 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
 
 /** Translation of upstream records to client records: a decoder with an encoder, or a relay. */
 export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
-  /** Sent whenever the stream is silent after delivery began; absent if the upstream's records suffice. */
+  /**
+   * Sent whenever the stream is silent after delivery began; absent if the upstream's records
+   * suffice.
+   */
   readonly keepAlive?: KeepAlive;
   /** Returns the ID of the response after a record that holds it; null before. Absent if unused. */
   identity?(): string | null;
@@ -62,7 +65,7 @@ export interface Outcome {
   /** The whole resource if the client API stores one, else null. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
-  /** What the call has used beside tokens; absent if it is not counted. */
+  /** What the call has used besides tokens; absent if it is not counted. */
   readonly units?: BilledUnits;
   /** Reasoning to store for the next request of a tool loop; absent for none. */
   readonly reasoning?: CallingReasoning;
@@ -86,7 +89,9 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
    * Returns the resource to store after a complete response; null if the client API stores none.
    */
   resource(): JsonObject | null;
-  /** Returns the reasoning to store after a complete response; absent if the client API stores none. */
+  /**
+   * Returns the reasoning to store after a complete response; absent if the client API stores none.
+   */
   reasoning?(): CallingReasoning | null;
   /** Returns the bytes of the response that are held; absent if they are few. */
   heldBytes?(): number;
@@ -98,7 +103,9 @@ export const ITEM_BYTES = 512;
 /** Size in memory of an event or a piece of a text besides its characters. */
 export const EVENT_BYTES = 32;
 
-/** Returns the counts so far of a stream that ended at a stop text: its output has no final count. */
+/**
+ * Returns the counts so far of a stream that ended at a stop text: its output has no final count.
+ */
 function unfinished(usage: Usage | null): Usage | null {
   return usage === null ? null : { ...usage, unknown: usage.unknown ?? "output" };
 }

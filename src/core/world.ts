@@ -66,8 +66,9 @@ export interface World {
   /**
    * Sends a request to another server and returns its response; does not follow redirects. Rejects
    * with a `ConnectionError` if there is no response. The request is sent once, with two
-   * exceptions: a repeatable request is sent a second time if a reused connection failed within a second
-   * and before the first byte of the response, and the runtime may resend a GET without a body through a proxy.
+   * exceptions: a repeatable request is sent a second time if a reused connection failed within a
+   * second and before the first byte of the response, and the runtime may resend a GET without a
+   * body through a proxy.
    */
   send(url: string, request: Outgoing): Promise<Incoming>;
 }

@@ -244,7 +244,10 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   };
 }
 
-/** Scans a JSON text to its end. Other tasks have their turn after each piece, and before it those of `turn`. */
+/**
+ * Scans a JSON text to its end. Other tasks have their turn after each piece, and before it those
+ * of `turn`.
+ */
 export async function scanJson(
   bytes: Uint8Array,
   options: ScanOptions,

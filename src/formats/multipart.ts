@@ -14,7 +14,10 @@ export interface FormPart extends PartHead {
   readonly end: number;
 }
 
-/** A multipart body as it was received. Only the places of its parts are known; no content is copied. */
+/**
+ * A multipart body as it was received. Only the places of its parts are known; no content is
+ * copied.
+ */
 export interface MultipartBody {
   /** The gateway's own content type for the body. */
   readonly contentType: string;
@@ -40,9 +43,9 @@ export interface FormParser {
 }
 
 /**
- * Returns a parser of `multipart/form-data` (RFC 7578) that is strict, so that no upstream can find other
- * parts in the same bytes. It reads each piece as it arrives: all of a large body at once would delay
- * other requests.
+ * Returns a parser of `multipart/form-data` (RFC 7578) that is strict, so that no upstream can find
+ * other parts in the same bytes. It reads each piece as it arrives: all of a large body at once
+ * would delay other requests.
  */
 export function newFormParser(contentType: string): Result<FormParser> {
   const parsed = parseBoundary(contentType);
@@ -75,7 +78,9 @@ export function newFormParser(contentType: string): Result<FormParser> {
   });
 }
 
-/** Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1). */
+/**
+ * Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1).
+ */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
 /** Longest content type that is parsed. */
@@ -107,15 +112,17 @@ function parseBoundary(contentType: string): Result<string> {
     : invalid("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
 }
 
-/** Returns the content type that a provider receives, of which every parser takes the same boundary. */
+/**
+ * Returns the content type that a provider receives, of which every parser takes the same boundary.
+ */
 function contentTypeOf(boundary: string): string {
   const isToken = /^[0-9A-Za-z'+_.-]+$/.test(boundary);
   return `multipart/form-data; boundary=${isToken ? boundary : `"${boundary}"`}`;
 }
 
 /**
- * Returns the refusal of a form of which another parser could read another model: it has two, one that is
- * a file or no short text, or one in another charset. Null for any other form.
+ * Returns the refusal of a form of which another parser could read another model: it has two, one
+ * that is a file or no short text, or one in another charset. Null for any other form.
  */
 function modelProblem(form: MultipartBody): Failed<Refusal> | null {
   const [model, ...others] = form.parts.filter(({ name }) => name === "model");
@@ -131,7 +138,10 @@ function modelProblem(form: MultipartBody): Failed<Refusal> | null {
     : invalid("The part 'model' must be one short line in UTF-8, without a file name.", "model");
 }
 
-/** Returns the refusal of a form with a long text, or one that is not in UTF-8; null for any other form. */
+/**
+ * Returns the refusal of a form with a long text, or one that is not in UTF-8; null for any other
+ * form.
+ */
 function textProblem({ pieces, parts }: MultipartBody): Failed<Refusal> | null {
   const isWrong = (part: FormPart) =>
     !part.isFile && (part.end - part.start > MAX_TEXT_BYTES ||
@@ -141,7 +151,9 @@ function textProblem({ pieces, parts }: MultipartBody): Failed<Refusal> | null {
     : null;
 }
 
-/** True if the bytes of a part are a text that is the same as UTF-8 and in the charset of the part. */
+/**
+ * True if the bytes of a part are a text that is the same as UTF-8 and in the charset of the part.
+ */
 function isUnambiguous({ type }: FormPart, bytes: Uint8Array): boolean {
   const times = type.split("charset").length - 1;
   if (times === 0) return isUtf8(bytes);
@@ -152,7 +164,10 @@ function isUnambiguous({ type }: FormPart, bytes: Uint8Array): boolean {
 
 const CHARSET = /;[ \t]*charset=("?)([a-z0-9._-]+)\1[ \t]*(?:;|$)/;
 
-/** Charsets that have the characters of ASCII in the same places; some clients write one of them by default. */
+/**
+ * Charsets that have the characters of ASCII in the same places; some clients write one of them by
+ * default.
+ */
 const OF_ASCII = /^(?:us-)?ascii$|^iso-8859-(?:\d|1[01345])$|^latin-?1$|^windows-125[0-8]$/;
 
 const WRONG_LENGTH = "The Content-Length of a part is not its length.";
@@ -162,7 +177,10 @@ function invalid(message: string, param: string | null = null): Failed<Refusal> 
   return refuse("invalid_multipart", message, param);
 }
 
-/** Returns the text of the first part with a name that is not a file; null without one, or if it is long. */
+/**
+ * Returns the text of the first part with a name that is not a file; null without one, or if it is
+ * long.
+ */
 export function formText({ pieces, parts }: MultipartBody, name: string): string | null {
   const part = parts.find((one) => one.name === name && !one.isFile);
   if (part === undefined || part.end - part.start > MAX_READ_BYTES) return null;
@@ -170,8 +188,8 @@ export function formText({ pieces, parts }: MultipartBody, name: string): string
 }
 
 /**
- * Returns the body with another text in the part `model`, in pieces that share the memory of the body.
- * Without such a part one is put first.
+ * Returns the body with another text in the part `model`, in pieces that share the memory of the
+ * body. Without such a part one is put first.
  */
 export function withModel(
   { boundary, pieces, parts }: MultipartBody,

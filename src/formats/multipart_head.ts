@@ -73,8 +73,8 @@ function parseDisposition(disposition: string): Result<Pick<PartHead, "name" | "
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 
 /**
- * A name in quotes: printable ASCII with `\"` and `\\` as the only escapes, without spaces around it, which
- * Django omits, slashes before it, which aiohttp omits, and semicolons.
+ * A name in quotes: printable ASCII with `\"` and `\\` as the only escapes, without spaces around
+ * it, which Django omits, slashes before it, which aiohttp omits, and semicolons.
  */
 const QUOTED_NAME = /^"(?![ /\\])(?:[\x20\x21\x23-\x3a\x3c-\x5b\x5d-\x7e]|\\["\\])+(?<! )"$/;
 
@@ -83,7 +83,8 @@ const ENCODED_NAME = /^(?:utf-8|iso-8859-1)'[a-z-]*'(?:[!#$&+.^_`|~0-9a-z-]|%[0-
 
 /** True if parsers could read different parameters, or a different name, in what is written. */
 function isAmbiguous({ name, written, isApart }: FormParameter): boolean {
-  // With `name*` or `name*0` (RFC 2231) parsers could take another name, and so with the escape `%22`.
+  // With `name*` or `name*0` (RFC 2231) parsers could take another name, and so with the escape
+  // `%22`.
   if (isApart || (name.includes("*") && name !== "filename*")) return true;
   if (name === "name" && written.includes("%22")) return true;
   if (!written.startsWith('"')) return !TOKEN.test(written);
@@ -98,8 +99,8 @@ function isAmbiguous({ name, written, isApart }: FormParameter): boolean {
 const SLASHES = /&#[0-9a-fx]+;?|&[a-z0-9]+;|\\/gi, OTHERS = /&[a-z]+/gi;
 
 /**
- * True if a part with this file name is a file to every parser: Django drops parts without a printable
- * name behind the last slash.
+ * True if a part with this file name is a file to every parser: Django drops parts without a
+ * printable name behind the last slash.
  */
 function isFileName(name: string): boolean {
   const last = name.replace(SLASHES, "/").split("/").at(-1) ?? "";
@@ -133,8 +134,8 @@ interface FormParameter {
 }
 
 /**
- * Parses the parameters of a `Content-Type` or `Content-Disposition` (RFC 7578) from a place on to the
- * end; null if anything else is there.
+ * Parses the parameters of a `Content-Type` or `Content-Disposition` (RFC 7578) from a place on to
+ * the end; null if anything else is there.
  */
 export function parseFormParameters(text: string, start: number): readonly FormParameter[] | null {
   const parameters: FormParameter[] = [];

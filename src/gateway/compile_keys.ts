@@ -56,7 +56,10 @@ function compilePermissions(
   };
 }
 
-/** Returns the labels of a key that the configuration lists, with the prefix that no other field has. */
+/**
+ * Returns the labels of a key that the configuration lists, with the prefix that no other field
+ * has.
+ */
 function compileReported(
   { labels }: ClientKeyConfig,
   listed: readonly string[],

@@ -27,7 +27,9 @@ export interface Gateway {
   readonly hostname: string;
   /** Receives the report of each call that begins; null while the admin page is off. */
   readonly began: ((report: CallReport) => void) | null;
-  /** Returns the capture of the call with this configuration and ID; null while data sharing is off. */
+  /**
+   * Returns the capture of the call with this configuration and ID; null while data sharing is off.
+   */
   newCapture(config: Config, id: string, admission: GatewayState["admission"]): Capture | null;
   /**
    * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
@@ -175,7 +177,10 @@ function* restingKeys({ generation, state }: Gateway) {
   }
 }
 
-/** Returns a listener that logs one warning for each rest of a rejected key, with its name and never its value. */
+/**
+ * Returns a listener that logs one warning for each rest of a rejected key, with its name and never
+ * its value.
+ */
 export function newKeyWarning(log: Log): KeyListener {
   return ({ provider, name }, status, ms, model) =>
     log.warn("the provider refused a key, which rests", {

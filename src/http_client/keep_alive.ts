@@ -10,11 +10,14 @@ const MAX_PROBES = 4;
 /** TCP keep-alive of the connections of one client. */
 export interface KeepAlive {
   /**
-   * Enables probes of a silent connection by the kernel, so that a vanished server is noticed. Returns the
-   * descriptor of the connection; null if it cannot be found.
+   * Enables probes of a silent connection by the kernel, so that a vanished server is noticed.
+   * Returns the descriptor of the connection; null if it cannot be found.
    */
   turnOn(connection: Pick<Deno.Conn, "localAddr" | "remoteAddr">): number | null;
-  /** True if bytes have arrived on the open connection with this descriptor that the runtime has not read. */
+  /**
+   * True if bytes have arrived on the open connection with this descriptor that the runtime has not
+   * read.
+   */
   hasUnread(descriptor: number): boolean;
   /** Closes the C library, which stays open between connections: opening it takes a millisecond. */
   close(): void;

@@ -3,7 +3,10 @@ import { messageOf } from "../core/openai_error.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
-/** Returns a sink that logs one line per finished call, and further lines for failures hidden from the client. */
+/**
+ * Returns a sink that logs one line per finished call, and further lines for failures hidden from
+ * the client.
+ */
 export function accessLog(log: Log): Sink {
   return (report) => {
     const fields = accessFields(report);

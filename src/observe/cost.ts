@@ -28,7 +28,9 @@ export function computeCost(
   return price === null ? null : costOfUse(price, used);
 }
 
-/** Returns the cost of a use with this price in USD; null if nothing is counted that has a price. */
+/**
+ * Returns the cost of a use with this price in USD; null if nothing is counted that has a price.
+ */
 export function costOfUse(price: Price, { usage, units }: Used): number | null {
   const tokens = usage === null ? null : costAt(price, usage);
   return tokens ?? (units === null ? null : unitCost(price, units));
@@ -50,8 +52,9 @@ function unitCost(
 }
 
 /**
- * Returns the configured price of a model, else that of the most specific pattern, else the vendor's list
- * price; null without any. Models of a local provider cost nothing unless they are priced.
+ * Returns the configured price of a model, else that of the most specific pattern, else the
+ * vendor's list price; null without any. Models of a local provider cost nothing unless they are
+ * priced.
  */
 export function findPrice(
   { pricing, providers }: Pricing,
@@ -91,8 +94,8 @@ function patternsOf(pricing: Config["pricing"]): readonly PatternPrice[] {
 }
 
 /**
- * Returns the cost of tokens in USD; null if tokens have no price. `usage.input` includes cached tokens,
- * which have separate prices.
+ * Returns the cost of tokens in USD; null if tokens have no price. `usage.input` includes cached
+ * tokens, which have separate prices.
  */
 export function costAt(price: Price, usage: Usage): number | null {
   const { input, output } = price;
@@ -105,8 +108,8 @@ export function costAt(price: Price, usage: Usage): number | null {
 }
 
 /**
- * Returns the output tokens that are billed. Some providers count hidden reasoning in the total only, and
- * some have cached tokens in the total but not in the input.
+ * Returns the output tokens that are billed. Some providers count hidden reasoning in the total
+ * only, and some have cached tokens in the total but not in the input.
  */
 export function billedOutput(usage: Usage): number {
   const { input, output, total, cached, cacheWrite, reasoning, unknown } = usage;

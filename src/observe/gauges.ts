@@ -21,7 +21,7 @@ export interface MetricSources {
   cache(): Size;
   /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
-  /** True unless the state store is known to be away. */
+  /** True unless the state store is known to be unavailable. */
   isStateUp(): boolean;
   /** Returns the number of writes that wait for the state store. */
   pendingWrites(): number;
@@ -54,7 +54,10 @@ function registerActive(registry: Registry, active: ReadonlyMap<string, number>)
   });
 }
 
-/** Registers the gauges that are read at scrape time; `active` is the number of running calls by endpoint. */
+/**
+ * Registers the gauges that are read at scrape time; `active` is the number of running calls by
+ * endpoint.
+ */
 export function registerGauges(
   registry: Registry,
   sources: MetricSources,
@@ -176,7 +179,7 @@ function registerStores(
   });
   new Gauge({
     name: "gateway_state_pending_writes",
-    help: "Writes that wait in this process because the state store was away.",
+    help: "Writes that wait in this process because the state store was unavailable.",
     registers,
     collect() {
       this.set(pendingWrites());

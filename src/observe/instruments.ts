@@ -172,7 +172,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     ),
     stateFallbacks: counter(
       "gateway_state_fallbacks_total",
-      "Operations of rate limits and budgets that this process counted itself because the state store was away; operation is admit, settle or renew.",
+      "Operations of rate limits and budgets that this process counted itself because the state store was unavailable; operation is admit, settle or renew.",
       "operation",
     ),
     lostWrites: counter(
@@ -214,8 +214,8 @@ interface Tally {
 }
 
 /**
- * Returns a tally of a counter. The counter finds its value by its sorted labels, which costs several times as
- * much as the sum; requests mostly have the same labels.
+ * Returns a tally of a counter. The counter finds its value by its sorted labels, which costs
+ * several times as much as the sum; requests mostly have the same labels.
  */
 export function newTally(counter: Counter<string>): Tally {
   const sums = new Map<string, { readonly labels: LabelValues; value: number }>();

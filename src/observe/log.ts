@@ -7,7 +7,9 @@ export type Fields = Readonly<Record<string, string | number | boolean | null | 
 /** A line with its line end, or a function that formats it later, off the request path. */
 export type Line = string | (() => string);
 
-/** Writes log lines. Callers must not pass prompts, response bodies, keys or URLs with credentials. */
+/**
+ * Writes log lines. Callers must not pass prompts, response bodies, keys or URLs with credentials.
+ */
 export interface Log {
   debug(msg: string, fields?: Fields): void;
   info(msg: string, fields?: Fields): void;
@@ -75,7 +77,10 @@ export function newLog(
   };
 }
 
-/** Returns the fields as JSON members. JSON.stringify of one object costs several times as much per call. */
+/**
+ * Returns the fields as JSON members. JSON.stringify of one object costs several times as much per
+ * call.
+ */
 function members(fields: Fields): string {
   let text = "";
   // Object.entries is avoided: its list costs as much as the line.

@@ -24,7 +24,10 @@ export interface LogTarget {
   write(bytes: Uint8Array): Promise<number>;
 }
 
-/** Returns a writer that buffers lines. Lines beyond the buffer limit are dropped; their number is logged. */
+/**
+ * Returns a writer that buffers lines. Lines beyond the buffer limit are dropped; their number is
+ * logged.
+ */
 export function newLogWriter(target: LogTarget, flushTimeoutMs = FLUSH_TIMEOUT_MS): LogWriter {
   const encoder = new TextEncoder();
   let unformatted: Line[] = [];
@@ -91,7 +94,10 @@ export function newLogWriter(target: LogTarget, flushTimeoutMs = FLUSH_TIMEOUT_M
   };
 }
 
-/** Returns the line about dropped lines, in the format of the log: each line of a JSON log is an object. */
+/**
+ * Returns the line about dropped lines, in the format of the log: each line of a JSON log is an
+ * object.
+ */
 function droppedNote(dropped: number, isJson: boolean): string {
   if (dropped === 0) return "";
   const msg = `${dropped} log lines were dropped: the reader is too slow`;

@@ -51,7 +51,10 @@ export interface Metrics {
   storeFailed(operation: StateOperation): void;
   /** Counts waiting writes to the state store that are lost. */
   writesLost(reason: LossReason, writes: number): void;
-  /** Counts an operation of quotas that the process has counted itself, because the store is away. */
+  /**
+   * Counts an operation of quotas that the process has counted itself, because the store is
+   * unavailable.
+   */
   fellBack(operation: FallbackOperation): void;
   /** Counts a response that was checked for a kind of promise. */
   verified(promise: PromiseKind, result: PromiseResult): void;
@@ -63,10 +66,15 @@ export interface Metrics {
   values(): Promise<MetricValues>;
 }
 
-/** Maximum number of queued reports. Counting is slow, so it is done in batches off the request path. */
+/**
+ * Maximum number of queued reports. Counting is slow, so it is done in batches off the request
+ * path.
+ */
 const MAX_QUEUED_REPORTS = 64;
 
-/** Returns metrics that start at zero. Label values come only from the configuration and the code. */
+/**
+ * Returns metrics that start at zero. Label values come only from the configuration and the code.
+ */
 export function newMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const instruments = registerInstruments(registry, sources.keyLabels);
@@ -138,8 +146,8 @@ export function newMetrics(sources: MetricSources): Metrics {
 }
 
 /**
- * Returns the fields of a report that are counted: the queue retains no others. Measured: a loop over their names
- * takes twenty times as long.
+ * Returns the fields of a report that are counted: the queue retains no others. Measured: a loop
+ * over their names takes twenty times as long.
  */
 function collectFacts(report: Readonly<CallReport>) {
   return {
@@ -201,8 +209,8 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
   const cause = report.brokeOff ? connectionCause(failure) : null;
   if (cause !== null) to.connectionFailures.inc({ provider, cause });
-  // A stream is not counted as a provider failure if its client disconnected, if the gateway shut down,
-  // or if the gateway refused to store the response.
+  // A stream is not counted as a provider failure if its client disconnected, if the gateway shut
+  // down, or if the gateway refused to store the response.
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
   countUse(to, report, allLabels);
@@ -239,7 +247,10 @@ function countCharge(
   if (charge.tokens > 0) to.clientTokens.inc({ client }, charge.tokens);
 }
 
-/** Returns a finite figure of at least 0: figures of providers are untrusted, and counters throw if decreased. */
+/**
+ * Returns a finite figure of at least 0: figures of providers are untrusted, and counters throw if
+ * decreased.
+ */
 function positive(figure: number): number {
   return Number.isFinite(figure) ? Math.max(0, figure) : 0;
 }

@@ -21,7 +21,10 @@ export interface Attempt {
   readonly ended: number;
 }
 
-/** True if the attempt was sent: no open circuit breaker, full queue or resting key has ended it before. */
+/**
+ * True if the attempt was sent: no open circuit breaker, full queue or resting key has ended it
+ * before.
+ */
 export function wasSent({ outcome }: Pick<Attempt, "outcome">): boolean {
   return !isFaultKind(outcome) || FAULTS[outcome].notSent !== true;
 }
@@ -38,7 +41,9 @@ export interface Charge {
   readonly nanoUsd: number;
 }
 
-/** Report of a call, filled while it runs. Each sink receives it once, after the last byte is sent. */
+/**
+ * Report of a call, filled while it runs. Each sink receives it once, after the last byte is sent.
+ */
 export interface CallReport {
   readonly id: string;
   readonly method: string;
@@ -70,22 +75,29 @@ export interface CallReport {
   /** Milliseconds in queues of providers; 0 if the call never waited. Included in `ms.upstream`. */
   queuedMs: number;
   usage: Usage | null;
-  /** True if a count of `usage`, or of another attempt that the client is charged for, is an estimate. */
+  /**
+   * True if a count of `usage`, or of another attempt that the client is charged for, is an
+   * estimate.
+   */
   estimated: boolean;
   /** What the client key is charged for; null without a client key. */
   charge: Charge | null;
-  /** What the call has used beside tokens, which is priced if `usage` is null; null for nothing. */
+  /**
+   * What the call has used besides tokens, which is priced if `usage` is null; null for nothing.
+   */
   units: BilledUnits | null;
   /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;
   /** True if the model has a price, but what the call has used is not known. */
   isCostUnknown: boolean;
-  /** Paths of request fields that the upstream received only in part, and that the gateway checked. */
+  /**
+   * Paths of request fields that the upstream received only in part, and that the gateway checked.
+   */
   lossy: readonly string[];
   verified: readonly string[];
   /**
-   * Set if a write of the call is not in the state store: it waits in this process, or is lost because
-   * too many wait. Null otherwise.
+   * Set if a write of the call is not in the state store: it waits in this process, or is lost
+   * because too many wait. Null otherwise.
    */
   unstored: "pending" | "lost" | null;
   /** Result of the cache lookup; null if there was none. */
@@ -94,7 +106,9 @@ export interface CallReport {
   trace: Trace | null;
   /** Type and location of a thrown error, never its message; null if nothing was thrown. */
   bug: string | null;
-  /** Milliseconds since the start of the call; `upstream` is the time spent waiting for upstreams. */
+  /**
+   * Milliseconds since the start of the call; `upstream` is the time spent waiting for upstreams.
+   */
   readonly ms: {
     firstByte: number | null;
     firstToken: number | null;

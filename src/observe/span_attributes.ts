@@ -10,7 +10,9 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 /** Maximum length of a name or path, which clients choose; longer ones are cut. */
 const MAX_ATTRIBUTE_CHARS = 256;
 
-/** Returns the span name of a request: `POST /v1/chat/completions` (OpenTelemetry HTTP conventions). */
+/**
+ * Returns the span name of a request: `POST /v1/chat/completions` (OpenTelemetry HTTP conventions).
+ */
 export function requestName({ method, endpoint }: Readonly<CallReport>): string {
   const word = METHODS.has(method) ? method : "HTTP";
   return endpoint.path === "" ? word : `${word} ${endpoint.path}`;

@@ -25,7 +25,10 @@ export interface Spans {
 export interface SpanSettings {
   /** Service name; `OTEL_SERVICE_NAME` overrides it. */
   readonly serviceName: string;
-  /** Variables that enable spans. The packages read all other variables from the process environment. */
+  /**
+   * Variables that enable spans. The packages read all other variables from the process
+   * environment.
+   */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: Pick<Log, "info" | "warn">;
   /** Returns milliseconds since 1970. */
@@ -110,7 +113,10 @@ function isEnabled(environment: SpanSettings["environment"]): boolean {
     value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== "";
 }
 
-/** Returns failure and end of an attempt; the attempt that delivers a stream ends and fails with the stream. */
+/**
+ * Returns failure and end of an attempt; the attempt that delivers a stream ends and fails with the
+ * stream.
+ */
 function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   const isDelivering = report.stream && one.outcome === "success" && one === report.attempts.at(-1);
   if (!isDelivering) {

@@ -1,4 +1,5 @@
-// A module that is loaded later as a whole: the bundler gives the names of a CommonJS package only to static imports.
+// A module that is loaded later as a whole: the bundler gives the names of a CommonJS package only
+// to static imports.
 export { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 export { millisToHrTime, parseTraceParent } from "@opentelemetry/core";
 export { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";

@@ -7,7 +7,10 @@ export const USAGE_COLUMNS = ["key", "provider", "model", "day"] as const;
 /** A column by which usage is added up. */
 export type UsageColumn = (typeof USAGE_COLUMNS)[number];
 
-/** Returns a requested number of days, at most those that are stored; null if it is no number from 1 on. */
+/**
+ * Returns a requested number of days, at most those that are stored; null if it is no number from 1
+ * on.
+ */
 export function parseDays(written: string, stored: number): number | null {
   return /^[1-9]\d{0,5}$/.test(written) ? Math.min(Number(written), stored) : null;
 }
@@ -115,8 +118,8 @@ export function usageCsv(report: UsageReport): string {
 }
 
 /**
- * Returns a field of CSV. Spreadsheets take a text that begins like a formula for one, and clients choose
- * the names of models.
+ * Returns a field of CSV. Spreadsheets take a text that begins like a formula for one, and clients
+ * choose the names of models.
  */
 function csvField(text: string): string {
   const isFormula = /^[=+@\t\r-]/.test(text) && !/^-?[\d.]+$/.test(text);

@@ -18,7 +18,9 @@ export interface ParentMetrics {
   values(): Promise<MetricValues>;
 }
 
-/** Registers the metrics of workers; `listening` returns the number of those that accept requests. */
+/**
+ * Registers the metrics of workers; `listening` returns the number of those that accept requests.
+ */
 export function registerWorkerMetrics(registry: Registry, listening: () => number) {
   const registers = [registry];
   new Gauge({
@@ -37,7 +39,9 @@ export function registerWorkerMetrics(registry: Registry, listening: () => numbe
   return { restarts };
 }
 
-/** Returns metrics that start at zero; `keyLabels` are the labels of client keys, as in the workers. */
+/**
+ * Returns metrics that start at zero; `keyLabels` are the labels of client keys, as in the workers.
+ */
 export function newParentMetrics(
   keyLabels: readonly string[],
   listening: () => number,
@@ -100,7 +104,10 @@ export async function metricsText(all: readonly MetricValues[]): Promise<string>
   return await registryOf(all).metrics();
 }
 
-/** Returns what of the metrics of an ended process still counts: its counters and histograms, not its gauges. */
+/**
+ * Returns what of the metrics of an ended process still counts: its counters and histograms, not
+ * its gauges.
+ */
 export function lastingMetrics(metrics: MetricValues): MetricValues {
   // The types of the library name the kinds with an enumeration that does not exist when it runs.
   return metrics.filter(({ type }) => ["counter", "histogram"].includes(String(type)));

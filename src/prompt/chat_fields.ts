@@ -1,7 +1,7 @@
 /**
- * Every request field of Chat Completions that the gateway knows, in the order of the reference page.
- * `messages[user]` is a variant by role or type, `tool_choice=none` a value, `messages[]` any element.
- * The members of `messages[system]` are those of `messages[developer]` too.
+ * Every request field of Chat Completions that the gateway knows, in the order of the reference
+ * page. `messages[user]` is a variant by role or type, `tool_choice=none` a value, `messages[]` any
+ * element. The members of `messages[system]` are those of `messages[developer]` too.
  */
 export const CHAT_FIELDS = [
   "model",

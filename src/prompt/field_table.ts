@@ -21,15 +21,18 @@ export type Treatment =
     /** Accepted, but the upstream receives only a part of the meaning. */
     | { readonly kind: "lossy"; readonly keeps: string }
     /**
-     * Not enforced by the upstream; the gateway checks the response, unless the provider's `verify` is
-     * false: then refused, with this advice. The values of `unless` request nothing.
+     * Not enforced by the upstream; the gateway checks the response, unless the provider's `verify`
+     * is false: then refused, with this advice. The values of `unless` request nothing.
      */
     | {
       readonly kind: "verified";
       readonly unless?: readonly JsonValue[];
       readonly advice?: string;
     }
-    /** Carried exactly if the provider declares the capability, or lists `listed` in it, else refused. */
+    /**
+     * Carried exactly if the provider declares the capability, or lists `listed` in it, else
+     * refused.
+     */
     | { readonly kind: "gated"; readonly capability: CapabilityName; readonly listed?: string }
     /** Refused by its path, except for the values of `unless`, which request nothing. */
     | { readonly kind: "refused"; readonly unless?: readonly JsonValue[] }
@@ -37,7 +40,10 @@ export type Treatment =
     | { readonly kind: "ignored" }
   );
 
-/** Treatments of fields by their paths. Variants of objects and lists are in brackets: `tools[function]`. */
+/**
+ * Treatments of fields by their paths. Variants of objects and lists are in brackets:
+ * `tools[function]`.
+ */
 export type FieldRows<Path extends string> = Readonly<Partial<Record<Path, Treatment>>>;
 
 /** Paths of the objects that hold fields with these paths. */
@@ -46,7 +52,9 @@ type HolderOf<Path extends string> = Path extends `${infer Head}.${infer Tail}`
   : Path extends `${string}]` ? Path
   : never;
 
-/** The treatments of all request fields by one protocol; its closed objects accept no other members. */
+/**
+ * The treatments of all request fields by one protocol; its closed objects accept no other members.
+ */
 export interface FieldTable<Path extends string = string> {
   /** Treatment of a field without a row. */
   readonly others: Treatment;
@@ -97,7 +105,9 @@ export function needing(
   return { ...treatment, listed: name };
 }
 
-/** Returns the treatment of a field that the gateway checks, except for values that request nothing. */
+/**
+ * Returns the treatment of a field that the gateway checks, except for values that request nothing.
+ */
 export function verified(
   note?: string,
   ...unless: readonly JsonValue[]
@@ -109,7 +119,9 @@ export function verified(
   };
 }
 
-/** Returns the treatment with the condition that the wire decides whether it holds for a request. */
+/**
+ * Returns the treatment with the condition that the wire decides whether it holds for a request.
+ */
 export function byWire<Kind extends Treatment>(treatment: Kind): Kind {
   return { ...treatment, byWire: true };
 }
@@ -119,7 +131,10 @@ export function open(treatment: Treatment): Treatment {
   return { ...treatment, isOpen: true };
 }
 
-/** Returns the treatment of a field that the gateway checks, with advice for providers that must not. */
+/**
+ * Returns the treatment of a field that the gateway checks, with advice for providers that must
+ * not.
+ */
 export function advised(
   treatment: Treatment & { readonly kind: "verified" },
   advice: string,
@@ -137,7 +152,10 @@ export function exactBut(note: string): Treatment {
   return { kind: "exact", note };
 }
 
-/** Returns the field table with these rows. Fields without a row are refused unless `others` differs. */
+/**
+ * Returns the field table with these rows. Fields without a row are refused unless `others`
+ * differs.
+ */
 export function newFieldTable<Path extends string>(
   rows: FieldRows<Path>,
   others: Treatment = refused,
@@ -152,7 +170,8 @@ export function newFieldTable<Path extends string>(
     others,
     rows,
     topLevel,
-    // Made for the first request that has such an object: the tables together take 2 % of the start.
+    // Made for the first request that has such an object: the tables together take 2 % of the
+    // start.
     members: (holder) =>
       (members ??= membersByHolder(entries)).get(holder) ?? listOf(variantMember(holder)),
   };
@@ -191,7 +210,9 @@ function listOf(names: readonly string[]): Members {
   return names as Members;
 }
 
-/** Returns the treatment of a field. A field of a refused object, or without a row, is refused too. */
+/**
+ * Returns the treatment of a field. A field of a refused object, or without a row, is refused too.
+ */
 export function treatmentOf({ rows, others }: FieldTable, path: string): Treatment {
   return rows[path] ?? others;
 }

@@ -5,8 +5,9 @@ import type { Instruction, Message, Part, Prompt, UserTurn } from "./prompt.ts";
 const MARK = "[system]\n";
 
 /**
- * Returns the prompt with each instruction behind the first other message as a part of the user message
- * next to it, at its place. Chat templates of some models allow only one system message, at the head.
+ * Returns the prompt with each instruction behind the first other message as a part of the user
+ * message next to it, at its place. Chat templates of some models allow only one system message, at
+ * the head.
  */
 export function foldSystem(prompt: Prompt, carrier: Carrier): Prompt {
   const { messages } = prompt;
@@ -38,7 +39,10 @@ export function foldSystem(prompt: Prompt, carrier: Carrier): Prompt {
   return { ...prompt, messages: list.map((one) => one.kind === "open" ? closeTurn(one) : one) };
 }
 
-/** A message of the user with the instructions before and after it; null if it has only instructions. */
+/**
+ * A message of the user with the instructions before and after it; null if it has only
+ * instructions.
+ */
 interface OpenTurn {
   readonly kind: "open";
   readonly user: UserTurn | null;

@@ -7,9 +7,14 @@ import type { Optional } from "./refusals.ts";
 /** Maximum number of members and elements in all JSON texts inside the strings of one request. */
 const MAX_INNER_ITEMS = 200_000;
 
-/** Counts the members and elements in the JSON texts of one request. Each of these texts is parsed later. */
+/**
+ * Counts the members and elements in the JSON texts of one request. Each of these texts is parsed
+ * later.
+ */
 export interface InnerItems {
-  /** Counts a text. False if all texts so far have more than `MAX_INNER_ITEMS` members and elements. */
+  /**
+   * Counts a text. False if all texts so far have more than `MAX_INNER_ITEMS` members and elements.
+   */
   admits(text: string): boolean;
 }
 

@@ -3,12 +3,18 @@ import type { OwnedReasoning } from "../core/reasoning.ts";
 import type { Result } from "../core/result.ts";
 import type { ChatField } from "./chat_fields.ts";
 
-/** A field of the request: the row of the field tables that treats it, and its path as the client wrote it. */
+/**
+ * A field of the request: the row of the field tables that treats it, and its path as the client
+ * wrote it.
+ */
 export interface FieldRef {
   readonly field: ChatField;
   /** Path in the lists of lossy and verified fields, and in refusals of wrong values. */
   readonly path: string;
-  /** Path in the refusal of a field that the wire cannot carry, if it differs, such as that of a type. */
+  /**
+   * Path in the refusal of a field that the wire cannot carry, if it differs, such as that of a
+   * type.
+   */
   readonly refusedPath?: string;
 }
 
@@ -26,7 +32,10 @@ export interface GivenNumber extends Given<number> {
 
 /** A JSON schema, whose value keeps the spelling of numbers. */
 export interface GivenSchema<Value = JsonObject> extends Given<Value> {
-  /** Its text as the client wrote it, with the order of all keys; absent if a parser has only the value. */
+  /**
+   * Its text as the client wrote it, with the order of all keys; absent if a parser has only the
+   * value.
+   */
   readonly text?: string;
 }
 
@@ -40,7 +49,9 @@ export interface Prompt {
   readonly at: FieldRef;
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
-  /** True if the tools are the `functions` of an old client, whose responses hold one call at most. */
+  /**
+   * True if the tools are the `functions` of an old client, whose responses hold one call at most.
+   */
   readonly hasLegacyTools: boolean;
   readonly choice: Choice;
   /** False if the model may call one tool at most. */
@@ -107,7 +118,10 @@ export interface ToolResult extends Turn {
   readonly callId: Given<string> | null;
   /** Name of a legacy function; null if it is absent, and for a call with an ID. */
   readonly name: Given<string> | null;
-  /** The latest earlier call with the ID, or the latest open call of the function; null if there is none. */
+  /**
+   * The latest earlier call with the ID, or the latest open call of the function; null if there is
+   * none.
+   */
   readonly call: ToolCall | null;
 }
 
@@ -119,7 +133,10 @@ export interface Content {
   readonly parts: readonly Part[];
 }
 
-/** A part of a content. Instructions have only texts, results no refusals, responses texts and refusals. */
+/**
+ * A part of a content. Instructions have only texts, results no refusals, responses texts and
+ * refusals.
+ */
 export type Part = TextPart | ImagePart | FilePart;
 
 /** Members of each part. */

@@ -63,7 +63,9 @@ export function wrongValue(path: string, expected: string): Failed<Refusal> {
   return brokenRule(path, `must be ${expected}`);
 }
 
-/** Returns the refusal of a value that breaks a rule: the predicate of a sentence about the field. */
+/**
+ * Returns the refusal of a value that breaks a rule: the predicate of a sentence about the field.
+ */
 export function brokenRule(path: string, rule: string): Failed<Refusal> {
   return refuse("invalid_value", { kind: "rule", rule }, path);
 }

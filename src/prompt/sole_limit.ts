@@ -3,8 +3,8 @@ import type { GivenNumber, Limits } from "./prompt.ts";
 import { contradiction, wrongValue } from "./refusals.ts";
 
 /**
- * Returns the limit of the response for protocols that have one field for it, which permits at least one token; null if
- * the request sets none.
+ * Returns the limit of the response for protocols that have one field for it, which permits at
+ * least one token; null if the request sets none.
  */
 export function soleLimit({ completion, legacy }: Limits): Result<GivenNumber | null> {
   for (const limit of [completion, legacy]) {

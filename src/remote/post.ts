@@ -30,8 +30,9 @@ export type PostResult =
 const MAX_RESPONSE_BYTES = 4 * 1024;
 
 /**
- * Sends one POST request once, without following redirects. The result is `accepted` after a 2xx status,
- * `failed` after a network error, a timeout, 429 or 5xx, and `refused` after any other status.
+ * Sends one POST request once, without following redirects. The result is `accepted` after a 2xx
+ * status, `failed` after a network error, a timeout, 429 or 5xx, and `refused` after any other
+ * status.
  */
 export async function postOnce(request: PostRequest, deps: PostDeps): Promise<PostResult> {
   const { world, timeoutMs, cut } = deps;

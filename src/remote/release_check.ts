@@ -28,9 +28,9 @@ export interface ReleaseCheck {
 const FIRST_CHECK_DELAY_MS = 30_000;
 
 /**
- * Starts a check for the newest version after 30 s and then after each interval. The request contains
- * only the running version and the CPU architecture. A newer version is logged once at level info;
- * failures are logged at level debug.
+ * Starts a check for the newest version after 30 s and then after each interval. The request
+ * contains only the running version and the CPU architecture. A newer version is logged once at
+ * level info; failures are logged at level debug.
  */
 export function newReleaseCheck(
   { endpoint, interval, timeout }: ReleaseCheckSettings,

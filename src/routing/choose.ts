@@ -22,7 +22,9 @@ import { refuseUnknownCost } from "../call/permissions.ts";
 import type { Target } from "../wires/wire.ts";
 import { loadKey } from "../call/key_pool.ts";
 
-/** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
+/**
+ * Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing.
+ */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
   recordModel(call, inference.model);
   const parsed = parseRequestedModel(call, inference.model);
@@ -68,7 +70,10 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   return success([first.prepared, ...fallbacks.map(({ prepared }) => prepared)]);
 }
 
-/** Prepares a call for a target; refused if its tokens cost money that a budget of the key could not count. */
+/**
+ * Prepares a call for a target; refused if its tokens cost money that a budget of the key could not
+ * count.
+ */
 function preparePriced(
   { client: { key }, generation: { config } }: Call,
   inference: Inference,
@@ -79,7 +84,10 @@ function preparePriced(
   return refuseUnknownCost(key, config, target, "tokens") ?? prepared;
 }
 
-/** Returns what the strategy of a route sees of a call: `sticky` reads its session, else its client key. */
+/**
+ * Returns what the strategy of a route sees of a call: `sticky` reads its session, else its client
+ * key.
+ */
 function viewOf({ controls, caller }: Call): PickView<Eligible<Candidate>> {
   return {
     key: ({ target }) => target.key,
@@ -89,8 +97,8 @@ function viewOf({ controls, caller }: Call): PickView<Eligible<Candidate>> {
 }
 
 /**
- * Returns the key by which a call is sticky: its session, which differs from the names of all callers,
- * else its caller; null without both.
+ * Returns the key by which a call is sticky: its session, which differs from the names of all
+ * callers, else its caller; null without both.
  */
 export function stickyKey(session: string | null, caller: string | null): string | null {
   return session === null ? caller : `session ${session}`;
@@ -113,9 +121,9 @@ function planFromFallbacks(
 }
 
 /**
- * Returns the targets to choose from: those with a key that does not rest and whose circuit breaker is
- * not open, and of these the ones with a free slot, else with room in their queue. A filter that would
- * leave no target is skipped.
+ * Returns the targets to choose from: those with a key that does not rest and whose circuit breaker
+ * is not open, and of these the ones with a free slot, else with room in their queue. A filter that
+ * would leave no target is skipped.
  */
 function selectable(
   call: Call,

@@ -40,7 +40,9 @@ export function reasonText(reason: SkipReason): string {
   }
 }
 
-/** Returns the preparation of a request for targets that the client key may use; others are refused. */
+/**
+ * Returns the preparation of a request for targets that the client key may use; others are refused.
+ */
 export function withPermission<Prepared>(
   { client: { key, steering }, generation: { config } }: Pick<Call, "client" | "generation">,
   prepare: Prepare<Prepared>,
@@ -69,8 +71,9 @@ export type Evaluation<Prepared> =
 export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
 
 /**
- * Evaluates each target of a route for a request, in the order of the configuration file. The router
- * and `switchyard explain` share this function, so that an explanation never differs from the routing.
+ * Evaluates each target of a route for a request, in the order of the configuration file. The
+ * router and `switchyard explain` share this function, so that an explanation never differs from
+ * the routing.
  */
 export function evaluateTargets<Prepared>(
   targets: readonly RouteTarget[],
@@ -87,8 +90,8 @@ export function evaluateTargets<Prepared>(
 }
 
 /**
- * Evaluates each fallback of a route for a request. A requested provider limits the fallbacks to that
- * provider. A requested model does not, because a fallback usually has another model.
+ * Evaluates each fallback of a route for a request. A requested provider limits the fallbacks to
+ * that provider. A requested model does not, because a fallback usually has another model.
  */
 export function evaluateFallbacks<Prepared>(
   fallbacks: readonly RouteTarget[],
@@ -168,8 +171,8 @@ export function refuseKeys(route: string): Failed<Refusal> {
 }
 
 /**
- * True if a request that no target can serve goes to the fallbacks: for an unsupported feature, if the
- * client key may not use the targets, or if no key of their providers serves the model.
+ * True if a request that no target can serve goes to the fallbacks: for an unsupported feature, if
+ * the client key may not use the targets, or if no key of their providers serves the model.
  */
 export function goesToFallbacks(
   { failure }: Failed<Refusal>,
@@ -191,8 +194,8 @@ export function matchesModel(target: RouteTarget, requested: RequestedModel): bo
 }
 
 /**
- * Returns the target's model, else the requested model, else the provider's default; null without any.
- * Of a request that needs no model, "" in place of the default: it would be a model for chats.
+ * Returns the target's model, else the requested model, else the provider's default; null without
+ * any. Of a request that needs no model, "" in place of the default: it would be a model for chats.
  */
 export function resolveModel(target: RouteTarget, requested: RequestedModel): string | null {
   const written = target.model ?? requested.model;

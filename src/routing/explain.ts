@@ -54,7 +54,10 @@ export interface RequestForms {
   findOwnedFamily(path: string): RelayFamily | null;
   /** True if a request of this type needs no model. */
   isModelOptional(type: RequestType): boolean;
-  /** Returns the function that prepares the simplest request of a path, matched as a type, for a target. */
+  /**
+   * Returns the function that prepares the simplest request of a path, matched as a type, for a
+   * target.
+   */
   plainRequest(path: string, type: RequestType): (target: Target) => Result<unknown>;
 }
 
@@ -203,7 +206,10 @@ function explainRoute(
   };
 }
 
-/** Returns the target of a session or client key as a sentence; null for another strategy, or without both. */
+/**
+ * Returns the target of a session or client key as a sentence; null for another strategy, or
+ * without both.
+ */
 function stickyText(
   { strategy }: Route,
   able: readonly RouteTarget[],
@@ -240,8 +246,8 @@ const HEADER = /^([\w!#$%&'*+.^`|~-]+)[\t ]*[:=]([\t\x20-\x7e\x80-\xff]*)$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Returns the headers of a request that is explained: the written ones as `NAME=VALUE` or
- * `NAME: VALUE`, and that of the provider unless it is empty; or the problem with them as a sentence.
+ * Returns the headers of a request that is explained: the written ones as `NAME=VALUE` or `NAME:
+ * VALUE`, and that of the provider unless it is empty; or the problem with them as a sentence.
  */
 export function parseExplainedHeaders(
   written: readonly string[],

@@ -40,7 +40,10 @@ export function keyMismatch({ keys, labels }: Route, key: PresentedKey): string 
   return label === undefined ? null : `the client key has no label ${label.join("=")}`;
 }
 
-/** Returns the bare name of the requested model and, if a provider is requested too, the canonical name. */
+/**
+ * Returns the bare name of the requested model and, if a provider is requested too, the canonical
+ * name.
+ */
 function namesOf({ provider, written }: RequestedModel): string[] {
   return provider === null ? [written] : [written, `${provider}/${written}`];
 }
@@ -52,8 +55,8 @@ export interface MatchInput {
 }
 
 /**
- * Returns the match input of a call: its first request type that a route matches, with the path of that
- * type. If no route matches any of its request types, returns the last request type.
+ * Returns the match input of a call: its first request type that a route matches, with the path of
+ * that type. If no route matches any of its request types, returns the last request type.
  */
 export function findMatchInput(
   input: RouteInput,
@@ -86,7 +89,10 @@ function findRoute({ input, type }: MatchInput, requested: RequestedModel): Rout
   return routes.find((route) => mismatchReason(route, input, type, requested) === null) ?? null;
 }
 
-/** Returns a header value for matching. Three headers are computed, so that no client can forge them. */
+/**
+ * Returns a header value for matching. Three headers are computed, so that no client can forge
+ * them.
+ */
 function findHeader(
   name: string,
   call: RouteInput,

@@ -29,8 +29,8 @@ interface Choice {
 }
 
 /**
- * Returns the targets of a call in the order of its route, each with the reason for which it was passed
- * over. Without a choice no target can serve the call.
+ * Returns the targets of a call in the order of its route, each with the reason for which it was
+ * passed over. Without a choice no target can serve the call.
  */
 export function traceTargets(
   { targets, fallbacks, requested }: Decisions,
@@ -69,7 +69,10 @@ function skipText(reason: SkipReason): string {
     : `it refuses the request: ${kind} at ${at}`;
 }
 
-/** Returns the reason for which a target that can serve a call was not among the picked ones; null if it was. */
+/**
+ * Returns the reason for which a target that can serve a call was not among the picked ones; null
+ * if it was.
+ */
 function passedOver(one: Eligible<Candidate>, { able, isAble }: Choice): string | null {
   if (able.includes(one)) return null;
   return isAble(one.prepared)

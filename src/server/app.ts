@@ -90,7 +90,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   }
 
   /**
-   * Admits a call. A client that disconnects while a shared store is asked cancels it; there is
+   * Admits a call. A client that disconnects while a shared store is queried cancels it; there is
    * nothing to watch if the result is there, which is cheaper for refused calls.
    */
   function enter(call: Call, request: Request, peer: Peer): ReturnType<Admission> {
@@ -105,7 +105,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const entered = admit(call, req.raw, env);
-    // As in `enter`, but for the whole call: newer runtimes never end a request that is watched twice.
+    // As in `enter`, but for the whole call: newer runtimes never end a request that is watched
+    // twice.
     const earlyUnwatch = entered instanceof Promise ? watchClient(call, req.raw) : null;
     // Awaiting what is there would cost each call a microtask.
     const stopped = (entered instanceof Promise ? await entered : entered) ??
@@ -169,8 +170,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
 }
 
 /**
- * Cancels a call when its client disconnects. Returns a function that ends this: the
- * runtime also reports the end of a successful response, so it counts only until the response exists.
+ * Cancels a call when its client disconnects. Returns a function that ends this: the runtime also
+ * reports the end of a successful response, so it counts only until the response exists.
  */
 function watchClient({ cancellation }: Call, request: Request): () => void {
   let isWatched = true;
@@ -238,7 +239,10 @@ async function runEndpoint(
   }
 }
 
-/** True if the body of a request must be multipart: at an endpoint with both, unless it is called JSON. */
+/**
+ * True if the body of a request must be multipart: at an endpoint with both, unless it is called
+ * JSON.
+ */
 function isMultipart({ headers }: Call, { body }: Endpoint): boolean {
   if (body !== "multipart or json") return body === "multipart";
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
@@ -246,9 +250,9 @@ function isMultipart({ headers }: Call, { body }: Endpoint): boolean {
 }
 
 /**
- * Returns the refusal of a path whose encoded bytes are not valid UTF-8, else null: the router leaves them as
- * they are, and the id in it would be another one at the upstream. The name of a model is only looked up in the
- * gateway, which has none that is no text.
+ * Returns the refusal of a path whose encoded bytes are not valid UTF-8, else null: the router
+ * leaves them as they are, and the id in it would be another one at the upstream. The name of a
+ * model is only looked up in the gateway, which has none that is no text.
  */
 function pathProblem(path: string, endpoint: Endpoint): Failed | null {
   if (!path.includes("%") || endpoint.path.includes("/:model")) return null;

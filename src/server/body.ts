@@ -68,8 +68,8 @@ export async function readForm(
 }
 
 /**
- * Receives the body of a request with `read`, which gets its content length, null if there is none. A refusal
- * before all of the body was read ends the connection.
+ * Receives the body of a request with `read`, which gets its content length, null if there is none.
+ * A refusal before all of the body was read ends the connection.
  */
 async function receive<Received>(
   call: Call,

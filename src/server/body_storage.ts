@@ -19,8 +19,8 @@ const FIRST_BUFFER_BYTES = 16 * 1024;
 const MAX_REUSED_BUFFER_BYTES = 256 * 1024, MAX_UNUSED_BUFFERS = 4;
 
 /**
- * Unused buffers by their size. Measured: new buffers for a body of 200 kB, all of which the system first
- * fills with zeros, cost a fifth of parsing it.
+ * Unused buffers by their size. Measured: new buffers for a body of 200 kB, all of which the system
+ * first fills with zeros, cost a fifth of parsing it.
  */
 const unused = new Map<number, ArrayBuffer[]>();
 
@@ -41,8 +41,8 @@ function reuseBuffer(buffer: ArrayBuffer): void {
 }
 
 /**
- * Returns memory in one buffer, which grows with the bytes received. `declared` is the length of the body
- * if it is known.
+ * Returns memory in one buffer, which grows with the bytes received. `declared` is the length of
+ * the body if it is known.
  */
 export function newOneBuffer(declared: number | null): BodyStorage {
   let buffer = takeBuffer(Math.min(declared ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));
@@ -85,24 +85,24 @@ export function newOneBuffer(declared: number | null): BodyStorage {
 const FIRST_BLOCK_BYTES = 16 * 1024;
 
 /**
- * Largest block: the most that the runtime reads at once. Measured: with Deno 2.9, larger blocks take up to
- * twice their size.
+ * Largest block: the most that the runtime reads at once. Measured: with Deno 2.9, larger blocks
+ * take up to twice their size.
  */
 const MAX_BLOCK_BYTES = 64 * 1024;
 
 /** Memory of a body in blocks. */
 export interface Blocks extends BodyStorage {
   /**
-   * Gives the memory of all blocks back to the system at once; the pieces of the body are empty then.
-   * Measured: blocks that wait for the collector doubled the memory of uploads one after the other. A write
-   * that has begun holds the block that it writes until it ends.
+   * Gives the memory of all blocks back to the system at once; the pieces of the body are empty
+   * then. Measured: blocks that wait for the collector doubled the memory of uploads one after the
+   * other. A write that has begun holds the block that it writes until it ends.
    */
   free(): void;
 }
 
 /**
- * Returns memory in blocks, none of which is copied when more bytes arrive. Each further block has the size
- * of the bytes received, up to the largest block.
+ * Returns memory in blocks, none of which is copied when more bytes arrive. Each further block has
+ * the size of the bytes received, up to the largest block.
  */
 export function newBlocks(): Blocks {
   let full: Bytes[] = [];

@@ -12,9 +12,10 @@ export interface BytesBodyOptions {
 }
 
 /**
- * Returns the pieces of a reply as a response body, each one when the client has read the earlier ones.
- * A failure, also a cancellation while the client does not read, fails the body, so that the connection ends without the last chunk and no client takes a
- * part for the whole. Cancelling the body disconnects the client.
+ * Returns the pieces of a reply as a response body, each one when the client has read the earlier
+ * ones. A failure, also a cancellation while the client does not read, fails the body, so that the
+ * connection ends without the last chunk and no client takes a part for the whole. Cancelling the
+ * body disconnects the client.
  */
 export function bytesBody(
   pieces: BytesReply["pieces"],
@@ -65,7 +66,9 @@ export function bytesBody(
     },
   }, { highWaterMark: 1 });
 
-  /** Reads to the failure, which the call then has, and releases the upstream before the call ends. */
+  /**
+   * Reads to the failure, which the call then has, and releases the upstream before the call ends.
+   */
   async function breakOff(controller: ReadableStreamDefaultController<Uint8Array>) {
     for (let next = await iterator.next(); next.done !== true;) next = await iterator.next();
     end(false);

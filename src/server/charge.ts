@@ -7,7 +7,8 @@ import type { Charge } from "../observe/report.ts";
 import { internalError } from "./internal_error.ts";
 
 /**
- * Charges a finished call of a client key with what it has used, and gives its concurrent call back.
+ * Charges a finished call of a client key with what it has used, and gives its concurrent call
+ * back.
  */
 export function chargeCall(call: Call): void {
   const { id, report, state, generation, client: { meter, quotas } } = call;
@@ -38,7 +39,10 @@ function pricedUses(meter: Meter, pricing: Pricing): readonly PricedUse[] {
   return meter.uses().map((use) => ({ ...use, nanoUsd: use.isFree ? 0 : costOf(use, pricing) }));
 }
 
-/** Returns the charge of a call. Estimated tokens, and units of the request, become those of its report. */
+/**
+ * Returns the charge of a call. Estimated tokens, and units of the request, become those of its
+ * report.
+ */
 function chargeOf({ report }: Call, uses: readonly PricedUse[]): Charge {
   let tokens = 0;
   let nanoUsd = 0;
@@ -55,8 +59,8 @@ function chargeOf({ report }: Call, uses: readonly PricedUse[]): Charge {
 }
 
 /**
- * Adds a call to the usage of its key: its tokens and cost to each model that has used them, the call
- * itself to the model that served it. Calls without a provider are not counted.
+ * Adds a call to the usage of its key: its tokens and cost to each model that has used them, the
+ * call itself to the model that served it. Calls without a provider are not counted.
  */
 function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const { report, state, generation: { calendar }, world } = call;
@@ -94,7 +98,10 @@ function tokensOf({ usage }: MeteredUse): number {
   return usage === null ? 0 : usage.total ?? usage.input + usage.output;
 }
 
-/** Returns the cost of an attempt in nano-dollars; 0 without a price, which no budget in USD permits. */
+/**
+ * Returns the cost of an attempt in nano-dollars; 0 without a price, which no budget in USD
+ * permits.
+ */
 function costOf({ usage, units, provider, model }: MeteredUse, pricing: Pricing): number {
   return toNanoUsd(computeCost({ usage, units }, pricing, provider, model) ?? 0);
 }

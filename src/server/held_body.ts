@@ -9,12 +9,14 @@ import type { Taking } from "./taking.ts";
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Largest response that is passed to the runtime in one piece and counts as taken then: as much as a connection
- * costs anyway. Larger ones are passed in pieces as the client takes them.
+ * Largest response that is passed to the runtime in one piece and counts as taken then: as much as
+ * a connection costs anyway. Larger ones are passed in pieces as the client takes them.
  */
 export const MAX_SMALL_RESPONSE_BYTES = 16 * 1024;
 
-/** Yields the JSON of an object in pieces of `MAX_SMALL_RESPONSE_BYTES` or one element of a list. */
+/**
+ * Yields the JSON of an object in pieces of `MAX_SMALL_RESPONSE_BYTES` or one element of a list.
+ */
 export function* writtenPieces(value: JsonObject): Generator<Bytes, void, void> {
   let text = "";
   for (const piece of jsonPieces(value)) {
@@ -39,8 +41,9 @@ export interface HeldBodyOptions {
 }
 
 /**
- * Returns the pieces of a response as a body, none of them empty, each one made when the client has taken
- * the earlier ones. Cancelling the call fails the body, and cancelling the body disconnects the client.
+ * Returns the pieces of a response as a body, none of them empty, each one made when the client has
+ * taken the earlier ones. Cancelling the call fails the body, and cancelling the body disconnects
+ * the client.
  */
 export function heldBody(
   pieces: Iterator<Bytes, void>,

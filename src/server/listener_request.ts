@@ -1,4 +1,6 @@
-/** The runtime's own form of a request from its listener, of which these members are undocumented. */
+/**
+ * The runtime's own form of a request from its listener, of which these members are undocumented.
+ */
 export interface ListenerRequest {
   /** Calls `task` when the client disconnects, and also after a complete response. */
   onCancel(task: () => void): void;

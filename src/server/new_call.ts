@@ -9,8 +9,8 @@ import { listenerRequest } from "./listener_request.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
 
 /**
- * Returns the call of a request, with a new ID, a report and the current configuration. `known` are the facts
- * of its path.
+ * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
+ * the facts of its path.
  */
 export function newCall(
   gateway: Gateway,
@@ -56,9 +56,10 @@ export function newCall(
 }
 
 /**
- * Returns the header fields of a request. Those of a request from the listener are put into a table once:
- * the runtime's `Headers` converts the name and compares all fields for each lookup, which costs 2 % of a small
- * request. Where a runtime has no list of fields, and for requests made in this process, `Headers` is used.
+ * Returns the header fields of a request. Those of a request from the listener are put into a table
+ * once: the runtime's `Headers` converts the name and compares all fields for each lookup, which
+ * costs 2 % of a small request. Where a runtime has no list of fields, and for requests made in
+ * this process, `Headers` is used.
  */
 export function requestHeaders(request: Request): RequestHeaders {
   const list = listenerRequest(request)?.headerList;

@@ -18,9 +18,10 @@ interface InnerResponse {
 }
 
 /**
- * Returns a response with header fields. They are put into the list that the runtime sends, because its
- * constructor converts each field several times, which costs more than all else of a small response.
- * Where a runtime has no such list, and for a field that it would change or refuse, the constructor is used.
+ * Returns a response with header fields. They are put into the list that the runtime sends, because
+ * its constructor converts each field several times, which costs more than all else of a small
+ * response. Where a runtime has no such list, and for a field that it would change or refuse, the
+ * constructor is used.
  */
 export function newResponse(
   body: BodyInit | null,
@@ -60,9 +61,9 @@ function isPlainName(name: string): boolean {
 const KNOWN_SYMBOLS: readonly unknown[] = ["[[webidl.brand]]", "headers", "response"];
 
 /**
- * Returns the symbol under which the runtime stores its form of a response; null if it has none, or if its
- * responses have other symbols too: from Deno 2.9 on such a symbol says that a response was made without
- * header fields, and the list is then not sent.
+ * Returns the symbol under which the runtime stores its form of a response; null if it has none, or
+ * if its responses have other symbols too: from Deno 2.9 on such a symbol says that a response was
+ * made without header fields, and the list is then not sent.
  */
 export function innerSymbolOf(response: Response): symbol | null {
   const symbols = Object.getOwnPropertySymbols(response);
@@ -72,7 +73,10 @@ export function innerSymbolOf(response: Response): symbol | null {
 
 const INNER_SYMBOL = innerSymbolOf(new Response(null));
 
-/** Returns the list of header fields of a new response; null if the runtime has none, or it is not empty. */
+/**
+ * Returns the list of header fields of a new response; null if the runtime has none, or it is not
+ * empty.
+ */
 function headerList(response: Response, symbol: symbol): HeaderPair[] | null {
   const inner: unknown = Reflect.get(response, symbol);
   return isInnerResponse(inner) ? inner.headerList : null;

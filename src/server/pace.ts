@@ -1,10 +1,16 @@
 /** Runs tasks in order, with pauses for other work if they take long together. */
 export type Pace = (task: () => void) => void;
 
-/** Time of tasks within each window of the other length. Measured: at half of the time 120 readers delayed others by 0.5 s. */
+/**
+ * Time of tasks within each window of the other length. Measured: at half of the time 120 readers
+ * delayed others by 0.5 s.
+ */
 const MAX_BUSY_MS = 3, WINDOW_MS = 20;
 
-/** Returns the pace of tasks that every client can cause at the same moment. A task that may run runs immediately. */
+/**
+ * Returns the pace of tasks that every client can cause at the same moment. A task that may run
+ * runs immediately.
+ */
 export function newPace(now: () => number = () => performance.now()): Pace {
   const waiting: (() => void)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -7,21 +7,27 @@ export interface Peer {
    */
   readonly disconnect?: () => void;
   /**
-   * Calls the task once the response of the request was passed to the network, or its connection has ended.
-   * Absent if `disconnect` is.
+   * Calls the task once the response of the request was passed to the network, or its connection
+   * has ended. Absent if `disconnect` is.
    */
   readonly whenTaken?: (task: () => void) => void;
   /** Settles when the runtime has sent the response of the request, or could not. */
   readonly completed?: Promise<void>;
-  /** True if the connection is of HTTP/2 or has another request in flight. Absent if `disconnect` is. */
+  /**
+   * True if the connection is of HTTP/2 or has another request in flight. Absent if `disconnect`
+   * is.
+   */
   readonly isShared?: () => boolean;
-  /** True if bytes of the connection wait in the system, as far as is known. Absent if `disconnect` is. */
+  /**
+   * True if bytes of the connection wait in the system, as far as is known. Absent if `disconnect`
+   * is.
+   */
   readonly waitsInSystem?: () => boolean;
   /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
   readonly abort?: () => void;
   /**
-   * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again and again.
-   * `headBytes` is the least size of its handshake. Absent if `disconnect` is.
+   * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again
+   * and again. `headBytes` is the least size of its handshake. Absent if `disconnect` is.
    */
   readonly watchMessages?: (
     headBytes: number,

@@ -13,11 +13,11 @@ export const MAX_BODY_BYTES = 10 * MIB;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Reads the body of a request into one buffer that grows with the bytes received, never by the declared
- * length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body memory of the
- * gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of the body is
- * then still pending. `declared` is the content length, which the runtime enforces; null if there
- * is none.
+ * Reads the body of a request into one buffer that grows with the bytes received, never by the
+ * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
+ * memory of the gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of
+ * the body is then still pending. `declared` is the content length, which the runtime enforces;
+ * null if there is none.
  */
 export async function receiveBody(
   call: Call,
@@ -32,9 +32,9 @@ export async function receiveBody(
 }
 
 /**
- * Reads the body of a request like `receiveBody`, into blocks that are never copied: a buffer that grows
- * would need twice the memory of a large body. They are freed when the call is released. `onBytes` is called with the bytes as they arrive, and may
- * refuse the request.
+ * Reads the body of a request like `receiveBody`, into blocks that are never copied: a buffer that
+ * grows would need twice the memory of a large body. They are freed when the call is released.
+ * `onBytes` is called with the bytes as they arrive, and may refuse the request.
  */
 export function receiveBlocks(
   call: Call,
@@ -51,10 +51,10 @@ export function receiveBlocks(
 export const MAX_SMALL_BODY_BYTES = 32 * 1024;
 
 /**
- * Reads a body of at most `MAX_SMALL_BODY_BYTES` by its content length, which the runtime enforces. Reading it
- * in one piece is cheaper by a tenth of a small request than as a stream, but does not show which bytes have
- * arrived: its memory is reserved first, and it is refused as `request_timeout` if it is not
- * complete after `timeoutMs`.
+ * Reads a body of at most `MAX_SMALL_BODY_BYTES` by its content length, which the runtime enforces.
+ * Reading it in one piece is cheaper by a tenth of a small request than as a stream, but does not
+ * show which bytes have arrived: its memory is reserved first, and it is refused as
+ * `request_timeout` if it is not complete after `timeoutMs`.
  */
 export function receiveSmallBody(
   call: Call,
@@ -175,7 +175,10 @@ interface Source {
    */
   readonly isBounded: boolean;
   read(into: Bytes): Promise<{ readonly done: boolean; readonly value?: Bytes | undefined }>;
-  /** Reads the end behind the last byte, without waiting: newer runtimes hold the body open until then. */
+  /**
+   * Reads the end behind the last byte, without waiting: newer runtimes hold the body open until
+   * then.
+   */
   drain(): void;
   cancel(): void;
 }

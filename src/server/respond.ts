@@ -44,8 +44,8 @@ interface Client {
 }
 
 /**
- * Returns the response to a call, with the gateway's headers. The call ends when the client has taken
- * its last byte, or the response is small and was passed to the runtime.
+ * Returns the response to a call, with the gateway's headers. The call ends when the client has
+ * taken its last byte, or the response is small and was passed to the runtime.
  */
 export function respond(
   call: Call,
@@ -78,7 +78,10 @@ export function respond(
   return newResponse(body, reply.status ?? 200, fields);
 }
 
-/** Returns the refusal of a read of a stored object for which there is no response memory; else null. */
+/**
+ * Returns the refusal of a read of a stored object for which there is no response memory; else
+ * null.
+ */
 function refuseRead(call: Call, result: Result<Reply>): Failed | null {
   const isRead = result.ok && result.value.kind === "stored" && call.method === "GET";
   return isRead ? refuseResponse(call) : null;
@@ -163,8 +166,9 @@ function wholeResponse(
 }
 
 /**
- * Returns the response with a stored object: a small one as a whole, a larger one piece by piece. Objects of the
- * store in memory are in it anyway, so that only the piece counts; those of other stores are copies.
+ * Returns the response with a stored object: a small one as a whole, a larger one piece by piece.
+ * Objects of the store in memory are in it anyway, so that only the piece counts; those of other
+ * stores are copies.
  */
 function storedResponse(
   call: Call,
@@ -205,10 +209,9 @@ function* prepended<Value>(first: Value, rest: Iterable<Value>): Generator<Value
 }
 
 /**
- * Returns the first header fields of a response: without no-transform the runtime would compress the
- * body, and its bytes would differ from the upstream's; with nosniff no browser takes them for another type.
- * The request ID in the header of the client API is
- * replaced by an upstream's own ID.
+ * Returns the first header fields of a response: without no-transform the runtime would compress
+ * the body, and its bytes would differ from the upstream's; with nosniff no browser takes them for
+ * another type. The request ID in the header of the client API is replaced by an upstream's own ID.
  */
 function ownFields({ id, report }: Call): HeaderPair[] {
   const { idHeader } = report.endpoint.errors;
@@ -260,7 +263,10 @@ const FOREIGN_CONTENT_POLICY = "sandbox; default-src 'none'";
 /** Maximum length of a list of field paths in a response header. */
 const MAX_PATH_LIST_CHARS = 1024;
 
-/** Returns field paths as a header value; three full stops at the end stand for paths that do not fit. */
+/**
+ * Returns field paths as a header value; three full stops at the end stand for paths that do not
+ * fit.
+ */
 function pathList(paths: readonly string[]): string {
   let list = "";
   for (const path of paths) {
@@ -277,8 +283,9 @@ function pathList(paths: readonly string[]): string {
 const ELLIPSIS = ", ...";
 
 /**
- * Returns a path without the characters that a header or its list may not have, in percent-encoding.
- * A longer path than the list may have is cut: clients choose the names of unknown fields.
+ * Returns a path without the characters that a header or its list may not have, in
+ * percent-encoding. A longer path than the list may have is cut: clients choose the names of
+ * unknown fields.
  */
 function pathText(path: string): string {
   return path.slice(0, MAX_PATH_LIST_CHARS).toWellFormed()
@@ -298,8 +305,9 @@ function headerText(text: string): string {
 }
 
 /**
- * Ends a call when its client has taken the response that was passed to the runtime, or its connection has ended.
- * A response that is cut off, a small one, and one whose connection cannot be looked at end it immediately.
+ * Ends a call when its client has taken the response that was passed to the runtime, or its
+ * connection has ended. A response that is cut off, a small one, and one whose connection cannot be
+ * looked at end it immediately.
  */
 function finishWhenTaken(
   call: Call,
@@ -323,8 +331,8 @@ function finishWhenTaken(
 
 /**
  * Ends a call whose response has ended or was aborted: completes its report, removes it from the
- * calls in flight, charges its client, releases its concurrency slot and its memory, and passes the call to
- * `ended`.
+ * calls in flight, charges its client, releases its concurrency slot and its memory, and passes the
+ * call to `ended`.
  */
 export function finishCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
   const { id, report, world, state, cancellation, generation } = call;

@@ -25,7 +25,10 @@ export interface BodyEnding extends ResponseEnding {
   readonly bytes: number;
 }
 
-/** Largest write that is passed to the runtime as a whole; larger ones are passed in pieces as the client takes them. */
+/**
+ * Largest write that is passed to the runtime as a whole; larger ones are passed in pieces as the
+ * client takes them.
+ */
 const MAX_PASSED_BYTES = 128 * 1024;
 
 /** Dependencies of a stream body, and the task to run at its end. */
@@ -51,7 +54,10 @@ export function streamBody(
   { world, cancellation, flusher, trace = null, taking, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
-  /** Pieces of a large write that the runtime has not requested: it buffers each as a whole for a slow client. */
+  /**
+   * Pieces of a large write that the runtime has not requested: it buffers each as a whole for a
+   * slow client.
+   */
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   let lastWrite = 0;

@@ -4,16 +4,21 @@ import { watchSilence } from "./silence.ts";
 
 /** What the runtime has of a response that its client may not have taken. */
 export interface Taking {
-  /** Called when a piece was passed to the runtime, and with true when the response has no further one. */
+  /**
+   * Called when a piece was passed to the runtime, and with true when the response has no further
+   * one.
+   */
   passed(isLast: boolean): void;
-  /** Called when the runtime requests a piece, because the client has taken nearly all earlier ones. */
+  /**
+   * Called when the runtime requests a piece, because the client has taken nearly all earlier ones.
+   */
   requested(): void;
 }
 
 /**
- * Disconnects a client that lets a piece of a response wait in the runtime for `server.write_timeout`, where the system
- * does not see it: over HTTP/2 it waits there until the client opens the window of its stream. Returns null for a
- * request without a connection.
+ * Disconnects a client that lets a piece of a response wait in the runtime for
+ * `server.write_timeout`, where the system does not see it: over HTTP/2 it waits there until the
+ * client opens the window of its stream. Returns null for a request without a connection.
  */
 export function watchTaking(
   { world, cancellation, generation }: Call,
@@ -31,7 +36,8 @@ export function watchTaking(
       silenceMs: generation.config.server.write_timeout,
       lastWrite: () => waitsSince ?? world.now(),
       onSilence() {
-        // What the system cannot send is judged by its rate. It says nothing of a stream among others.
+        // What the system cannot send is judged by its rate. It says nothing of a stream among
+        // others.
         if (isShared?.() === false && waitsInSystem?.() === true) return;
         // The runtime does not see the end of a body while the window of its stream is closed.
         abort?.();

@@ -6,8 +6,8 @@ export interface EndingHandler {
 }
 
 /**
- * Returns a handler that can end its requests. Newer runtimes do not report that the client of a hanging
- * request has left, and its server would never close.
+ * Returns a handler that can end its requests. Newer runtimes do not report that the client of a
+ * hanging request has left, and its server would never close.
  */
 export function newEndingHandler(
   respond: (request: Request) => Promise<Response> | Response,

@@ -100,7 +100,9 @@ export function isMetadata(value: JsonValue): value is JsonObject {
   return isObject(value) && Object.values(value).every((item) => typeof item === "string");
 }
 
-/** Yields the errors of unknown members, as the Messages API says them; `path` precedes their names. */
+/**
+ * Yields the errors of unknown members, as the Messages API says them; `path` precedes their names.
+ */
 export function* extraInputErrors(
   body: JsonObject,
   known: readonly string[],

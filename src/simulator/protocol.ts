@@ -22,8 +22,8 @@ export interface SimRequest {
   /** The text of the last user message. */
   readonly prompt: string;
   /**
-   * The tool results of the last turn, in the order of the calls that they answer; empty if the last
-   * turn is a user message.
+   * The tool results of the last turn, in the order of the calls that they answer; empty if the
+   * last turn is a user message.
    */
   readonly toolResults: readonly string[];
   /** Returns the whole conversation in lines, as the model reads it. */

@@ -51,7 +51,10 @@ function decodeSegment(segment: string): string {
     .get("id") ?? segment;
 }
 
-/** Returns a handler of calls for an object that the account must have. `name` is its kind in the error. */
+/**
+ * Returns a handler of calls for an object that the account must have. `name` is its kind in the
+ * error.
+ */
 export function onStored<T>(
   storeOf: (account: Account) => BoundedMap<T>,
   name: string,

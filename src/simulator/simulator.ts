@@ -133,7 +133,9 @@ function unknownUrlResponse(call: SimCall): Response {
 /** Statuses with which keys are refused, by key. A change applies from the next request on. */
 type RefusedKeys = ReadonlyMap<string, number>;
 
-/** A key that is always refused: `refused-`, a status from 400 to 599, and any end behind a hyphen. */
+/**
+ * A key that is always refused: `refused-`, a status from 400 to 599, and any end behind a hyphen.
+ */
 const ALWAYS_REFUSED = /^refused-([45]\d\d)(?:-|$)/;
 
 /** Returns the error for a request whose key is refused; null if the key is accepted. */

@@ -42,7 +42,9 @@ export function imageText(mediaType: JsonValue | undefined, base64: JsonValue | 
     : `[${mediaType}, ${bytes.length} bytes, ${hashText(bytes).toString(16)}]`;
 }
 
-/** Returns the image of a `data:` URL as a transcript shows it; other URLs are shown as they are. */
+/**
+ * Returns the image of a `data:` URL as a transcript shows it; other URLs are shown as they are.
+ */
 export function imageUrlText(url: JsonValue | undefined): string {
   const [, mediaType, base64] = /^data:([^;,]+);base64,(.*)$/s.exec(String(url)) ?? [];
   return base64 === undefined ? `[image at ${url}]` : imageText(mediaType, base64);

@@ -36,7 +36,10 @@ export function findNewDescriptor(
 /** Address of a listening socket. */
 type Address = Pick<Deno.NetAddr, "hostname" | "port">;
 
-/** Returns the descriptors of this process that listen at the address; several if they share its port. */
+/**
+ * Returns the descriptors of this process that listen at the address; several if they share its
+ * port.
+ */
 export function findListeners(
   sockets: Pick<Sockets, "bound" | "local" | "isListening">,
   address: Address,
@@ -59,8 +62,9 @@ export function isListenerAt(
 }
 
 /**
- * Turns Nagle's algorithm off for the listening sockets at this address; accepted connections inherit
- * it. Without it small records of a stream wait up to 40 ms for the client's acknowledgement.
+ * Turns Nagle's algorithm off for the listening sockets at this address; accepted connections
+ * inherit it. Without it small records of a stream wait up to 40 ms for the client's
+ * acknowledgement.
  */
 export function setNoDelay(
   sockets: Pick<Sockets, "bound" | "local" | "isListening" | "setNoDelay">,

@@ -10,7 +10,10 @@ export interface Traffic {
   readonly isDelivered: boolean;
   /** Bytes that the other side has acknowledged since the connection was opened. */
   readonly acknowledgedBytes: number;
-  /** Written bytes that wait in the kernel, because the other side has no room or the network is slow. */
+  /**
+   * Written bytes that wait in the kernel, because the other side has no room or the network is
+   * slow.
+   */
   readonly unsentBytes: number;
 }
 
@@ -42,7 +45,10 @@ export interface Sockets {
   abort(descriptor: number): void;
   /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
-  /** Bounds the received bytes that wait in the kernel to about this number, which the kernel would adjust else. */
+  /**
+   * Bounds the received bytes that wait in the kernel to about this number, which the kernel would
+   * adjust else.
+   */
   setReceiveBuffer(descriptor: number, bytes: number): void;
   /**
    * Enables TCP keep-alive: first probe after `firstS` seconds of silence. The kernel ends the

@@ -10,26 +10,27 @@ export interface Admission {
   /** Admits a call until `release`; returns false at the limit of concurrent calls. */
   admit(id: string): boolean;
   /**
-   * Adds bytes to the request body of an admitted call; above the limit of body memory the largest holdings of
-   * sockets are dropped for it. Returns false, and adds nothing, if that is not enough or the call was released.
+   * Adds bytes to the request body of an admitted call; above the limit of body memory the largest
+   * holdings of sockets are dropped for it. Returns false, and adds nothing, if that is not enough
+   * or the call was released.
    */
   hold(id: string, bytes: number): boolean;
   /**
-   * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in memory already; 0
-   * for none. Above the limit of body memory the largest holding is dropped: its bytes count no more, and its
-   * `drop` is called.
+   * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in
+   * memory already; 0 for none. Above the limit of body memory the largest holding is dropped: its
+   * bytes count no more, and its `drop` is called.
    */
   holdDroppable(holder: string, bytes: number, drop: () => void): void;
   /**
-   * Sets the bytes of a response that has arrived, of a call that is admitted or not, until `release`. Never
-   * refuses.
+   * Sets the bytes of a response that has arrived, of a call that is admitted or not, until
+   * `release`. Never refuses.
    */
   holdResponse(id: string, bytes: number): void;
   /**
-   * Sets the bytes of what grows while it is read or waits to be sent, until `release` of the same holder; 0 for
-   * none. Above the limit of response memory the largest such holding is dropped, unless it has no more than the
-   * equal part of a call, or all others have less than half of the limit: its bytes count no more, and its `drop`
-   * is called.
+   * Sets the bytes of what grows while it is read or waits to be sent, until `release` of the same
+   * holder; 0 for none. Above the limit of response memory the largest such holding is dropped,
+   * unless it has no more than the equal part of a call, or all others have less than half of the
+   * limit: its bytes count no more, and its `drop` is called.
    */
   holdGrowing(holder: string, bytes: number, drop: () => void): void;
   /** Calls `free` once when an admitted call is released. */
@@ -51,7 +52,10 @@ export interface Admission {
 /** Bytes of a response that are never dropped for others: about what its connection costs. */
 export const MIN_COUNTED_BYTES = 64 * 1024;
 
-/** Largest response that may exceed the limit of response memory by itself: more than any response may have. */
+/**
+ * Largest response that may exceed the limit of response memory by itself: more than any response
+ * may have.
+ */
 const MAX_SINGLE_BYTES = 128 * 1024 * 1024;
 
 /** Bytes of a holder, and the function that drops them; null if they may not be dropped. */
@@ -112,7 +116,8 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   function dropLargestResponse(): boolean {
     let largest: string | null = null;
     let bytes = equalPart;
-    // At most one entry for each call in flight and each socket, looked at once for each 64 KiB that arrive.
+    // At most one entry for each call in flight and each socket, looked at once for each 64 KiB
+    // that arrive.
     for (const [holder, holding] of responses) {
       if (holding.drop === null || holding.bytes <= bytes) continue;
       largest = holder;
@@ -120,7 +125,8 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     }
     const drop = largest === null ? null : responses.get(largest)?.drop ?? null;
     if (largest === null || drop === null) return false;
-    // A limit that is small, such as that of one of many workers, must not refuse a response that is large.
+    // A limit that is small, such as that of one of many workers, must not refuse a response that
+    // is large.
     const isSingle = responseTotal - bytes <= max_response_memory / 2 && bytes <= MAX_SINGLE_BYTES;
     if (isSingle) return false;
     setResponse(largest, 0, null);

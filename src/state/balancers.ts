@@ -17,7 +17,10 @@ export function usesLoads(strategy: Strategy): boolean {
 
 /** What a strategy sees of a call and its targets. */
 export interface PickView<T> {
-  /** Returns the key of a target, unique in its route: also two targets of one provider and model differ. */
+  /**
+   * Returns the key of a target, unique in its route: also two targets of one provider and model
+   * differ.
+   */
   key(target: T): string;
   /** Returns the key of a target's load. */
   load(target: T): string;
@@ -34,9 +37,9 @@ export interface Balancers {
    * weighted: smooth weighted round-robin, whose shares are exact in every run of as many calls as
    * the sum of the weights. round-robin: the same with equal weights. random: weights are
    * probabilities. least-pending: the fewest running calls per weight; equal targets take turns as
-   * in weighted. lowest-latency: a target without a recorded time, else the lowest median; a part of
-   * the calls explores the rest, with the weights as probabilities. sticky: rendezvous hashing of the
-   * session; weighted without one.
+   * in weighted. lowest-latency: a target without a recorded time, else the lowest median; a part
+   * of the calls explores the rest, with the weights as probabilities. sticky: rendezvous hashing
+   * of the session; weighted without one.
    */
   pick<T extends { readonly weight: number }>(
     route: string,

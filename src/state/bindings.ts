@@ -3,7 +3,10 @@ export interface Owner {
   readonly provider: string;
   /** Digest of the account: its type, endpoint, organization and key. */
   readonly account: string;
-  /** Provenance of a response or a stored completion; null for other objects, and if it is not known. */
+  /**
+   * Provenance of a response or a stored completion; null for other objects, and if it is not
+   * known.
+   */
   readonly origin: ResponseProvenance | null;
   readonly creator: Creator;
 }
@@ -25,7 +28,9 @@ export interface Caller {
   readonly isIsolated: boolean;
 }
 
-/** Properties of a response that the next response in its chain reuses, and of a stored completion. */
+/**
+ * Properties of a response that the next response in its chain reuses, and of a stored completion.
+ */
 export interface ResponseProvenance {
   readonly route: string;
   /** Model that generated the response, without its provider. */

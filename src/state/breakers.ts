@@ -28,8 +28,9 @@ export interface Permit {
 export type BreakerState = "closed" | "half-open" | "open";
 
 /**
- * Circuit breakers of upstream accounts: one for each model, and one for connections, which all models of
- * the account share. The empty model is that of all requests without a breaker of their own.
+ * Circuit breakers of upstream accounts: one for each model, and one for connections, which all
+ * models of the account share. The empty model is that of all requests without a breaker of their
+ * own.
  */
 export interface Breakers {
   /** Returns a permit, or the milliseconds after which the next attempt may be admitted. */
@@ -39,20 +40,24 @@ export interface Breakers {
     model?: string,
   ): Permit | { readonly openFor: number };
   /**
-   * Returns the state of the breaker of an account that admits least. An open breaker whose duration has
-   * passed is half-open; that of an unknown account is closed.
+   * Returns the state of the breaker of an account that admits least. An open breaker whose
+   * duration has passed is half-open; that of an unknown account is closed.
    */
   state(account: string): BreakerState;
   /** Returns the milliseconds for which `admit` would refuse; 0 if it would not. */
   openFor(account: string, settings: BreakerSettings, model?: string): number;
-  /** Returns the longest time in milliseconds for which a breaker of the account refuses attempts. */
+  /**
+   * Returns the longest time in milliseconds for which a breaker of the account refuses attempts.
+   */
   longestOpenFor(account: string, settings: BreakerSettings): number;
 }
 
 /** Maximum number of accounts with breakers; the least recently used is removed first. */
 const MAX_ACCOUNTS = 10_000;
 
-/** Maximum number of models with a breaker in one account, whose names come from the configuration. */
+/**
+ * Maximum number of models with a breaker in one account, whose names come from the configuration.
+ */
 const MAX_MODELS = 1_000;
 
 /**
@@ -122,7 +127,10 @@ export function newBreakers(now: () => number): Breakers {
 
 const LEAST_FIRST = ["open", "half-open"] as const;
 
-/** Sets an entry as the latest one of a map, and removes the oldest one if there are more than `max`. */
+/**
+ * Sets an entry as the latest one of a map, and removes the oldest one if there are more than
+ * `max`.
+ */
 function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, max: number): void {
   map.delete(name);
   map.set(name, value);
@@ -131,8 +139,8 @@ function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, m
 }
 
 /**
- * Returns the permit of an attempt at a model of an account. A failure other than of the connection is
- * none of the account, and no proof that connections succeed either.
+ * Returns the permit of an attempt at a model of an account. A failure other than of the connection
+ * is none of the account, and no proof that connections succeed either.
  */
 function joinPermits(model: Permit, connections: Permit): Permit {
   return {

@@ -45,7 +45,7 @@ const ROUNDING_MS = 1e-4;
 
 /**
  * Returns buckets that are all full. `now` returns milliseconds that never go back. `maxDebtMs` is
- * the maximum time that an empty bucket may be away from its first token.
+ * the maximum time that an empty bucket may be from its first token.
  *
  * A bucket is stored as the time at which it will be full: every token taken delays that time by
  * the time of one token. A full bucket needs no entry, so above the limit full buckets are removed
@@ -71,7 +71,9 @@ export function newBuckets(now: () => number, maxDebtMs = 0): Buckets {
     }
   }
 
-  /** Returns the milliseconds that a bucket with a capacity of `whole` milliseconds is from full. */
+  /**
+   * Returns the milliseconds that a bucket with a capacity of `whole` milliseconds is from full.
+   */
   function lackingOf(known: number | undefined, time: number, whole: number): number {
     return Math.min(Math.max(0, (known ?? 0) - time), whole + maxDebtMs);
   }
@@ -130,12 +132,14 @@ export function newBuckets(now: () => number, maxDebtMs = 0): Buckets {
   };
 }
 
-/** Beginning of the callers that are networks, of which a client without a key can have any number. */
+/**
+ * Beginning of the callers that are networks, of which a client without a key can have any number.
+ */
 export const ADDRESS_PREFIX = "address ";
 
 /**
- * Returns buckets that are all full, those of addresses apart from those of keys: the addresses of clients
- * without a key never push out the bucket of a key.
+ * Returns buckets that are all full, those of addresses apart from those of keys: the addresses of
+ * clients without a key never push out the bucket of a key.
  */
 export function newBucketsByKind(now: () => number): Buckets {
   const addresses = newBuckets(now);

@@ -8,15 +8,19 @@ import type { OutcomeStore, WriteState } from "./outcome_store.ts";
 /** The call that uses a store. */
 export interface StoreUser {
   readonly cancellation: Cancellation;
-  /** Returns the refusal of a read whose object would find no memory; null if there is memory, or it is no read. */
+  /**
+   * Returns the refusal of a read whose object would find no memory; null if there is memory, or it
+   * is no read.
+   */
   refuseRead(): Failed | null;
   /** Records a write of the call that is not in the store. */
   readonly report: { unstored: Exclude<WriteState, "stored"> | null };
 }
 
 /**
- * Returns the state as one call uses it: a cancelled call does not wait for the store. The operation
- * itself goes on, bounded by the store. State in the memory of the process is used as it is.
+ * Returns the state as one call uses it: a cancelled call does not wait for the store. The
+ * operation itself goes on, bounded by the store. State in the memory of the process is used as it
+ * is.
  */
 export function stateForCall(state: GatewayState, user: StoreUser): GatewayState {
   if (state.availability === null) return state;
@@ -31,7 +35,10 @@ export function stateForCall(state: GatewayState, user: StoreUser): GatewayState
   };
 }
 
-/** Returns the objects as one call uses them: each operation that returns a whole object waits for its turn. */
+/**
+ * Returns the objects as one call uses them: each operation that returns a whole object waits for
+ * its turn.
+ */
 function objectsInTurn(
   { objects, readTurns }: GatewayState,
   { cancellation, refuseRead }: StoreUser,
@@ -79,7 +86,9 @@ function outcomesForCall(
   };
 }
 
-/** Returns the result of an operation, or the failure of the call if the call is cancelled before. */
+/**
+ * Returns the result of an operation, or the failure of the call if the call is cancelled before.
+ */
 function untilCancelled<T>(cancellation: Cancellation, operation: Stored<T>): Stored<T> {
   return new Promise<Result<T>>((resolve, reject) => {
     const unsubscribe = cancellation.onCancel((reason) => {

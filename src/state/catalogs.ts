@@ -8,9 +8,9 @@ export interface Catalog {
 /** Cache of fetched model lists. Concurrent requests for a list share one fetch. */
 export interface Catalogs {
   /**
-   * Returns the list of a provider, fetched if it is older than `ttl` milliseconds, or was fetched with other
-   * `settings`; null if the fetch fails. A failure is cached for a while, so that a provider that
-   * is down is not called with every request.
+   * Returns the list of a provider, fetched if it is older than `ttl` milliseconds, or was fetched
+   * with other `settings`; null if the fetch fails. A failure is cached for a while, so that a
+   * provider that is down is not called with every request.
    */
   get(
     provider: { readonly id: string; readonly settings: string },
@@ -34,7 +34,10 @@ interface Entry {
   readonly catalog: Promise<Catalog | null>;
 }
 
-/** Returns an empty cache with one list of each provider. `now` returns milliseconds that never go back. */
+/**
+ * Returns an empty cache with one list of each provider. `now` returns milliseconds that never go
+ * back.
+ */
 export function newCatalogs(now: () => number): Catalogs {
   const entries = new Map<string, Entry>();
 

@@ -10,11 +10,11 @@ export interface GatewayStore
 
 /** What a process knows of its state store. */
 export interface Availability {
-  /** False from the first operation that found the store away until it answers. */
+  /** False from the first operation that found the store unavailable until it answers. */
   isUp(): boolean;
   /** Returns the number of writes that wait for the store. */
   pendingWrites(): number;
-  /** Returns the milliseconds for which the store has been away; null while it is up. */
+  /** Returns the milliseconds for which the store has been unavailable; null while it is up. */
   awayForMs(): number | null;
   /** Returns the duration of the last answered ping in milliseconds; null if there was none. */
   pingMs(): number | null;

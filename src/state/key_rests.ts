@@ -1,6 +1,8 @@
 import type { KeyRefusal } from "../core/failure.ts";
 
-/** A key of a provider: its provider, its name in the configuration, and the digest of its account. */
+/**
+ * A key of a provider: its provider, its name in the configuration, and the digest of its account.
+ */
 export interface RestingKey {
   readonly provider: string;
   readonly name: string;
@@ -24,23 +26,34 @@ export interface RestTimes {
 
 /** Rests of refused keys. An account that is still configured after a reload goes on resting. */
 export interface KeyRests {
-  /** Returns the rest of an account, for requests with this model if one is given; null if it does not rest. */
+  /**
+   * Returns the rest of an account, for requests with this model if one is given; null if it does
+   * not rest.
+   */
   find(account: string, model?: string): Rest | null;
   /**
-   * Lets a key rest, or only for the model of the refusal: a throttled key for its `Retry-After`, which
-   * counts in full from the second refusal in a row, else for `restMs`. An earlier rest that lasts longer
-   * remains.
+   * Lets a key rest, or only for the model of the refusal: a throttled key for its `Retry-After`,
+   * which counts in full from the second refusal in a row, else for `restMs`. An earlier rest that
+   * lasts longer remains.
    */
   begin(key: RestingKey, refusal: KeyRefusal, times: RestTimes): void;
-  /** Lets other keys come first for `ms` milliseconds: this one was refused, maybe because of the request. */
+  /**
+   * Lets other keys come first for `ms` milliseconds: this one was refused, maybe because of the
+   * request.
+   */
   doubt(account: string, ms: number): void;
   /** True while other keys come first. */
   isDoubtful(account: string): boolean;
-  /** Records that a request with this model was served, which ends a row of refusals and a doubt. */
+  /**
+   * Records that a request with this model was served, which ends a row of refusals and a doubt.
+   */
   served(account: string, model: string): void;
 }
 
-/** Receives each key that begins to rest because an upstream rejected it; `model` if only for that one. */
+/**
+ * Receives each key that begins to rest because an upstream rejected it; `model` if only for that
+ * one.
+ */
 export type KeyListener = (
   key: RestingKey,
   status: number,
@@ -48,13 +61,18 @@ export type KeyListener = (
   model?: string,
 ) => void;
 
-/** Maximum number of rests, of accounts or of accounts with a model; the oldest one is removed first. */
+/**
+ * Maximum number of rests, of accounts or of accounts with a model; the oldest one is removed
+ * first.
+ */
 const MAX_RESTS = 10_000;
 
 /** Longest rest, so that a wrong `Retry-After` does not disable a key for ever: one day. */
 const MAX_REST_MS = 24 * 60 * 60 * 1_000;
 
-/** Rests that are shorter are over: a delay in fractions of a millisecond may end early by rounding. */
+/**
+ * Rests that are shorter are over: a delay in fractions of a millisecond may end early by rounding.
+ */
 const MIN_REST_MS = 0.5;
 
 interface Entry {

@@ -14,7 +14,9 @@ export interface LeaseRenewal {
 /** Time between two renewals of a running call: a third of its lease. */
 const RENEW_INTERVAL_MS = 10_000;
 
-/** Returns a renewal of no calls. One timer serves all calls, and there is none while no call runs. */
+/**
+ * Returns a renewal of no calls. One timer serves all calls, and there is none while no call runs.
+ */
 export function newLeaseRenewal(
   extend: QuotaStore["renew"],
   world: Pick<World, "after">,

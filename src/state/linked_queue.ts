@@ -3,7 +3,10 @@ export interface LinkedQueue<Value> {
   readonly size: number;
   /** The oldest value; undefined if the queue is empty. */
   readonly first: Value | undefined;
-  /** Appends a value. Returns a function that removes it, and returns false if it was removed before. */
+  /**
+   * Appends a value. Returns a function that removes it, and returns false if it was removed
+   * before.
+   */
   push(value: Value): () => boolean;
   /** Removes and returns the oldest value; undefined if the queue is empty. */
   shift(): Value | undefined;
@@ -17,8 +20,8 @@ interface Entry<Value> {
 }
 
 /**
- * Returns an empty queue. A doubly linked list, because an array shifts its elements on a removal in
- * the middle, and a `Map` steps over the holes of removed keys at its front.
+ * Returns an empty queue. A doubly linked list, because an array shifts its elements on a removal
+ * in the middle, and a `Map` steps over the holes of removed keys at its front.
  */
 export function newLinkedQueue<Value>(): LinkedQueue<Value> {
   let first: Entry<Value> | null = null;

@@ -2,14 +2,15 @@ import type { World } from "../core/world.ts";
 import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
 /**
- * Work that has turns: `start` is the beginning of a call or of a response body, which short calls consist of; `rest` is
- * a further piece of a large body.
+ * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
+ * consist of; `rest` is a further piece of a large body.
  */
 export type TurnKind = "start" | "rest";
 
 /**
- * Time since the beginning of a turn of the event loop in which such work may begin, in milliseconds. The work of
- * short calls goes on for longer: it is behind the large bodies otherwise.
+ * Time since the beginning of a turn of the event loop in which such work may begin, in
+ * milliseconds. The work of short calls goes on for longer: it is behind the large bodies
+ * otherwise.
  */
 const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4 };
 
@@ -20,12 +21,15 @@ const MIN_PER_TURN = 2;
 const MIN_CALLS = 16;
 
 /**
- * Bounds the time for which calls and large response bodies keep the event loop from other work. Without it all sockets
- * with bytes are read and translated before a new connection is accepted: the runtime looks for connections only when
- * nothing else is left to do, or after 61 rounds.
+ * Bounds the time for which calls and large response bodies keep the event loop from other work.
+ * Without it all sockets with bytes are read and translated before a new connection is accepted:
+ * the runtime looks for connections only when nothing else is left to do, or after 61 rounds.
  */
 export interface LoopTurns {
-  /** Null if the work may be done now; else a promise of its turn, in order of arrival within its kind. */
+  /**
+   * Null if the work may be done now; else a promise of its turn, in order of arrival within its
+   * kind.
+   */
   next(kind: TurnKind): Promise<void> | null;
 }
 
@@ -44,8 +48,8 @@ export function newLoopTurns(
   function open() {
     isOpen = true;
     began = world.now();
-    // The second timer is set after the work of the turn. One that is set before would be due by then, and the runtime
-    // looks for connections only if it has to wait.
+    // The second timer is set after the work of the turn. One that is set before would be due by
+    // then, and the runtime looks for connections only if it has to wait.
     world.after(0, () => world.after(0, end));
   }
 

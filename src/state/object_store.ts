@@ -11,16 +11,16 @@ import type { Snapshot } from "./snapshots.ts";
 export type Stored<T> = Promise<Result<T>>;
 
 /**
- * Types of objects that have owners. `relayed_object` is a file, a batch or an upload, whose kind is a part
- * of its ID.
+ * Types of objects that have owners. `relayed_object` is a file, a batch or an upload, whose kind
+ * is a part of its ID.
  */
 export type BoundType = "chat_completion" | "response" | "conversation" | "relayed_object";
 
 /** Storage of the objects that clients create. Its content may outlive the process. */
 export interface ObjectStore {
   /**
-   * Set if the store stores nothing: then client APIs refuse requests that need stored state, and serve the rest
-   * with `store: false`.
+   * Set if the store stores nothing: then client APIs refuse requests that need stored state, and
+   * serve the rest with `store: false`.
    */
   readonly storesNothing?: true;
   readonly responses: ResponseStore;
@@ -164,7 +164,9 @@ export interface ReasoningStore {
    * without a text finds nothing if the caller has received these calls with different reasoning.
    */
   find(keys: readonly ReasoningKey[]): Stored<readonly (OwnedReasoning | null)[]>;
-  /** Stores reasoning in place of an earlier one under the key. Returns false if it is too large. */
+  /**
+   * Stores reasoning in place of an earlier one under the key. Returns false if it is too large.
+   */
   store(key: ReasoningKey, reasoning: OwnedReasoning): Stored<boolean>;
 }
 

@@ -16,8 +16,8 @@ const STORES: Readonly<Record<Exclude<StoreName, "none" | "memory">, () => Promi
 };
 
 /**
- * Opens the state store of the configuration; null for the memory of the process and for none, which the
- * gateway has without opening anything.
+ * Opens the state store of the configuration; null for the memory of the process and for none,
+ * which the gateway has without opening anything.
  */
 export async function openStateStore(
   settings: StateSettings,

@@ -10,8 +10,9 @@ import {
 import { newTurnWrite, type Turn } from "./turn_write.ts";
 
 /**
- * Writes that follow from the response of an upstream. Its tokens are spent, so the client receives the
- * response even if the state store is unavailable: the write then waits in the memory of the process.
+ * Writes that follow from the response of an upstream. Its tokens are spent, so the client receives
+ * the response even if the state store is unavailable: the write then waits in the memory of the
+ * process.
  */
 export interface OutcomeStore {
   /** Binds and stores a response; see `ResponseStore.store`. */
@@ -21,19 +22,19 @@ export interface OutcomeStore {
   /** Adds the items of a request and its response to their conversation; see `newTurnWrite`. */
   addTurn(conversation: string, turn: Turn): Stored<WriteState>;
   /**
-   * Removes the binding of an object that its upstream has deleted; see `OwnerStore.unbind`. While the
-   * store is away the binding stays until it expires.
+   * Removes the binding of an object that its upstream has deleted; see `OwnerStore.unbind`. While
+   * the store is unavailable the binding stays until it expires.
    */
   unbind(type: BoundType, id: string, account: string, caller: Caller): Stored<void>;
 }
 
 /**
- * Where a write is: in the store, waiting in the memory of the process, or lost because too many writes
- * wait already.
+ * Where a write is: in the store, waiting in the memory of the process, or lost because too many
+ * writes wait already.
  */
 export type WriteState = "stored" | "pending" | "lost";
 
-/** Returns the writes of a store in memory, which is never away. */
+/** Returns the writes of a store in memory, which is always available. */
 export function newDirectOutcomes(objects: ObjectStore): OutcomeStore {
   return {
     async storeResponse(id, response, caller) {

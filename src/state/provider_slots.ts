@@ -19,7 +19,10 @@ export interface Slot {
   release(): void;
 }
 
-/** Result of entering a provider: a slot, a place in its queue, or neither because the queue is full. */
+/**
+ * Result of entering a provider: a slot, a place in its queue, or neither because the queue is
+ * full.
+ */
 export type SlotEntry =
   | { readonly kind: "granted"; readonly slot: Slot }
   | {

@@ -46,9 +46,10 @@ export interface QuotaRest {
 export type QuotaReason = LimitReason;
 
 /**
- * Result of an admission. `unavailable` means that the store cannot be asked and the configuration
- * refuses such calls. `isClock` means that the windows of the budgets are not those of the store's clock,
- * which is known from now on: nothing was taken, and the caller asks again with other windows.
+ * Result of an admission. `unavailable` means that the store cannot be reached and the
+ * configuration refuses such calls. `isClock` means that the windows of the budgets are not those
+ * of the store's clock, which is known from now on: nothing was taken, and the caller asks again
+ * with other windows.
  */
 export type QuotaDecision =
   | { readonly kind: "admitted"; readonly rests: readonly QuotaRest[] }
@@ -78,7 +79,9 @@ export interface QuotaUse {
   readonly spends: readonly Spend[];
 }
 
-/** True if a call has used something of the caller's limits, or holds one of its concurrent calls. */
+/**
+ * True if a call has used something of the caller's limits, or holds one of its concurrent calls.
+ */
 export function isUse({ tokensPerMinute, tokens, holdsSlot, spends }: QuotaUse): boolean {
   return holdsSlot || spends.length > 0 || (tokensPerMinute !== null && tokens > 0);
 }
@@ -94,8 +97,8 @@ export interface Spend {
 /** Rates, concurrent calls and sums of callers. A store in memory returns no promises. */
 export interface QuotaStore {
   /**
-   * Returns the milliseconds by which the clock of the store is ahead of that of this process, as far as
-   * it is known; absent for the clock of this process.
+   * Returns the milliseconds by which the clock of the store is ahead of that of this process, as
+   * far as it is known; absent for the clock of this process.
    */
   clockAheadMs?(): number;
   /**
@@ -107,8 +110,8 @@ export interface QuotaStore {
     call: string,
   ): QuotaDecision | Promise<QuotaDecision>;
   /**
-   * Counts what a finished call has used, once, however often it is called for the call. Uses of nothing
-   * are no settlement: a later one of the same call counts.
+   * Counts what a finished call has used, once, however often it is called for the call. Uses of
+   * nothing are no settlement: a later one of the same call counts.
    */
   settle(call: string, uses: readonly QuotaUse[]): void | Promise<void>;
   /** Extends the concurrent calls of the running calls by `LEASE_MS`. */

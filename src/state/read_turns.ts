@@ -4,14 +4,15 @@ import { newLinkedQueue } from "./linked_queue.ts";
 import type { Stored } from "./object_store.ts";
 
 /**
- * Number of operations that bring whole objects out of a store at the same time. More would not be faster: the
- * objects are decoded one after the other.
+ * Number of operations that bring whole objects out of a store at the same time. More would not be
+ * faster: the objects are decoded one after the other.
  */
 export const MAX_CONCURRENT_READS = 4;
 
 /**
- * Runs an operation that brings a whole object of a store into memory when fewer than `MAX_CONCURRENT_READS` are
- * running, in the order of the calls: how large an object is, is known when it is there. A cancelled call leaves the queue.
+ * Runs an operation that brings a whole object of a store into memory when fewer than
+ * `MAX_CONCURRENT_READS` are running, in the order of the calls: how large an object is, is known
+ * when it is there. A cancelled call leaves the queue.
  */
 export type ReadTurns = <Value>(
   cancellation: Cancellation,

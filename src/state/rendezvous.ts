@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 const EXACT_BITS = 52n;
 
 /**
- * Returns the item that serves a key by weighted rendezvous hashing; undefined without items. The same key
- * and items give the same item in every process. Without an item only its own keys change, and each item
- * serves a share of the keys by its weight, which must be above 0.
+ * Returns the item that serves a key by weighted rendezvous hashing; undefined without items. The
+ * same key and items give the same item in every process. Without an item only its own keys change,
+ * and each item serves a share of the keys by its weight, which must be above 0.
  */
 export function pickRendezvous<T extends { readonly weight: number }>(
   key: string,

@@ -65,7 +65,9 @@ export const DEFAULT_RETENTION: Retention = {
 /** Mean bytes of a binding up to which `maxObjects` bindings of one type are stored. */
 const MAX_BINDING_BYTES = 1_024;
 
-/** Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs. */
+/**
+ * Bytes of the bindings of one type that are stored in any case, so that a few may have long IDs.
+ */
 const MIN_BINDINGS_BYTES = 1_024_000;
 
 /** Returns the bounds of the bindings of one type of object. */
@@ -79,7 +81,10 @@ export function bindingBounds({ maxObjects }: Retention): {
 
 /** Bounds of the stored reasoning. */
 export interface ReasoningBounds {
-  /** Maximum number of responses whose reasoning is stored, and of those that one caller has received. */
+  /**
+   * Maximum number of responses whose reasoning is stored, and of those that one caller has
+   * received.
+   */
   readonly entries: number;
   readonly creatorEntries: number;
   /** Maximum bytes of all stored reasoning, and of that of one caller. */

@@ -19,17 +19,19 @@ export interface CacheUser {
   readonly world: Pick<World, "after">;
 }
 
-/** Cached responses in a state store that may be slow or away. */
+/** Cached responses in a state store that may be slow or unavailable. */
 export interface SharedCache {
   /** Returns the response; null for a miss, also if the store is slow or the call is cancelled. */
   get(key: string, user: CacheUser): Promise<HttpResponse | null>;
-  /** Begins to store a response; no call waits for the end. `ttlMs` is the lifetime of the response. */
+  /**
+   * Begins to store a response; no call waits for the end. `ttlMs` is the lifetime of the response.
+   */
   set(key: string, response: HttpResponse, ttlMs: number): void;
 }
 
 /**
- * Returns a cache over the cached responses of a state store. While the store is known to be away,
- * `isUp` returns false, and it is not asked.
+ * Returns a cache over the cached responses of a state store. While the store is known to be
+ * unavailable, `isUp` returns false, and it is not queried.
  */
 export function newSharedCache(stored: CachedResponses, isUp: () => boolean): SharedCache {
   let lookups = 0;
@@ -70,7 +72,9 @@ export function newSharedCache(stored: CachedResponses, isUp: () => boolean): Sh
   };
 }
 
-/** Returns the response of a lookup, or null if the call is cancelled or the time is over before. */
+/**
+ * Returns the response of a lookup, or null if the call is cancelled or the time is over before.
+ */
 function withinTime(
   looking: Promise<HttpResponse | null>,
   { world, cancellation }: CacheUser,

@@ -7,7 +7,7 @@ import type { StateInfo } from "./state_info.ts";
 
 /**
  * State that may outlive the process. Every operation of `objects` fails with `state_unavailable`
- * while the store cannot be asked, and with `state_unreadable` for a record that cannot be read.
+ * while the store cannot be reached, and with `state_unreadable` for a record that cannot be read.
  */
 export interface StateStore {
   readonly name: StoreName;

@@ -8,7 +8,7 @@ export interface StoreDependencies {
   readonly codec: RecordCodec;
   /** Writes a line to the log; never content, keys or passwords. */
   readonly log: StoreLog;
-  /** Counts an operation of quotas that the process does itself while its store is away. */
+  /** Counts an operation of quotas that the process does itself while its store is unavailable. */
   onQuotaFallback?(operation: FallbackOperation): void;
 }
 

@@ -3,14 +3,14 @@ import { type Failed, fault } from "../core/result.ts";
 /** Time after which a client may send a request again that needed the store. */
 const RETRY_AFTER_MS = 1_000;
 
-/** Returns the failure of an operation while the state store cannot be asked. */
+/** Returns the failure of an operation while the state store cannot be reached. */
 export function storeUnavailable(): Failed {
   return unavailable("The state store is not available; try again.");
 }
 
 /**
- * Returns the failure of a request whose response must be stored, while the state store is known to be
- * away. `isOptional` is true if the client may choose not to store the response.
+ * Returns the failure of a request whose response must be stored, while the state store is known to
+ * be unavailable. `isOptional` is true if the client may choose not to store the response.
  */
 export function storageUnavailable(isOptional: boolean): Failed {
   if (!isOptional) return storeUnavailable();
@@ -24,7 +24,10 @@ function unavailable(message: string): Failed {
   return fault("state_unavailable", message, { retryAfterMs: RETRY_AFTER_MS, mayHaveRun: false });
 }
 
-/** Returns the failure of a read whose record is encrypted with an unknown key or has an unknown version. */
+/**
+ * Returns the failure of a read whose record is encrypted with an unknown key or has an unknown
+ * version.
+ */
 export function recordUnreadable(): Failed {
   return fault("state_unreadable", "The stored object cannot be read.");
 }

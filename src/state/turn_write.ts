@@ -12,10 +12,11 @@ export interface Turn {
 }
 
 /**
- * Returns an operation that adds a turn to a conversation. An item without an ID, or with one that is
- * present already, gets a new ID: providers may repeat IDs, and concurrent requests may have added
- * items. Refuses if the conversation has been deleted or filled since the request began. The operation
- * may be repeated after a failure: a turn that was added although its write failed is not added twice.
+ * Returns an operation that adds a turn to a conversation. An item without an ID, or with one that
+ * is present already, gets a new ID: providers may repeat IDs, and concurrent requests may have
+ * added items. Refuses if the conversation has been deleted or filled since the request began. The
+ * operation may be repeated after a failure: a turn that was added although its write failed is not
+ * added twice.
  */
 export function newTurnWrite(
   id: string,
@@ -56,7 +57,10 @@ function withFreeIds(
   });
 }
 
-/** True if the conversation has these items with the same content. A turn is added as a whole or not at all. */
+/**
+ * True if the conversation has these items with the same content. A turn is added as a whole or not
+ * at all.
+ */
 function hasAll(present: readonly JsonObject[], items: readonly JsonObject[]): boolean {
   const texts = new Map(present.map((item) => [item.id, item]));
   return items.every((item) => JSON.stringify(texts.get(item.id)) === JSON.stringify(item));

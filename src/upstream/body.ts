@@ -10,7 +10,10 @@ import type { AttemptTimer } from "./attempt_timer.ts";
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
 const READ_BUFFER_BYTES = 16 * 1024;
 
-/** Bytes at the beginning of a body that do not wait for the rest of large ones: a short response has no more. */
+/**
+ * Bytes at the beginning of a body that do not wait for the rest of large ones: a short response
+ * has no more.
+ */
 const START_BYTES = 16 * 1024;
 
 /** Reader of a response body. Timeouts apply to every read, and errors become a Fault. */
@@ -19,15 +22,17 @@ export interface BodyReader {
   read(): Promise<Result<Uint8Array | null>>;
   /** Cancels the upstream response; the rest of the body is discarded. */
   cancel(): Promise<void>;
-  /** Length of the whole body that the response declares; null if it declares none or is compressed. */
+  /**
+   * Length of the whole body that the response declares; null if it declares none or is compressed.
+   */
   readonly declaredLength: number | null;
   /** Counts what is held of the response; absent if it belongs to no call. */
   readonly memory?: ResponseMemory;
 }
 
 /**
- * Returns the reader of a response body; a response without a body ends at once. `memory` counts the bytes that
- * arrive; a piece is returned in its turn of `turns`, and at once without it.
+ * Returns the reader of a response body; a response without a body ends at once. `memory` counts
+ * the bytes that arrive; a piece is returned in its turn of `turns`, and at once without it.
  */
 export function openBody(
   response: Incoming,
@@ -38,8 +43,8 @@ export function openBody(
   const reader = newRawReader(response);
   let last: Bytes | undefined;
   let receivedBytes = 0;
-  // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone does not
-  // stop the body.
+  // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone
+  // does not stop the body.
   cancellation.onCancel(() => void cancelled(reader));
 
   return {

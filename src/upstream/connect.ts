@@ -77,9 +77,9 @@ function errorMessage(cause: ConnectionCause, mayHaveRun: boolean): string {
 }
 
 /**
- * Returns the URL of an upstream request: the path below the provider's base, with the query of its base
- * URL. A query parameter of the path that the base URL has too is dropped: clients choose some path
- * parameters, and the configuration wins, as with headers.
+ * Returns the URL of an upstream request: the path below the provider's base, with the query of its
+ * base URL. A query parameter of the path that the base URL has too is dropped: clients choose some
+ * path parameters, and the configuration wins, as with headers.
  */
 export function upstreamUrl(
   { base, query }: Pick<Provider, "base" | "query">,

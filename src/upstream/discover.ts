@@ -20,7 +20,10 @@ const FETCH_TIMEOUT_MS = 15_000;
 /** Largest body of a model list. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
-/** Returns the models of a provider by its `models.mode`. If the fetch fails, returns those known without a request. */
+/**
+ * Returns the models of a provider by its `models.mode`. If the fetch fails, returns those known
+ * without a request.
+ */
 export async function discover(call: Call, provider: Provider): Promise<Catalog> {
   const { mode, static: models, fetch } = provider.settings.models;
   const { state } = call;
@@ -38,7 +41,9 @@ export async function discover(call: Call, provider: Provider): Promise<Catalog>
   return { models: [...known], created: state.since };
 }
 
-/** The dependencies of a fetch. Calls share one fetch, so cancellation of a call does not end it. */
+/**
+ * The dependencies of a fetch. Calls share one fetch, so cancellation of a call does not end it.
+ */
 type Context = Pick<Call, "generation" | "metrics" | "state" | "world">;
 
 /** Returns the fetched model list, or null. If the upstream refuses a key, the next one is used. */
@@ -59,7 +64,10 @@ async function fetchCatalog(context: Context, provider: Provider): Promise<Catal
   }
 }
 
-/** Returns the model list that an account receives, null if the fetch fails, or the refusal of its key. */
+/**
+ * Returns the model list that an account receives, null if the fetch fails, or the refusal of its
+ * key.
+ */
 async function fetchWith(
   { world, metrics }: Context,
   provider: Provider,

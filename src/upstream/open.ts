@@ -32,7 +32,9 @@ import { charsOf, newRecordReader } from "./record_reader.ts";
 /** Largest body of a whole response. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Time for a stream to end by itself after its last record, so that its connection can be reused. */
+/**
+ * Time for a stream to end by itself after its last record, so that its connection can be reused.
+ */
 const STREAM_END_TIMEOUT_MS = 100;
 
 /** Events of one attempt. */
@@ -44,8 +46,8 @@ export interface AttemptEvents {
 }
 
 /**
- * Makes one attempt: sends the request, expects status 200, and reads the whole response or the first
- * content of a stream.
+ * Makes one attempt: sends the request, expects status 200, and reads the whole response or the
+ * first content of a stream.
  */
 export async function open(
   call: Call,
@@ -55,7 +57,8 @@ export async function open(
   const { world, report } = call;
   const { provider, wire } = candidate.target;
   const handler = candidate.responseHandler();
-  // A stream that ends at a stop text has no final counts: its tokens are estimated for every client.
+  // A stream that ends at a stop text has no final counts: its tokens are estimated for every
+  // client.
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
   const began = world.now();
@@ -196,7 +199,8 @@ export async function open(
         }
         memory.end(sentChars);
         timer.close();
-        // A failure before the commit may be retried: its usage counts only if the call was cancelled.
+        // A failure before the commit may be retried: its usage counts only if the call was
+        // cancelled.
         const isLast = isCommitted || isCancelled();
         if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
@@ -255,7 +259,10 @@ function hasStops({ request: { promises } }: Candidate): boolean {
   return promises?.some(({ kind }) => kind === "stop") ?? false;
 }
 
-/** True if the provider goes on after a stream that cannot be delivered, and then reports its counts. */
+/**
+ * True if the provider goes on after a stream that cannot be delivered, and then reports its
+ * counts.
+ */
 function isUnusable({ kind }: Failure): boolean {
   return kind === "promise_broken" || kind === "invalid_upstream_response";
 }
@@ -271,7 +278,10 @@ function isDelimited({ headers }: Incoming): boolean {
   return headers.get("content-length") !== null || headers.get("transfer-encoding") !== null;
 }
 
-/** Returns the header of a coding that the gateway has not undone: without it, bytes look uncompressed. */
+/**
+ * Returns the header of a coding that the gateway has not undone: without it, bytes look
+ * uncompressed.
+ */
 function unknownCoding({ headers }: Incoming): HeaderFields {
   const coding = headers.get("content-encoding") ?? null;
   return coding === null || codingOf(coding) !== "unknown" ? {} : { "content-encoding": coding };

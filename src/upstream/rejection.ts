@@ -57,7 +57,9 @@ export async function rejection(
   });
 }
 
-/** Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed. */
+/**
+ * Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed.
+ */
 async function count({ client: { meter } }: Call, body: Uint8Array): Promise<string | null> {
   const text = (await checkJson(body)).ok ? utf8Text(body) : null;
   if (text !== null) meter?.stream(() => reportedUsage(parseJson(text)));
@@ -108,7 +110,10 @@ function completeError(status: number, fields: Partial<ErrorFields> | null): Jso
   };
 }
 
-/** Returns a failure with the secrets removed from its upstream error, which a wire read from a response. */
+/**
+ * Returns a failure with the secrets removed from its upstream error, which a wire read from a
+ * response.
+ */
 export function redactedFailure(failure: Failure, secrets: readonly string[]): Failure {
   if (isRefusal(failure) || failure.upstream === null) return failure;
   const { error } = failure.upstream;
@@ -130,7 +135,10 @@ function withoutPlain(text: string, secrets: readonly string[]): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
 }
 
-/** Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is unchanged. */
+/**
+ * Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is
+ * unchanged.
+ */
 function withoutEscaped(text: string, secrets: readonly string[]): string {
   let clean = "";
   let at = 0;

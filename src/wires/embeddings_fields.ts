@@ -1,4 +1,6 @@
-/** Request fields of Embeddings, in the order of the reference page; `input=tokens` is a form of it. */
+/**
+ * Request fields of Embeddings, in the order of the reference page; `input=tokens` is a form of it.
+ */
 export const EMBEDDINGS_FIELDS = [
   "model",
   "input",

@@ -25,7 +25,10 @@ export function encodeChatRequest(chat: ChatRequest, target: Target): Result<Ups
   });
 }
 
-/** Returns stored reasoning by the indexes of the folded messages; undefined if the request has none. */
+/**
+ * Returns stored reasoning by the indexes of the folded messages; undefined if the request has
+ * none.
+ */
 function movedReasoning(
   { reasoning }: ChatRequest,
   origins: readonly Origin[],

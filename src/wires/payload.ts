@@ -1,6 +1,9 @@
 import { utf8Bytes } from "../formats/utf8.ts";
 
-/** The body of an upstream request. It is serialized on first use: most prepared requests are never sent. */
+/**
+ * The body of an upstream request. It is serialized on first use: most prepared requests are never
+ * sent.
+ */
 export interface Payload {
   /** Returns the body as text; empty for a multipart body. */
   text(): string;

@@ -3,8 +3,9 @@ import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts"
 import { tokenCount, usageFrom } from "./token_counts.ts";
 
 /**
- * Returns the token counts in a response, in an event of a stream, or in an error, by the names that the
- * protocols have for them; null if it reports none. Counts that are no whole numbers are not counted.
+ * Returns the token counts in a response, in an event of a stream, or in an error, by the names
+ * that the protocols have for them; null if it reports none. Counts that are no whole numbers are
+ * not counted.
  */
 export function reportedUsage(value: JsonValue | undefined): Usage | null {
   if (!isObject(value)) return null;
@@ -30,7 +31,7 @@ function usageIn(usage: JsonObject): Usage | null {
     return total === null ? null : usageFrom({ input: total, output: 0 });
   }
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details;
-  // The Messages API counts cached tokens beside the input.
+  // The Messages API counts cached tokens apart from the input.
   const read = wholeCount(usage, "cache_read_input_tokens") ?? 0;
   const cacheWrite = wholeCount(usage, "cache_creation_input_tokens") ?? 0;
   const cached = isObject(details) ? wholeCount(details, "cached_tokens") : null;

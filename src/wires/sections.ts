@@ -7,7 +7,10 @@ import { type Result, success } from "../core/result.ts";
  */
 export type Section<Input> = (input: Input) => Result<JsonObject>;
 
-/** Returns the upstream request: the fields of `first`, then the fields of all sections in their order. */
+/**
+ * Returns the upstream request: the fields of `first`, then the fields of all sections in their
+ * order.
+ */
 export function assemble<Input>(
   first: JsonObject,
   sections: readonly Section<Input>[],

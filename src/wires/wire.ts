@@ -47,7 +47,10 @@ export interface Provider {
   readonly query: string;
   /** Accounts in the order of the file. A provider without a key has one as well. */
   readonly accounts: readonly [ProviderAccount, ...ProviderAccount[]];
-  /** Digest that identifies the upstream of the slots: of its account, or with several keys of its address. */
+  /**
+   * Digest that identifies the upstream of the slots: of its account, or with several keys of its
+   * address.
+   */
   readonly upstream: string;
   /**
    * Prefix of keys of the cache in memory: provider ID and the generation that last changed its
@@ -55,8 +58,8 @@ export interface Provider {
    */
   readonly namespace: string;
   /**
-   * Prefix of keys of a shared cache: keyed digest of the ID and all settings, equal in each process
-   * with equal settings.
+   * Prefix of keys of a shared cache: keyed digest of the ID and all settings, equal in each
+   * process with equal settings.
    */
   readonly sharedNamespace: string;
   /** Credentials, such as the keys of all accounts, that must not reach a client. */
@@ -89,9 +92,14 @@ export interface UpstreamRequest {
   readonly payload: Payload | null;
   /** Additional headers. The headers of the wire and of the configuration replace them. */
   readonly headers?: HeaderFields;
-  /** Headers that replace those of the wire: they state for which API version or in which type the body is written. */
+  /**
+   * Headers that replace those of the wire: they state for which API version or in which type the
+   * body is written.
+   */
   readonly versionHeaders?: HeaderFields;
-  /** Paths of the encoded request's fields that the upstream receives only in part; absent for none. */
+  /**
+   * Paths of the encoded request's fields that the upstream receives only in part; absent for none.
+   */
   readonly lossy?: readonly string[];
   /** Fields of the encoded request that the gateway checks on the response; absent for none. */
   readonly promises?: readonly ResponsePromise[];
@@ -110,11 +118,17 @@ export interface Encoding {
   readonly carrier: Carrier;
   /** Strict schemas of the client's request, which all its targets share. */
   readonly schemas: StrictSchemas;
-  /** Top-level members that come first in a Chat text, in their order; absent for the order of the writer. */
+  /**
+   * Top-level members that come first in a Chat text, in their order; absent for the order of the
+   * writer.
+   */
   readonly chatOrder?: readonly string[];
 }
 
-/** An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot carry. */
+/**
+ * An upstream protocol. Encoding also validates: a Refusal names a field that the protocol cannot
+ * carry.
+ */
 export interface Wire {
   readonly name: WireName;
   readonly framing: "sse" | "ndjson";
@@ -123,11 +137,14 @@ export interface Wire {
   /** Treatment of every request field by `encode`, which uses it: other members are refused. */
   readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
-  /** Encodes what the protocol carries of a prompt, with system messages as the provider expects them. */
+  /**
+   * Encodes what the protocol carries of a prompt, with system messages as the provider expects
+   * them.
+   */
   encodePrompt?(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest>;
   /**
-   * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the provider's
-   * `verify` is false.
+   * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the
+   * provider's `verify` is false.
    */
   verified(settings: ProviderConfig): readonly PromiseKind[];
   /** Returns a complete response as stream events. Fails if the response is malformed. */
@@ -152,11 +169,14 @@ export interface EmbeddingsWire {
   /** Treatment of every request field by `encode`, which uses it. */
   readonly fields: FieldTable<EmbeddingsField>;
   encode(document: JsonDocument, target: Target): Result<UpstreamRequest>;
-  /** Returns the client's JSON text from the upstream's response, which must have a vector for each input. */
+  /**
+   * Returns the client's JSON text from the upstream's response, which must have a vector for each
+   * input.
+   */
   decode(text: string, model: string, inputs: number): Result<string>;
   /**
-   * Checks the number of vectors of a response that the client gets as it is, of which a large one is not
-   * parsed; absent if every response is translated.
+   * Checks the number of vectors of a response that the client gets as it is, of which a large one
+   * is not parsed; absent if every response is translated.
    */
   checkVectors?(vectors: number, inputs: number): Result<void>;
 }

@@ -7,7 +7,10 @@ import { newSlot, type Slot } from "./slot.ts";
 import { coalesced } from "./group_metrics.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
 
-/** Time beyond `drain_delay` and `drain_timeout` after which a worker is killed: it then sends its last data. */
+/**
+ * Time beyond `drain_delay` and `drain_timeout` after which a worker is killed: it then sends its
+ * last data.
+ */
 const DRAIN_MARGIN_MS = 30_000;
 
 /** What a group of workers needs from its process. */
@@ -27,7 +30,10 @@ export interface GroupDeps {
 
 /** The workers of one gateway, all with one configuration. */
 export interface Group {
-  /** Starts all workers. Resolves with null when all listen, else with the problem; then all have ended. */
+  /**
+   * Starts all workers. Resolves with null when all listen, else with the problem; then all have
+   * ended.
+   */
   start(): Promise<string | null>;
   /** Returns the number of workers that accept requests. */
   listening(): number;

@@ -2,7 +2,10 @@ import type { World } from "../core/world.ts";
 import type { Channel } from "./channel.ts";
 import type { ToParent, ToWorker } from "./messages.ts";
 
-/** Time limit of a response of the parent, which itself waits 2 s for a worker; later the worker responds alone. */
+/**
+ * Time limit of a response of the parent, which itself waits 2 s for a worker; later the worker
+ * responds alone.
+ */
 const SCRAPE_TIMEOUT_MS = 5_000;
 
 /** Returns the requests of a worker for the metrics of all workers, which its parent adds. */
@@ -15,7 +18,10 @@ export function newGroupMetrics(
 
   return {
     hasParent: () => hasParent,
-    /** Returns the metrics in the text format; null without a parent, or with one that does not respond. */
+    /**
+     * Returns the metrics in the text format; null without a parent, or with one that does not
+     * respond.
+     */
     scrape: coalesced(async (): Promise<string | null> => {
       if (!hasParent) return null;
       const current = response = Promise.withResolvers();

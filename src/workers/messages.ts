@@ -23,7 +23,10 @@ export type ToWorker =
   | { readonly kind: "reload"; readonly config: Config }
   /** Requests the metrics of the worker. */
   | { readonly kind: "measure" }
-  /** The metrics of all workers, in response to `scrape`; null after a bug, which the parent has logged. */
+  /**
+   * The metrics of all workers, in response to `scrape`; null after a bug, which the parent has
+   * logged.
+   */
   | { readonly kind: "scraped"; readonly text: string | null }
   /** Requests `alive`, to find a worker that hangs. */
   | { readonly kind: "ping" }

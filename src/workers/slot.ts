@@ -26,7 +26,10 @@ const MEASURE_TIMEOUT_MS = 2_000;
 export interface SlotDeps {
   readonly world: Pick<World, "after" | "now">;
   readonly log: Log;
-  /** Starts the process of the worker with this number; throws if the program does not exist any more. */
+  /**
+   * Starts the process of the worker with this number; throws if the program does not exist any
+   * more.
+   */
   spawn(worker: number): WorkerProcess;
   /** Returns the first message, with the configuration that is current when it is sent. */
   startMessage(): StartMessage;
@@ -44,9 +47,13 @@ export interface Slot {
   /** Starts the first process. Resolves with null when it listens, else with the problem. */
   start(): Promise<string | null>;
   isListening(): boolean;
-  /** Sends a message to the running process; one that does not read is killed, and started again. */
+  /**
+   * Sends a message to the running process; one that does not read is killed, and started again.
+   */
   send(message: ToWorker): void;
-  /** Returns the metrics of the running process, newer than the request unless it does not respond. */
+  /**
+   * Returns the metrics of the running process, newer than the request unless it does not respond.
+   */
   measure(): Promise<void>;
   metrics(): MetricValues;
   /** Starts no more processes, and drains the running one; resolves when it has ended. */

@@ -74,7 +74,7 @@ export function newBindingTable(): BindingTable {
     known.set(`${type} ${id}`, { owner, at: time });
   }
 
-  /** The provider that must be asked, or the error. */
+  /** The provider that must be called, or the error. */
   function expected(
     type: NativeType,
     id: string,
@@ -95,7 +95,10 @@ export function newBindingTable(): BindingTable {
       : [400, "provider_binding_stale", param];
   }
 
-  /** Compares a call with its expected result. Returns the provider that served it, or null if none did. */
+  /**
+   * Compares a call with its expected result. Returns the provider that served it, or null if none
+   * did.
+   */
   async function compare(
     wanted: ProviderId | readonly unknown[],
     send: () => Promise<Reply>,

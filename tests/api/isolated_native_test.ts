@@ -135,22 +135,25 @@ for (const type of TYPES) {
     },
   );
 
-  testOverStores(`an id that two keys have got for a ${type} is reached by neither`, async () => {
-    for (const second of [naming("first"), naming("second")]) {
-      const calls = gateway();
-      await create(calls, type, ADA);
-      await create(calls, type, { ...BOB, ...second });
-      const requests = calls.requests.length;
-      for (const key of [ADA, BOB]) {
-        for (const named of [{}, naming("first"), naming("second")]) {
-          const answer = await calls.get(`${path}/x-1`, { ...key, ...named });
-          assertEquals(refusalOf(answer), notFound);
+  testOverStores(
+    `an id that two keys have received for a ${type} is reached by neither`,
+    async () => {
+      for (const second of [naming("first"), naming("second")]) {
+        const calls = gateway();
+        await create(calls, type, ADA);
+        await create(calls, type, { ...BOB, ...second });
+        const requests = calls.requests.length;
+        for (const key of [ADA, BOB]) {
+          for (const named of [{}, naming("first"), naming("second")]) {
+            const answer = await calls.get(`${path}/x-1`, { ...key, ...named });
+            assertEquals(refusalOf(answer), notFound);
+          }
         }
+        assertEquals(calls.requests.length, requests);
+        assertEquals(calls.state.objects.stats().responses.entries, 0);
       }
-      assertEquals(calls.requests.length, requests);
-      assertEquals(calls.state.objects.stats().responses.entries, 0);
-    }
-  });
+    },
+  );
 
   testOverStores(
     `two accounts of one key that return the same id for a ${type} are a conflict`,
@@ -177,7 +180,7 @@ for (const type of TYPES) {
   );
 
   testOverStores(
-    `a delete does not unbind a ${type} that another key has got meanwhile`,
+    `a delete does not unbind a ${type} that another key has received meanwhile`,
     async () => {
       const owner = { provider: "first", origin: null, creator: "key bob" };
       let account = "";

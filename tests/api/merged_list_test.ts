@@ -49,7 +49,9 @@ function gateway(accounts: Readonly<Record<string, Files>>, config = CONFIG): Po
   return pool;
 }
 
-/** Reads a list to its end as an SDK does: each page begins after the last object of the one before. */
+/**
+ * Reads a list to its end as an SDK does: each page begins after the last object of the one before.
+ */
 async function readAll(pool: PoolGateway, query: string, headers = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let after = "";;) {

@@ -41,7 +41,7 @@ export interface NativeOperation {
   readonly body?: string;
   /** The answer that is right. */
   readonly right: string;
-  /** Answers that are not what was asked for. */
+  /** Responses that do not fit the request. */
   readonly wrong: readonly JsonObject[];
   /** The object is gone afterwards. */
   readonly unbinds?: boolean;
@@ -49,7 +49,9 @@ export interface NativeOperation {
   readonly withoutBody?: readonly [status: number, text: string];
 }
 
-/** A gateway with one object of the account `first`, whose upstreams then answer as the script says. */
+/**
+ * A gateway with one object of the account `first`, whose upstreams then answer as the script says.
+ */
 export async function withNativeObject(
   object: NativeObject,
   script: (request: SentRequest) => ScriptedResponse | Error,

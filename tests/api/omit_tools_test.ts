@@ -30,7 +30,7 @@ retry: {enabled: false}
   );
 }
 
-/** The tools that the upstream got; null if the request had none. */
+/** The tools that the upstream received; null if the request had none. */
 function sentTools(requests: readonly { readonly body: string }[]): readonly unknown[] | null {
   const [request] = requests;
   assert(request !== undefined);
@@ -93,7 +93,7 @@ Deno.test("without omit_tools a hosted tool is refused by its path", async () =>
   }
 });
 
-Deno.test("a tool of a type that the route does not list is refused beside one that is left out", async () => {
+Deno.test("a tool of a type that the route does not list is refused next to one that is left out", async () => {
   const { post } = gatewayFor("messages");
   const tools = [SEARCH, TOOL, { type: "code_interpreter" }];
   const reply = await post("/responses", { model: "m", input: "Hi", tools });

@@ -8,7 +8,9 @@ const ADA = keyOf("ada"), BOB = keyOf("bob");
 const PATH = "/chat/completions";
 const PROVIDERS = nativeConfig({ first: { can: ["chat_completions_lifecycle"] } });
 
-/** A gateway on which the owners have each created their completions; the upstream lists `pages`. */
+/**
+ * A gateway on which the owners have each created their completions; the upstream lists `pages`.
+ */
 async function gateway(
   created: readonly (readonly [id: string, headers: Readonly<Record<string, string>>])[],
   pages: (after: string | null) => JsonObject | string,

@@ -20,7 +20,9 @@ function event(type: string, members: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }
 
-/** What the client reads: after the first piece, in two silences of 15 s, and after the last piece. */
+/**
+ * What the client reads: after the first piece, in two silences of 15 s, and after the last piece.
+ */
 async function readSilent(
   config: string,
   path: string,

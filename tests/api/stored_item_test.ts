@@ -34,7 +34,10 @@ const SAID_BY_NULL = [
   "tool_search_output.tools[0].tools[0].strict",
 ];
 
-/** Members that name the type of an object, members of any value, and members whose keys the client chooses. */
+/**
+ * Members that name the type of an object, members of any value, and members whose keys the client
+ * chooses.
+ */
 const OPEN = /\.type$|^type$|\.some$|\.error\.content$/;
 
 /** Whether there is a null in a value, on any level. */

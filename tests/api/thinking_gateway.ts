@@ -97,8 +97,8 @@ export function calling(
 }
 
 /**
- * A gateway whose upstreams think these thoughts one after the other, each before a call. The answers
- * behind them are a text.
+ * A gateway whose upstreams think these thoughts one after the other, each before a call. The
+ * answers behind them are a text.
  */
 export function thinkingGateway(
   config: string,
@@ -121,7 +121,9 @@ export function thinkingGateway(
   }, optionsIn);
 }
 
-/** The assistant message of a call and its result, as a client without thinking blocks sends them. */
+/**
+ * The assistant message of a call and its result, as a client without thinking blocks sends them.
+ */
 export function called(reasoning: JsonObject, id = "call_1"): readonly JsonObject[] {
   const call = { id, type: "function", function: { name: "f", arguments: '{"a":1}' } };
   return [

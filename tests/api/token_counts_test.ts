@@ -142,7 +142,9 @@ async function requests(
   return { answer, report: reports[0] };
 }
 
-/** The usage in the whole answer or in the last event that has one; undefined where there is none. */
+/**
+ * The usage in the whole answer or in the last event that has one; undefined where there is none.
+ */
 function usageIn({ text, json }: Reply, stream: boolean): unknown {
   if (!stream) return json.usage;
   const events = text.split("\n").filter((line) => line.startsWith("data: {"))
@@ -236,7 +238,7 @@ Deno.test("counts that are written with a fraction of nothing are whole", async 
   }
 });
 
-Deno.test("times and prices beside the counts may have fractions", async () => {
+Deno.test("times and prices next to the counts may have fractions", async () => {
   const text = said("compat", false, { input: 5, output: 4 })
     .replace('"usage":{', '"usage":{"cost":0.25,"queue_time":0.1,"cost_details":{"upstream":0.5},');
   const world = scriptedWorld({ fetch: () => answers(200, text) });

@@ -98,7 +98,7 @@ Deno.test("with state.required the gateway does not start without its store", as
   assert(store.isClosed);
 });
 
-Deno.test("with state.required /ready is 503 while the store is away", async () => {
+Deno.test("with state.required /ready is 503 while the store is unavailable", async () => {
   using client = testClient();
   const store = newSwitchedStore(() => 0);
   const { server } = await opened(store, { state: ", required: true" });

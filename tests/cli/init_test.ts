@@ -41,7 +41,7 @@ for (const [kind, hosts] of Object.entries(HOSTS)) {
     }
     using file = await configFile(out);
     const lines = (await ran(["check", "--config", file.path])).out.split("\n");
-    // Conversations of OpenAI would take those of the other providers away from the gateway.
+    // Conversations of OpenAI would take those of the other providers from the gateway.
     const off = new Set(lines.filter((line) => line.includes("off: ")).map((line) => line.trim()));
     const conversations = "off: conversations (refuses conversations that the provider stores)";
     assertEquals([...off], kind === "edge" ? [] : [conversations]);

@@ -19,7 +19,9 @@ function listening(handler: Handler, limits: IdleLimits) {
   assertEquals(listening.note, null);
   return {
     url: listening.url,
-    /** Resolves when a connection that rests was opened and closed: all of the limits have passed. */
+    /**
+     * Resolves when a connection that rests was opened and closed: all of the limits have passed.
+     */
     async restOver() {
       await using resting = await connectRaw(listening.url);
       assertEquals(await resting.receiveUntil(END), "");

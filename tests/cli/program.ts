@@ -18,8 +18,8 @@ export function programCommand(args: readonly string[]): readonly [string, ...st
 /** An output of a program. */
 export interface Output {
   /**
-   * Resolves with the match once the output holds it; null when it ends without. `each` receives the
-   * texts that are read meanwhile.
+   * Resolves with the match once the output holds it; null when it ends without. `each` receives
+   * the texts that are read meanwhile.
    */
   until(pattern: RegExp, each?: (text: string) => void): Promise<RegExpExecArray | null>;
   /** All of it, once the program has ended. */
@@ -34,8 +34,8 @@ export interface Program {
 }
 
 /**
- * The real program, its outputs as they come. Read both to their end. `before` is a command that runs
- * the rest of its arguments.
+ * The real program, its outputs as they come. Read both to their end. `before` is a command that
+ * runs the rest of its arguments.
  */
 export function program(
   args: readonly string[],
@@ -45,7 +45,9 @@ export function program(
   return started([...before, ...programCommand(args)], options);
 }
 
-/** The sources with these permissions instead of the usual ones, also where an executable is tested. */
+/**
+ * The sources with these permissions instead of the usual ones, also where an executable is tested.
+ */
 export function programWith(permissions: readonly string[], args: readonly string[]): Program {
   return started([Deno.execPath(), "run", ...permissions, MAIN, ...args], {});
 }

@@ -1,7 +1,7 @@
 import { assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, withProvider } from "./parse.ts";
 
-/** What only upstreams of type compat can do, as it is asked for. */
+/** What only upstreams of type compat can do, as it is requested. */
 const ONLY_COMPAT = {
   chat_completions_lifecycle: "true",
   responses_lifecycle: "true",

@@ -102,7 +102,7 @@ Deno.test("a variable that is not set is a warning with its key and its place", 
   assertEquals(config.providers["openai"]?.api_keys, []);
 });
 
-Deno.test("a variable that is not set is named beside the problem it makes", () => {
+Deno.test("a variable that is not set is named next to the problem it makes", () => {
   assertEquals(problemsOf(withSection("server:", "  port: ${PORT}")), [
     "server.port: must be a number (line 2, column 9)",
     "server.port: the variable PORT is not set, so it is replaced by empty text (line 2, column 9)",

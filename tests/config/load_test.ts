@@ -28,7 +28,7 @@ function keyOf(result: Loaded): string | undefined {
 
 const CONFIG = withProvider("openai", "api_key: ${KEY:-none}");
 
-Deno.test("the environment overrides .env beside the file", async () => {
+Deno.test("the environment overrides .env next to the file", async () => {
   const files = { "config.yaml": CONFIG, ".env": "# keys\nKEY='from file' # not mine\n" };
   assertEquals(keyOf(await loaded(files)), "from file");
   assertEquals(keyOf(await loaded(files, { KEY: "from environment" })), "from environment");

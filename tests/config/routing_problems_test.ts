@@ -69,7 +69,7 @@ Deno.test("two routes with one name are refused", () => {
   ]);
 });
 
-Deno.test("a drained target beside another is allowed", () => {
+Deno.test("a drained target next to another is allowed", () => {
   const targets = "[{provider: openai, weight: 0}, {provider: anthropic}]";
   assertEquals(warningsOf(withRoutes(`{name: a, targets: ${targets}}`)), []);
 });

@@ -149,7 +149,7 @@ Deno.test("sentinels require a master and the reverse, and exclude a cluster", (
   assertEquals(plainProblems(valkey("cluster: true")), []);
 });
 
-Deno.test("the CA file of the server is read at a check, beside the configuration file", async () => {
+Deno.test("the CA file of the server is read at a check, next to the configuration file", async () => {
   const directory = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(join(directory, "ca.pem"), pem("ca.pem"));

@@ -30,7 +30,7 @@ async function directoryWith(tls: string, base = "https://models.example/v1") {
   };
 }
 
-Deno.test("the files of TLS settings are read beside the configuration file", async () => {
+Deno.test("the files of TLS settings are read next to the configuration file", async () => {
   const tls = "ca_file: ca.pem, cert_file: ./client.pem, key_file: server.key, server_name: a.test";
   await using directory = await directoryWith(tls);
   const loaded = await load(directory.file, {});

@@ -50,7 +50,7 @@ Deno.test("a duration is formatted without empty parts", () => {
   assertEquals(formatDuration(3_600_250), "1h250ms");
 });
 
-Deno.test("durations have no upper limit beside their digits", () => {
+Deno.test("durations have no upper limit besides their digits", () => {
   const hour = 3_600_000;
   assertEquals(parseDuration("577h"), 577 * hour);
   assertEquals(parseDuration("999999999999999h"), 999_999_999_999_999 * hour);

@@ -3,7 +3,9 @@ import { usedCapabilities } from "../../src/config/unused_keys.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, routingOver, warningsOf, withProvider } from "./parse.ts";
 
-/** A line of a provider whose key has no effect there, and what the warning says about which key. */
+/**
+ * A line of a provider whose key has no effect there, and what the warning says about which key.
+ */
 type Case = readonly [id: string, line: string, key: string, text: string];
 
 const foreign = (type: string, only: string) => `has no effect for type ${type}; only ${only} it`;
@@ -253,7 +255,7 @@ Deno.test("a version of the Messages API that is not known is sent as it is and 
   }
 });
 
-Deno.test("sampling defaults are refused beside a newer version only where the version is used", () => {
+Deno.test("sampling defaults are refused with a newer version only where the version is used", () => {
   const keys = ["api_version: 2026-10-21", "temperature: 1.5", "top_p: 1"];
   assertEquals(problemsOf(withProvider("anthropic", ...keys)).length, 2);
   for (const id of ["openai", "ollama"]) assertEquals(problemsOf(withProvider(id, ...keys)), []);

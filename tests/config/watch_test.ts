@@ -46,7 +46,10 @@ async function plain(path: Watched["path"]) {
   await Deno.writeTextFile(path("config.yaml"), "one");
 }
 
-/** Events of `act` in a directory with a `config.yaml`, up to that of a file that is written after it. */
+/**
+ * Events of `act` in a directory with a `config.yaml`, up to that of a file that is written after
+ * it.
+ */
 async function eventsOf(act: (path: Watched["path"]) => Promise<void>): Promise<Deno.FsEvent[]> {
   const directory = await Deno.makeTempDir();
   const path = (name: string) => join(directory, name);
@@ -135,7 +138,7 @@ Deno.test("reading the watched files is no change", async () => {
   assertEquals(events.filter((event) => isRelevant(event, NAMES)), []);
 });
 
-Deno.test("a log that is written beside the file is no change", async () => {
+Deno.test("a log that is written next to the file is no change", async () => {
   const events = await eventsOf((path) =>
     Deno.writeTextFile(path("gateway.log"), "line\n", { append: true })
   );

@@ -116,7 +116,10 @@ export async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(() => "no error", (error: unknown) => error);
 }
 
-/** Errors that the SDK throws by the model, each with its status; null for that of a stream that has begun. */
+/**
+ * Errors that the SDK throws by the model, each with its status; null for that of a stream that has
+ * begun.
+ */
 const TYPED = [
   ["sim-error-400", OpenAI.BadRequestError, 400],
   ["sim-error-401", OpenAI.AuthenticationError, 401],

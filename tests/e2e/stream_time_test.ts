@@ -35,7 +35,10 @@ async function deliver({ upstream, response }: Stage): Promise<void> {
   await response;
 }
 
-/** The call ended as a timeout before anything was delivered, and the upstream request was cancelled. */
+/**
+ * The call ended as a timeout before anything was delivered, and the upstream request was
+ * cancelled.
+ */
 async function assertTimedOut({ gateway, upstream, world, response }: Stage): Promise<void> {
   const { status, text } = await read(response);
   assertRefused(status, text, 504, /^upstream_timeout$/);

@@ -4,7 +4,10 @@ import { endOf, retriesOf } from "../../src/observe/report.ts";
 import { assertEquals } from "../support/assert.ts";
 import { tryOf } from "./reports.ts";
 
-/** How the log names the end of a call that fails before delivery began, and of one whose stream breaks. */
+/**
+ * How the log names the end of a call that fails before delivery began, and of one whose stream
+ * breaks.
+ */
 const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [refuse("invalid_value", "").failure, "refused", "refused"],
   [refuse("draining", "").failure, "drained", "drained"],

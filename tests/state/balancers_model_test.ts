@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { type Balancers, newBalancers } from "../../src/state/balancers.ts";
 import { newTargetLoads } from "../../src/state/target_loads.ts";
 
-/** What each target should have had so far, in shares of a call, and what it got. */
+/** What each target should have had so far, in shares of a call, and what it received. */
 interface Model {
   weights: readonly number[];
   due: number[];

@@ -102,7 +102,7 @@ Deno.test("new weights count from the first call on", () => {
   assertEquals(picks(all, "weighted", itemsOf({ a: 1, b: 3 }), 8), "babbbabb");
 });
 
-Deno.test("a target that was away for long has no claim left", () => {
+Deno.test("a target that was unavailable for long has no claim left", () => {
   const all = scripted();
   const both = itemsOf({ a: 1, b: 900 });
   picks(all, "weighted", both, 400);

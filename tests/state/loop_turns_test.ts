@@ -32,7 +32,10 @@ function scriptedTurns(calls = 1_000) {
   };
 }
 
-/** Work of `count` calls or bodies, each with this number of pieces that take `ms`; returns what each turn has done. */
+/**
+ * Work of `count` calls or bodies, each with this number of pieces that take `ms`; returns what
+ * each turn has done.
+ */
 async function workOfTurns(kinds: Readonly<Record<string, TurnKind>>, pieces: number, ms: number) {
   const { turns, done, work, endTurn, isIdle } = scriptedTurns();
   const all = Object.entries(kinds).map(async ([name, kind]) => {

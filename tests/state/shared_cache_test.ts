@@ -50,7 +50,7 @@ Deno.test("a response is not stored while 64 MiB are on their way into the store
   assertEquals(keys, ["a", "b", "d"]);
 });
 
-Deno.test("a store that is known to be away is neither read nor written", async () => {
+Deno.test("a store that is known to be unavailable is neither read nor written", async () => {
   const world = scriptedWorld();
   const requests: string[] = [];
   const cache = newSharedCache({

@@ -143,7 +143,7 @@ Deno.test("sticky gives a session its target, and without a session follows the 
     const session = `s${n}`;
     const name = pick(session);
     assertEquals([pick(session), pick(session)], [name, name]);
-    // While its target is away another one serves the session, which then returns.
+    // While its target is unavailable another one serves the session, which then returns.
     const rest = items.filter((item) => item.name !== name);
     assert(pick(session, rest) !== name);
     assertEquals(pick(session), name);

@@ -96,7 +96,7 @@ Deno.test("every call of every type carries the query of its base URL, lists of 
   ]);
 });
 
-Deno.test("native calls keep the client's own parameters beside the query of the base URL", async () => {
+Deno.test("native calls keep the client's own parameters along with the query of the base URL", async () => {
   const can = ["responses_lifecycle", "chat_completions_lifecycle"];
   const config = nativeConfig({ first: { can } })
     .replace('"http://first"', `"http://first?${QUERY}"`);

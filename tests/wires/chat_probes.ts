@@ -15,7 +15,10 @@ export interface Probe {
   body(value: JsonValue | undefined, wire: WireName): Written;
   /** Text of the encoded request for the value, if it differs from the value itself. */
   readonly shown?: string | Readonly<Partial<Record<WireName, string>>>;
-  /** Wires that send the same without the field, because it is their default or needs the gateway only. */
+  /**
+   * Wires that send the same without the field, because it is their default or needs the gateway
+   * only.
+   */
   readonly always?: readonly WireName[];
 }
 
@@ -130,7 +133,9 @@ function third(
 const RESULT = { role: "tool", tool_call_id: "call_1", content: "ok" };
 const LEGACY_RESULT = { role: "function", name: "look", content: "ok" };
 
-/** A field inside an object that `make` returns for its value, which is sent as a top-level field. */
+/**
+ * A field inside an object that `make` returns for its value, which is sent as a top-level field.
+ */
 function inside(
   path: string,
   field: string,

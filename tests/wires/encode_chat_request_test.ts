@@ -51,7 +51,7 @@ Deno.test("with leading, a system message before a user message begins that mess
   ]);
 });
 
-Deno.test("with leading, a system message without a user message beside it is one at its place", () => {
+Deno.test("with leading, a system message without a user message next to it is one at its place", () => {
   assertEquals(sentMessages([USER, SAID, system("T"), system("U"), SAID]), [
     USER,
     SAID,
@@ -79,7 +79,7 @@ Deno.test("with leading, a system message never comes between calls and their re
   ]);
 });
 
-Deno.test("with leading, a system message beside a user message of parts is a part of it", () => {
+Deno.test("with leading, a system message next to a user message of parts is a part of it", () => {
   const part = (text: string) => ({ type: "text", text });
   const parts = { role: "user", content: [part("a"), part("b")] };
   const both = { role: "system", content: [part("S"), part("T")] };

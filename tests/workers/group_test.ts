@@ -53,7 +53,10 @@ function newScriptedGroup() {
       for (const each of workers) each.say({ kind: "listening" });
       assertEquals(await starting, null);
     },
-    /** Requests the metrics at the first worker, as a client does there; resolves with the sum of `x_total`. */
+    /**
+     * Requests the metrics at the first worker, as a client does there; resolves with the sum of
+     * `x_total`.
+     */
     async scraped(values: ReadonlyMap<ScriptedWorker, number>): Promise<readonly [string, string]> {
       const [first] = values.keys();
       first?.say({ kind: "scrape" });

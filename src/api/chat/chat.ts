@@ -140,7 +140,9 @@ function isBound(request: ChatRequest, { wire, provider }: Target): boolean {
     hasCapability(provider, "chat_completions_lifecycle");
 }
 
-/** Returns the refusal of a completion whose owner the gateway would have to store; null if it does. */
+/**
+ * Returns the refusal of a completion whose owner the gateway would have to store; null if it does.
+ */
 function refuseOwner(call: Call): Failed<Refusal> | null {
   return refuseStored(
     call,

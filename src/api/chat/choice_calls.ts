@@ -39,9 +39,9 @@ export interface ChoiceCalls {
 const UNCHANGED: ReadPiece = { changes: [], open: null };
 
 /**
- * Returns the reader of the tool calls of one choice. Clients distinguish calls by index and answer them
- * by id, so each call gets a unique index and id, and the id comes with its first piece. The upstream's
- * values are used unless another call already has them.
+ * Returns the reader of the tool calls of one choice. Clients distinguish calls by index and answer
+ * them by id, so each call gets a unique index and id, and the id comes with its first piece. The
+ * upstream's values are used unless another call already has them.
  */
 export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
   const finder = newCallFinder();

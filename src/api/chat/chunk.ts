@@ -6,7 +6,9 @@ export interface ChoiceState {
   readonly isFinished: boolean;
 }
 
-/** Returns the choices of a chunk. Some servers omit the index: then there is one choice, index 0. */
+/**
+ * Returns the choices of a chunk. Some servers omit the index: then there is one choice, index 0.
+ */
 export function finishesOf(chunk: JsonObject): ChoiceState[] {
   return choicesOf(chunk).map(({ index, finish_reason }) => ({
     index: typeof index === "number" ? index : 0,

@@ -34,7 +34,10 @@ export interface ChatState {
   readonly moderation: JsonObject | null;
 }
 
-/** Translation of the events of one response into Chat Completions deltas, for streams and whole responses. */
+/**
+ * Translation of the events of one response into Chat Completions deltas, for streams and whole
+ * responses.
+ */
 export interface ChatDeltas {
   /** Returns the delta of an event; null if the event adds nothing to the message. */
   push(event: StreamEvent): Result<ChatDelta | null>;
@@ -45,7 +48,10 @@ export interface ChatDeltas {
   heldChars(): number;
 }
 
-/** Returns a translation of events into deltas. Fails on events that a chat message cannot represent. */
+/**
+ * Returns a translation of events into deltas. Fails on events that a chat message cannot
+ * represent.
+ */
 export function newChatDeltas({ created, model, legacyFunctions }: Labels): ChatDeltas {
   let state: ChatState = { created, model, usage: null, finishReason: null, moderation: null };
   const calls = new Map<number, CallKind>();
@@ -126,7 +132,9 @@ export function finishWord(reason: FinishReason, isLegacy: boolean): string {
   return isLegacy && reason === "tool_calls" ? "function_call" : reason;
 }
 
-/** Returns the fault of an upstream stream without a finish reason: the response may be incomplete. */
+/**
+ * Returns the fault of an upstream stream without a finish reason: the response may be incomplete.
+ */
 export function endedEarly(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",
@@ -134,7 +142,9 @@ export function endedEarly(): Failed<Fault> {
   );
 }
 
-/** Returns the fault of a call that the legacy format cannot hold: it has one call, of a function. */
+/**
+ * Returns the fault of a call that the legacy format cannot hold: it has one call, of a function.
+ */
 function unfitCall(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",

@@ -17,8 +17,9 @@ export interface Completion {
 }
 
 /**
- * Encodes the events of one response as a `chat.completion`, which is the sum of the deltas of the same
- * response as a stream. Fails without a finish event, or on an event that the object cannot represent.
+ * Encodes the events of one response as a `chat.completion`, which is the sum of the deltas of the
+ * same response as a stream. Fails without a finish event, or on an event that the object cannot
+ * represent.
  */
 export function encodeCompletion(
   events: readonly StreamEvent[],

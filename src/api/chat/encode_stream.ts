@@ -16,9 +16,10 @@ export interface ChatEncoderOptions extends Labels {
 }
 
 /**
- * Encodes events as `chat.completion.chunk` records (OpenAI API, streaming). The role comes with the
- * first event with content. The finish chunk, the usage chunk and `[DONE]` come at the end,
- * because an upstream may send usage before the finish or after it. Fails at the end without a finish.
+ * Encodes events as `chat.completion.chunk` records (OpenAI API, streaming). The role comes with
+ * the first event with content. The finish chunk, the usage chunk and `[DONE]` come at the end,
+ * because an upstream may send usage before the finish or after it. Fails at the end without a
+ * finish.
  */
 export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   const deltas = newChatDeltas(options);

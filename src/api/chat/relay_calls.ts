@@ -5,7 +5,10 @@ import type { IdSource } from "../../wires/wire.ts";
 import { type ChoiceCalls, newChoiceCalls, type RelayedCall } from "./choice_calls.ts";
 import { type CallChange, callEdits } from "./relay_edits.ts";
 
-/** Number of records held for the id of a call; less than the limit on records before delivery begins. */
+/**
+ * Number of records held for the id of a call; less than the limit on records before delivery
+ * begins.
+ */
 const MAX_HELD_RECORDS = 512;
 
 /** Total length of the held records. */
@@ -23,8 +26,8 @@ export interface CallRelay {
   /** Returns the edits for the tool calls of a chunk. The edited chunk must be passed to `pass`. */
   read(chunk: JsonObject): readonly CallChange[];
   /**
-   * Returns the chunks to send now. A chunk that begins a tool call without an id is held until the id
-   * arrives, with all later chunks. `isLast` ends the hold.
+   * Returns the chunks to send now. A chunk that begins a tool call without an id is held until the
+   * id arrives, with all later chunks. `isLast` ends the hold.
    */
   pass(chunk: RelayedChunk, isLast: boolean): readonly RelayedChunk[];
   /** Returns the held chunks, with ids of the gateway for their calls. */
@@ -49,7 +52,10 @@ interface HeldChunk extends RelayedChunk {
 /** Returns the relay of the tool calls of one stream, in all its choices. */
 export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
-  /** Choices with a call without an id. A scan of all choices for each chunk would take quadratic time. */
+  /**
+   * Choices with a call without an id. A scan of all choices for each chunk would take quadratic
+   * time.
+   */
   const openChoices = new Set<ChoiceCalls>();
   let open: readonly OpenPiece[] = [];
   let held: HeldChunk[] = [];

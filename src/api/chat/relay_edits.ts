@@ -42,7 +42,9 @@ export function identityOf(value: JsonObject, fallback: Identity): Identity {
   };
 }
 
-/** Returns the identity members that a response lacks. `newIdentity` is called only if it lacks one. */
+/**
+ * Returns the identity members that a response lacks. `newIdentity` is called only if it lacks one.
+ */
 export function missingMembers(value: JsonObject, newIdentity: () => Identity): Entry[] {
   const isWhole = isText(value.id) && isText(value.object) && isText(value.model) &&
     typeof value.created === "number";
@@ -75,7 +77,9 @@ export function lacksTotal(usage: JsonObject): boolean {
   return typeof usage.total_tokens !== "number";
 }
 
-/** Returns a usage object with `total_tokens` added; null if it is present or the sum is unknown. */
+/**
+ * Returns a usage object with `total_tokens` added; null if it is present or the sum is unknown.
+ */
 export function completedUsage(text: string, usage: JsonObject): string | null {
   const { prompt_tokens: input, completion_tokens: output } = usage;
   if (!lacksTotal(usage)) return null;
@@ -84,7 +88,9 @@ export function completedUsage(text: string, usage: JsonObject): string | null {
   return edit === undefined ? null : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
 }
 
-/** Returns the edits that move `<think>` regions of each choice's content to `reasoning_content`. */
+/**
+ * Returns the edits that move `<think>` regions of each choice's content to `reasoning_content`.
+ */
 export function reasoningEdits(
   text: string,
   value: JsonObject,

@@ -21,8 +21,8 @@ import {
 } from "./relay_edits.ts";
 
 /**
- * Relays a whole completion from a provider of the client's protocol: the same bytes if it is complete,
- * else with the missing members filled in. Any other body is a fault.
+ * Relays a whole completion from a provider of the client's protocol: the same bytes if it is
+ * complete, else with the missing members filled in. Any other body is a fault.
  */
 export function relayResponse(
   answer: Pick<UpstreamResponse, "body">,
@@ -65,7 +65,10 @@ export function relayResponse(
   });
 }
 
-/** Returns new ids for the tool calls without an id, or with the id of another call of the same choice. */
+/**
+ * Returns new ids for the tool calls without an id, or with the id of another call of the same
+ * choice.
+ */
 function callChanges(
   choices: readonly JsonValue[],
   idSource: Pick<IdSource, "uuid">,

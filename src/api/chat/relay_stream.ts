@@ -39,10 +39,10 @@ export interface RelayOptions {
 const CHOICE_BYTES = 64;
 
 /**
- * Returns the relay of a Chat Completions stream. A chunk of one `data` line is forwarded byte for byte
- * unless a rule changes it. Records without content are held until the first record with content.
- * Records that are not chunks are dropped. A stream is complete if all its choices have finished; a
- * missing `[DONE]` is added.
+ * Returns the relay of a Chat Completions stream. A chunk of one `data` line is forwarded byte for
+ * byte unless a rule changes it. Records without content are held until the first record with
+ * content. Records that are not chunks are dropped. A stream is complete if all its choices have
+ * finished; a missing `[DONE]` is added.
  */
 export function newRelay(options: RelayOptions): StreamTranslation {
   let identity: Identity | null = null;
@@ -78,7 +78,8 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     if (!counted.ok) return counted;
     const edited = edit(record, chunk, counted.value);
     if (edited === null) return success([]);
-    // With tag extraction any content may need an edit, and each piece of a tool call must be checked.
+    // With tag extraction any content may need an edit, and each piece of a tool call must be
+    // checked.
     const isAlike = !options.extractsReasoning && !isObject(chunk.usage) && !hasCalls(chunk);
     const isLast = choices.some(({ isFinished }) => isFinished);
     if (isAlike && waiting === null && !isLast) like.learn(record.data, edited.data);

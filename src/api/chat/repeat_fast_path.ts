@@ -8,7 +8,10 @@ const STRING_BODY = '(?:[ !#-[\\]-\uffff]+|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})
 export interface RepeatFastPath {
   /** Stores a checked record and its relayed form; both must hold the same content. */
   learn(data: string, relayed: string): void;
-  /** Returns the relayed form of a record that differs from the stored record in content only; else null. */
+  /**
+   * Returns the relayed form of a record that differs from the stored record in content only; else
+   * null.
+   */
   relayed(data: string): string | null;
 }
 
@@ -19,9 +22,10 @@ interface Frame {
 }
 
 /**
- * Returns the fast path of a stream: nearly all its chunks differ in one string only. The text around
- * the string has been checked once, so later chunks need no parsing. This is exact, because replacing
- * a valid string by a valid string changes neither the validity nor the structure of a JSON text.
+ * Returns the fast path of a stream: nearly all its chunks differ in one string only. The text
+ * around the string has been checked once, so later chunks need no parsing. This is exact, because
+ * replacing a valid string by a valid string changes neither the validity nor the structure of a
+ * JSON text.
  */
 export function newRepeatFastPath(): RepeatFastPath {
   let received: Frame | null = null;

@@ -70,7 +70,10 @@ export const CHECKED_FIELDS = {
 
 const withoutMessages = chatBody.omit({ messages: true });
 
-/** True if each message is only a role and a text, as in most requests: a schema check takes far longer. */
+/**
+ * True if each message is only a role and a text, as in most requests: a schema check takes far
+ * longer.
+ */
 function isPlain(messages: unknown): boolean {
   return Array.isArray(messages) && messages.length > 0 &&
     messages.every((message) =>
@@ -80,7 +83,9 @@ function isPlain(messages: unknown): boolean {
     );
 }
 
-/** The type of each field whose schema accepts any value of one type; null for other checked fields. */
+/**
+ * The type of each field whose schema accepts any value of one type; null for other checked fields.
+ */
 const PLAIN_TYPES: ReadonlyMap<string, "string" | "number" | "boolean" | null> = new Map(
   Object.entries(chatBody.shape).map(([name, schema]) => [
     name,
@@ -89,8 +94,8 @@ const PLAIN_TYPES: ReadonlyMap<string, "string" | "number" | "boolean" | null> =
 );
 
 /**
- * True if the body has plain messages, and of the checked fields only those of a plain type, as in most
- * requests: a schema check takes far longer.
+ * True if the body has plain messages, and of the checked fields only those of a plain type, as in
+ * most requests: a schema check takes far longer.
  */
 function isPlainBody(body: JsonObject): boolean {
   if (!isPlain(body.messages)) return false;

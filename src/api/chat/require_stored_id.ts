@@ -9,7 +9,10 @@ import { utf8Text } from "../../formats/utf8.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 
-/** Returns a handler for a completion that the upstream stores: a response without an exact id is a fault. */
+/**
+ * Returns a handler for a completion that the upstream stores: a response without an exact id is a
+ * fault.
+ */
 export function requireStoredId(
   reader: WholeHandler | StreamHandler,
 ): WholeHandler | StreamHandler {
@@ -30,8 +33,9 @@ export function requireStoredId(
 }
 
 /**
- * Returns a relay of a completion that the upstream stores. Every chunk must hold the same exact id and
- * its type, because the id later identifies the client of the completion. No field is filled in.
+ * Returns a relay of a completion that the upstream stores. Every chunk must hold the same exact id
+ * and its type, because the id later identifies the client of the completion. No field is filled
+ * in.
  */
 function newStoredRelay(relay: StreamTranslation): StreamTranslation {
   let id: string | null = null;
@@ -62,14 +66,20 @@ function newStoredRelay(relay: StreamTranslation): StreamTranslation {
   };
 }
 
-/** Returns the id of a whole completion that the upstream stores; a fault if the upstream sent no id. */
+/**
+ * Returns the id of a whole completion that the upstream stores; a fault if the upstream sent no
+ * id.
+ */
 function storedId(answer: UpstreamResponse): Result<string> {
   const text = utf8Text(answer.body);
   const id = text === null ? null : findIdentity(text, "chat.completion");
   return id === null ? unfit() : success(id);
 }
 
-/** Returns the id of an object; null also for a repeated key, of which other parsers could take another id. */
+/**
+ * Returns the id of an object; null also for a repeated key, of which other parsers could take
+ * another id.
+ */
 function findIdentity(text: string, expected: string): string | null {
   const value = parseJson(text);
   if (!isObject(value) || hasKeyTwice(parseMembers(text), value)) return null;

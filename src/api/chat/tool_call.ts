@@ -4,7 +4,9 @@ import type { JsonObject } from "../../core/json/json.ts";
 /** The kind of a tool call; undefined is a function. */
 export type CallKind = (StreamEvent & { readonly type: "tool_call" })["kind"];
 
-/** Returns the fields of a tool call other than its id (OpenAI API, Chat Completions, tool calls). */
+/**
+ * Returns the fields of a tool call other than its id (OpenAI API, Chat Completions, tool calls).
+ */
 export function calledAs(kind: CallKind, name: string, text: string): JsonObject {
   return kind === "custom"
     ? { type: "custom", custom: { name, input: text } }

@@ -69,7 +69,10 @@ export const conversations: ClientApi = {
   ],
 };
 
-/** Creates a conversation at the requested provider, else at the only capable provider, else in the gateway. */
+/**
+ * Creates a conversation at the requested provider, else at the only capable provider, else in the
+ * gateway.
+ */
 async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
   const named = requestedProvider(call, request);
   if (!named.ok) return named;
@@ -129,7 +132,10 @@ async function findPlace(call: Call, request: ApiRequest): Promise<Result<Place 
   return able.ok ? owned : able;
 }
 
-/** Returns the provider that a request names, by header or by a canonical model; null without either. */
+/**
+ * Returns the provider that a request names, by header or by a canonical model; null without
+ * either.
+ */
 function requestedProvider(call: Call, { document }: ApiRequest): Result<string | null> {
   const { model } = document.value;
   const named = requestedModel(call, typeof model === "string" ? model : "");

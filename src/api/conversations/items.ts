@@ -28,8 +28,9 @@ const PARTS: Readonly<Record<string, string | null>> = {
 type Problem = Failed<Refusal> | null;
 
 /**
- * Parses the items of a batch if each of them can be stored (OpenAI API, Conversations). Otherwise refuses
- * the first invalid item by its path, and no item is stored. Of unknown types only the id is checked.
+ * Parses the items of a batch if each of them can be stored (OpenAI API, Conversations). Otherwise
+ * refuses the first invalid item by its path, and no item is stored. Of unknown types only the id
+ * is checked.
  */
 export function parseItemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
   if (!Array.isArray(items)) return wrongField("items", "an array of items");

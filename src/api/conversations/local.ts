@@ -124,7 +124,9 @@ export async function find(call: Call, id: string): Promise<Result<Conversation>
     : success(conversation);
 }
 
-/** Parses the items of a body. Numbers stay as text, because the gateway does not know every field. */
+/**
+ * Parses the items of a body. Numbers stay as text, because the gateway does not know every field.
+ */
 function addedItems(call: Call, { text }: JsonDocument): Result<readonly JsonObject[]> {
   const body = parseExact(text);
   const batch = parseItemBatch(isObject(body) ? body.items : undefined);

@@ -22,8 +22,8 @@ const ID_HEADER = "request-id";
 const NOT_REPEATED: readonly number[] = [401, 501];
 
 /**
- * The error format of the Messages API. The error of an upstream that uses it too passes with its own
- * bytes, because clients repair requests by its words.
+ * The error format of the Messages API. The error of an upstream that uses it too passes with its
+ * own bytes, because clients repair requests by its words.
  */
 export const messagesErrors: ErrorFormat = {
   idHeader: ID_HEADER,
@@ -44,7 +44,9 @@ export const messagesErrors: ErrorFormat = {
   },
 };
 
-/** Returns the record that ends a stream which broke after delivery began (Messages API, streaming). */
+/**
+ * Returns the record that ends a stream which broke after delivery began (Messages API, streaming).
+ */
 export function errorRecord(failure: Failure, id: string): StreamRecord {
   // The upstream's own message is left out: it is not yet free of the secrets of the provider.
   const message = isRefusal(failure) ? refusalWords(failure) : failure.message;
@@ -58,7 +60,9 @@ function passedOn({ status, headers }: UpstreamError, body: HttpResponse["body"]
   return { status, headers: { ...own, ...headers }, body };
 }
 
-/** Returns the header that keeps clients from repeating a request in vain; none for other statuses. */
+/**
+ * Returns the header that keeps clients from repeating a request in vain; none for other statuses.
+ */
 function repetition(status: number): HeaderFields {
   return NOT_REPEATED.includes(status) ? { "x-should-retry": "false" } : {};
 }

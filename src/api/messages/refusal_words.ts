@@ -16,8 +16,8 @@ const EFFORT = "output_config.effort";
 
 /**
  * Returns the message of a refusal in the words of the Messages API, where there are such words:
- * `PATH: Field required`, `PATH: Input should be …`, `PATH: Extra inputs are not permitted`. Clients
- * compare them.
+ * `PATH: Field required`, `PATH: Input should be …`, `PATH: Extra inputs are not permitted`.
+ * Clients compare them.
  */
 export function refusalWords({ kind, at, reason }: Refusal): string {
   const path = dottedPath(at ?? "");

@@ -11,8 +11,8 @@ const FIELD_TEXT = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
 const BOUND_TEXT = "[`'\"]?(?<most>\\d{1,15})";
 
 /**
- * Texts of other vendors that state the largest number of tokens, and some of them the requested one.
- * Repetitions are bounded, so that each pattern takes time in proportion to the text.
+ * Texts of other vendors that state the largest number of tokens, and some of them the requested
+ * one. Repetitions are bounded, so that each pattern takes time in proportion to the text.
  */
 const TOO_LARGE = [
   /max_(?:completion_)?tokens is too large: (?<requested>\d{1,15})\. This model supports at most (?<most>\d{1,15}) completion tokens/,
@@ -33,9 +33,9 @@ const NUMBER = /\d{1,15}/g;
 
 /**
  * Returns the message of another vendor's error. One about a token limit that is too large becomes
- * the sentence of the Messages API, by which clients lower the limit; `requested` is the limit of the
- * request, for a text that does not repeat it. Other messages are returned as received: clients know
- * the usual phrases for a prompt that is too long.
+ * the sentence of the Messages API, by which clients lower the limit; `requested` is the limit of
+ * the request, for a text that does not repeat it. Other messages are returned as received: clients
+ * know the usual phrases for a prompt that is too long.
  */
 export function upstreamWords(message: string, requested: Optional): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
@@ -48,14 +48,19 @@ export function upstreamWords(message: string, requested: Optional): string {
   return message;
 }
 
-/** Returns the requested number: that of the request, else one in the text; null if none is above `most`. */
+/**
+ * Returns the requested number: that of the request, else one in the text; null if none is above
+ * `most`.
+ */
 function numberAbove(most: string, message: string, requested: Optional): string | null {
   const own = numberOf(requested);
   if (own !== null) return own > Number(most) ? String(own) : null;
   return message.match(NUMBER)?.find((number) => Number(number) > Number(most)) ?? null;
 }
 
-/** Returns a failed reply with the upstream's message in the words that clients of this API know. */
+/**
+ * Returns a failed reply with the upstream's message in the words that clients of this API know.
+ */
 export function withUpstreamWords<Reply>(reply: Result<Reply>, requested: Optional): Result<Reply> {
   if (reply.ok || isRefusal(reply.failure)) return reply;
   const { failure } = reply;

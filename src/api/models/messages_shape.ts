@@ -21,9 +21,9 @@ interface ModelPage {
 }
 
 /**
- * Returns one page of models, which must be sorted by id (Messages API, models). `limit` is 1 to 1000,
- * 20 if absent; `before_id` gives the page that ends right before that id. The ids need not be in the
- * list, which may have changed since the page before.
+ * Returns one page of models, which must be sorted by id (Messages API, models). `limit` is 1 to
+ * 1000, 20 if absent; `before_id` gives the page that ends right before that id. The ids need not
+ * be in the list, which may have changed since the page before.
  */
 export function modelPage(
   models: readonly ListedModel[],

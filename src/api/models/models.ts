@@ -19,8 +19,8 @@ interface Model {
 }
 
 /**
- * `GET /v1/models` and `GET /v1/models/{model}` (OpenAI API, Models; Messages API, models). Clients of
- * the Messages API receive its shape.
+ * `GET /v1/models` and `GET /v1/models/{model}` (OpenAI API, Models; Messages API, models). Clients
+ * of the Messages API receive its shape.
  */
 export const models: ClientApi = {
   name: "models",
@@ -66,7 +66,10 @@ export const models: ClientApi = {
   ],
 };
 
-/** Returns the models of all providers. Cancellation ends the wait, but not the fetches: later calls use them. */
+/**
+ * Returns the models of all providers. Cancellation ends the wait, but not the fetches: later calls
+ * use them.
+ */
 async function discovered(call: Call): Promise<Result<readonly Model[]>> {
   const ended = Promise.withResolvers<Failed>();
   const unsubscribe = call.cancellation.onCancel((reason) => {
@@ -82,7 +85,10 @@ function permittedProviders({ generation, client }: Call): readonly Provider[] {
     .filter(({ id }) => refuseProvider(client.key, id) === null);
 }
 
-/** Returns the models of all providers that the client key may use. Their lists are fetched concurrently. */
+/**
+ * Returns the models of all providers that the client key may use. Their lists are fetched
+ * concurrently.
+ */
 async function allModels(call: Call): Promise<Result<readonly Model[]>> {
   const lists = await Promise.all(
     permittedProviders(call).map(async (provider) => {
@@ -129,7 +135,9 @@ function isSameModel({ isLocal, name }: Model, other: string): boolean {
   return isLocal && withTag(name) === withTag(other);
 }
 
-/** Returns a model name with its tag. A colon before the last slash belongs to a registry's port. */
+/**
+ * Returns a model name with its tag. A colon before the last slash belongs to a registry's port.
+ */
 function withTag(name: string): string {
   return name.lastIndexOf(":") > name.lastIndexOf("/") ? name : `${name}:latest`;
 }

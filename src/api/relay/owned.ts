@@ -22,7 +22,10 @@ import { listOwned } from "../owned_list.ts";
 import { findOwnedPlace, unknownOwner } from "../owned_place.ts";
 import type { ObjectKind, OwnedEndpoint } from "./table.ts";
 
-/** Sends a request for objects that an upstream stores to the provider and the account that have them. */
+/**
+ * Sends a request for objects that an upstream stores to the provider and the account that have
+ * them.
+ */
 export async function sendOwned(
   call: Call,
   endpoint: OwnedEndpoint,
@@ -110,8 +113,8 @@ function nativeCall(
 }
 
 /**
- * Binds the objects of a resource to the account that has returned it: itself, the files of a batch's
- * results, and the file that an upload has become.
+ * Binds the objects of a resource to the account that has returned it: itself, the files of a
+ * batch's results, and the file that an upload has become.
  */
 async function bindAll(
   call: Call,
@@ -132,8 +135,8 @@ async function bindAll(
 }
 
 /**
- * Returns the place of a new object: the account of the input file that it names, else the provider that
- * the client names, else the only capable one.
+ * Returns the place of a new object: the account of the input file that it names, else the provider
+ * that the client names, else the only capable one.
  */
 async function placeOfNew(
   call: Call,
@@ -202,7 +205,10 @@ async function list(
   });
 }
 
-/** Binds the files with the results of those batches of a page that have an owner whom the client may see. */
+/**
+ * Binds the files with the results of those batches of a page that have an owner whom the client
+ * may see.
+ */
 async function bindResults(
   call: Call,
   { data }: JsonObject,

@@ -6,7 +6,9 @@ import { sendOwned } from "./owned.ts";
 import { sendRouted } from "./routed.ts";
 import { RELAYED, type RelayedEndpoint } from "./table.ts";
 
-/** The client APIs that are relayed to providers of type compat, one for each family of endpoints. */
+/**
+ * The client APIs that are relayed to providers of type compat, one for each family of endpoints.
+ */
 export const relayedApis: readonly ClientApi[] = RELAY_FAMILIES.map((family) => ({
   name: family,
   errors: openaiErrors,

@@ -17,10 +17,11 @@ type StreamedEndpoint = Pick<RoutedEndpoint, "billed"> & {
 };
 
 /**
- * Creates the relay of an event stream: every record keeps its bytes. Comments before the first event are
- * held, so that a failure until then is a failed attempt. A stream is complete with an event of the
- * endpoint's last type, for each image; with `[DONE]`, as servers end it that do not send this event; or
- * with the end of a body that has a length or a last chunk, for completions after a finish reason. An error event of the upstream is the failure of the stream.
+ * Creates the relay of an event stream: every record keeps its bytes. Comments before the first
+ * event are held, so that a failure until then is a failed attempt. A stream is complete with an
+ * event of the endpoint's last type, for each image; with `[DONE]`, as servers end it that do not
+ * send this event; or with the end of a body that has a length or a last chunk, for completions
+ * after a finish reason. An error event of the upstream is the failure of the stream.
  */
 export function newRelayStream(
   { ends, billed, isDelimited }: StreamedEndpoint,
@@ -32,7 +33,10 @@ export function newRelayStream(
   let lastChars = 0;
   let ended = 0;
   let isDone = false;
-  /** The end of the body may be the end of the stream: completions say before it that they are finished. */
+  /**
+   * The end of the body may be the end of the stream: completions say before it that they are
+   * finished.
+   */
   let isFinished = false;
   const expected = billed === "images" ? count : 1;
 

@@ -18,7 +18,9 @@ export interface RelayedRequest {
   readonly count: number;
   /** Number of characters of the text for speech; null without one. */
   readonly characters: number | null;
-  /** Length of the audio in seconds at 16 kbit/s, of which most audio has more; null without a file. */
+  /**
+   * Length of the audio in seconds at 16 kbit/s, of which most audio has more; null without a file.
+   */
   readonly seconds: number | null;
   /** True if the client requests subtitles, whose last time is the length of the audio. */
   readonly hasSubtitles: boolean;
@@ -27,8 +29,8 @@ export interface RelayedRequest {
   /** Content type of a multipart body; null for JSON. */
   readonly contentType: string | null;
   /**
-   * Returns the client's own body with this model; unchanged without a model. Refused if the model would
-   * end its part in a multipart body.
+   * Returns the client's own body with this model; unchanged without a model. Refused if the model
+   * would end its part in a multipart body.
    */
   payload(model: string): Result<Payload>;
 }

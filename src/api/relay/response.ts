@@ -22,10 +22,10 @@ const EVENT_STREAM = "text/event-stream", HTML = "text/html";
 const MAX_RECORD_BYTES = 32 * 1024 * 1024;
 
 /**
- * Returns the handler of a relayed response, which its content type chooses: an event stream is checked
- * for its end, JSON is parsed, and any other content is passed on if the endpoint has such responses. No
- * endpoint has pages: bytes called `text/html` are a fault. Texts are not, because whisper.cpp calls its
- * transcriptions so.
+ * Returns the handler of a relayed response, which its content type chooses: an event stream is
+ * checked for its end, JSON is parsed, and any other content is passed on if the endpoint has such
+ * responses. No endpoint has pages: bytes called `text/html` are a fault. Texts are not, because
+ * whisper.cpp calls its transcriptions so.
  */
 export function relayedHandler(
   endpoint: RoutedEndpoint,
@@ -66,7 +66,8 @@ function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeH
   const isListed = endpoint.answer === "list";
   return {
     kind: "whole",
-    // The text of completions is counted if the provider reports no tokens, and a list has no members.
+    // The text of completions is counted if the provider reports no tokens, and a list has no
+    // members.
     ...endpoint.operation !== "text_completion" && !isListed && { needed: NEEDED },
     read(response) {
       const document = response.outline ? null : parseResponseDocument(response);
@@ -85,8 +86,8 @@ function wholeHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeH
 const PLAIN_TEXT = "text/plain; charset=utf-8";
 
 /**
- * Reads a response in JSON to a request for a transcript as text, which some servers call JSON and others
- * write as a string.
+ * Reads a response in JSON to a request for a transcript as text, which some servers call JSON and
+ * others write as a string.
  */
 function transcriptHandler(endpoint: RoutedEndpoint, request: RelayedRequest): WholeHandler {
   const json = wholeHandler(endpoint, request);

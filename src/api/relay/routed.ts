@@ -47,7 +47,7 @@ function newInference(
         namesProvider(call, request),
       );
       const { client: { key }, generation: { config } } = call;
-      // The price of tokens is asked of every candidate.
+      // Every candidate must have a price.
       const billed = endpoint.billed === "tokens" ? null : endpoint.billed;
       const refusal = refused ?? refuseUnknownCost(key, config, target, billed) ??
         refuseQuery(key, query);
@@ -79,7 +79,10 @@ function namesProvider(call: Call, { model }: RelayedRequest): boolean {
   return requested.ok && requested.value.provider !== null;
 }
 
-/** Returns the units that the request itself has, for a client that leaves before the response is complete. */
+/**
+ * Returns the units that the request itself has, for a client that leaves before the response is
+ * complete.
+ */
 function requestUnits(
   { billed }: RoutedEndpoint,
   { count, characters, seconds }: RelayedRequest,

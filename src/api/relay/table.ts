@@ -12,18 +12,21 @@ export interface RoutedEndpoint {
   readonly family: RelayFamily;
   readonly about: string;
   readonly body: "json" | "multipart" | "multipart or json";
-  /** Form of a response that is no event stream; `text` is JSON or text by its content type, `list` an object or a list. */
+  /**
+   * Form of a response that is no event stream; `text` is JSON or text by its content type, `list`
+   * an object or a list.
+   */
   readonly answer: "json" | "list" | "text" | "bytes";
   /**
-   * How an event stream ends: with `[DONE]`, or first with an event whose type ends in this word, of which there
-   * is one for each requested image. Null if the endpoint has no streams.
+   * How an event stream ends: with `[DONE]`, or first with an event whose type ends in this word,
+   * of which there is one for each requested image. Null if the endpoint has no streams.
    */
   readonly ends: "[DONE]" | ".completed" | ".done" | null;
   /** Whether the member or part `model` is required. */
   readonly model: "required" | "optional";
   /**
-   * What is billed if the response reports no tokens; null for nothing, because moderations are free at
-   * most providers. The cost of `tokens` is unknown without them.
+   * What is billed if the response reports no tokens; null for nothing, because moderations are
+   * free at most providers. The cost of `tokens` is unknown without them.
    */
   readonly billed: "images" | "seconds" | "characters" | "tokens" | null;
   readonly operation: EndpointFacts["operation"];

@@ -4,7 +4,9 @@ import { reportedUsage } from "../../wires/reported_usage.ts";
 import { usageFrom } from "../../wires/token_counts.ts";
 import type { RoutedEndpoint } from "./table.ts";
 
-/** Returns the token counts of a response or of the last event of a stream; null if it reports none. */
+/**
+ * Returns the token counts of a response or of the last event of a stream; null if it reports none.
+ */
 export function relayedUsage(value: JsonObject): Usage | null {
   const usage = reportedUsage({ usage: value.usage ?? null });
   return usage?.unknown === "output" ? usageFrom({ ...usage, output: 0 }) : usage;

@@ -19,7 +19,10 @@ import { requiredField, wrongField } from "../shape.ts";
 import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
-/** Endpoints that an upstream serves for an input without generating a response (OpenAI API, Responses). */
+/**
+ * Endpoints that an upstream serves for an input without generating a response (OpenAI API,
+ * Responses).
+ */
 export const counting: readonly Endpoint[] = [
   {
     method: "POST",
@@ -65,7 +68,10 @@ function isCount({ object, input_tokens: count }: JsonObject): boolean {
   return object === "response.input_tokens" && Number.isSafeInteger(count);
 }
 
-/** One of these operations: its path segment, its capability, and the check of the upstream's response. */
+/**
+ * One of these operations: its path segment, its capability, and the check of the upstream's
+ * response.
+ */
 interface InputOperation extends Pick<NativeCall, "isValid" | "usage" | "billing"> {
   readonly name: string;
   readonly capability: NativeCapability;
@@ -88,7 +94,8 @@ async function callCapableProvider(
   if (hidden !== null) return hidden;
   const provider = requireNativeProvider(call, named.value.provider, capability);
   if (!provider.ok) return provider;
-  // The only provider with the capability may differ from the one that stores the referenced object.
+  // The only provider with the capability may differ from the one that stores the referenced
+  // object.
   const able = owner.value === null ? null : requireCapability(owner.value.provider, capability);
   if (able !== null && !able.ok) return able;
   const bare = named.value.model ?? provider.value.settings.default_model ?? null;

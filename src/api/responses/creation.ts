@@ -13,7 +13,9 @@ export interface Creation {
   readonly call: Call;
   readonly request: ResponsesRequest;
   readonly context: ResolvedRequest;
-  /** Stores the finished response. A failure is sent to the client in place of its terminal event. */
+  /**
+   * Stores the finished response. A failure is sent to the client in place of its terminal event.
+   */
   readonly storeOutcome: (target: Target, outcome: Outcome) => Promise<Result<void>>;
   /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors: boolean;

@@ -8,7 +8,9 @@ import { identifierProblem as identifierAt } from "../identifier.ts";
 import { requiredField, typeProblem, wrongField } from "../shape.ts";
 import { responsesBody } from "./request_shape.ts";
 
-/** Parsed request to create a response: known fields have valid types, and null counts as absent. */
+/**
+ * Parsed request to create a response: known fields have valid types, and null counts as absent.
+ */
 export interface ResponsesRequest {
   readonly document: JsonDocument;
   /** Requested model name; empty if the route decides. */
@@ -50,7 +52,9 @@ export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequ
   });
 }
 
-/** Returns the IDs of the previous response and the conversation in a body; null for each absent ID. */
+/**
+ * Returns the IDs of the previous response and the conversation in a body; null for each absent ID.
+ */
 export function parseReferences(
   value: JsonObject,
 ): Pick<ResponsesRequest, "previousResponseId" | "conversation"> {
@@ -84,7 +88,9 @@ interface RequiredMember {
   readonly path: string;
 }
 
-/** Returns the refusal of the first required member that is missing in the body; null if none is. */
+/**
+ * Returns the refusal of the first required member that is missing in the body; null if none is.
+ */
 function missingProblem({ conversation, tools, text, prompt }: JsonObject): Failed<Refusal> | null {
   const format = isObject(text) ? text.format : null;
   const needed: RequiredMember[] = [
@@ -103,7 +109,9 @@ function missingProblem({ conversation, tools, text, prompt }: JsonObject): Fail
   return null;
 }
 
-/** Returns the refusal of the first invalid item ID; null if all are valid. Absent IDs are accepted. */
+/**
+ * Returns the refusal of the first invalid item ID; null if all are valid. Absent IDs are accepted.
+ */
 function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     for (const member of ["id", "call_id"]) {

@@ -7,7 +7,10 @@ import { lifecycle } from "./state/lifecycle.ts";
 import { resolveStoredResponse } from "./state/resolve_continuation.ts";
 import { newResponsesSession } from "./socket/session.ts";
 
-/** The Responses API, served by native providers or translated to Chat Completions (OpenAI API, Responses). */
+/**
+ * The Responses API, served by native providers or translated to Chat Completions (OpenAI API,
+ * Responses).
+ */
 export const responses: ClientApi = {
   name: "responses",
   errors: openaiErrors,

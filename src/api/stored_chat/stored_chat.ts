@@ -15,7 +15,9 @@ const ONE = `${ALL}/:completion_id` as const;
 const CAPABILITY = "chat_completions_lifecycle";
 const OBJECT = "chat.completion";
 
-/** Stored Chat Completions, created with `store: true` and stored by their upstream (OpenAI API). */
+/**
+ * Stored Chat Completions, created with `store: true` and stored by their upstream (OpenAI API).
+ */
 export const storedChat: ClientApi = {
   name: "chat_completions",
   errors: openaiErrors,

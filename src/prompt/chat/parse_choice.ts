@@ -9,8 +9,8 @@ import { contradiction, type Optional, unsupported, wrongType, wrongValue } from
 const FIELDS = ["tool_choice", "function_call"] as const;
 
 /**
- * Returns the choice of a Chat request. Two choices contradict each other; a protocol without a choice has
- * no use for `auto`, and needs nothing besides `none`.
+ * Returns the choice of a Chat request. Two choices contradict each other; a protocol without a
+ * choice has no use for `auto`, and needs nothing besides `none`.
  */
 export function parseChoice(body: JsonObject, carrier: Carrier): Result<Choice> {
   const hasBoth = FIELDS.every((field) => (body[field] ?? null) !== null);

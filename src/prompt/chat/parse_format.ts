@@ -7,7 +7,10 @@ import { missing, type Optional, unsupported, wrongType } from "../refusals.ts";
 
 const PATH = "response_format";
 
-/** Returns the format of the response (OpenAI API, structured outputs); null if the request sets none. */
+/**
+ * Returns the format of the response (OpenAI API, structured outputs); null if the request sets
+ * none.
+ */
 export function parseFormat(given: JsonValue, carrier: Carrier): Result<Format | null> {
   if (given === null) return success(null);
   if (!isObject(given)) return wrongType(PATH, "an object");

@@ -15,8 +15,8 @@ import { newSentBackFilter } from "./sent_back.ts";
 export type StoredReasoning = ReadonlyMap<number, OwnedReasoning>;
 
 /**
- * Returns the messages of a Chat request in their order. A Refusal names the first field that is wrong
- * or not carried.
+ * Returns the messages of a Chat request in their order. A Refusal names the first field that is
+ * wrong or not carried.
  */
 export function parseMessages(
   messages: Optional,

@@ -29,7 +29,9 @@ type Options = Pick<
   | "labels"
 >;
 
-/** Returns the top-level fields of a Chat request besides the dialogue, the tools and the format. */
+/**
+ * Returns the top-level fields of a Chat request besides the dialogue, the tools and the format.
+ */
 export function parseOptions(
   body: JsonObject,
   exact: ExactFields,

@@ -21,8 +21,8 @@ export interface ChatPrompt {
 }
 
 /**
- * Returns a Chat request as a prompt. A Refusal names the first field that is wrong or not carried: of
- * the top-level ones, then in the dialogue, the choice, the tools, the format and the options.
+ * Returns a Chat request as a prompt. A Refusal names the first field that is wrong or not carried:
+ * of the top-level ones, then in the dialogue, the choice, the tools, the format and the options.
  */
 export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> {
   const { document, stream, reasoning, thinks = false } = chat;

@@ -20,8 +20,8 @@ export interface GivenTools {
 }
 
 /**
- * Returns the tools of a Chat request without those that the route leaves out; no tools, and none of them
- * checked, if it `isToolless`.
+ * Returns the tools of a Chat request without those that the route leaves out; no tools, and none
+ * of them checked, if it `isToolless`.
  */
 export function parseTools(
   tools: JsonValue,

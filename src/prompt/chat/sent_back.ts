@@ -28,10 +28,10 @@ export type SentBackFilter = (message: JsonObject, path: string) => Result<JsonO
 
 /**
  * Returns the filter for the messages of one request. Clients send complete responses back, with
- * fields that hold nothing new: IDs of messages, the objects that an SDK has parsed from a text, and
- * copies of a message inside its parts. A Refusal names the first of these fields that differs from
- * what it repeats, and texts with too many members and elements. The messages must not be nested
- * deeper than a translation allows.
+ * fields that hold nothing new: IDs of messages, the objects that an SDK has parsed from a text,
+ * and copies of a message inside its parts. A Refusal names the first of these fields that differs
+ * from what it repeats, and texts with too many members and elements. The messages must not be
+ * nested deeper than a translation allows.
  */
 export function newSentBackFilter(): SentBackFilter {
   const items = newInnerItems();
@@ -108,8 +108,8 @@ function hasForeign(part: JsonObject): boolean {
 }
 
 /**
- * Returns a part without the fields that hold nothing new. `memberOf` returns a field of its message.
- * A Refusal names the first field that differs.
+ * Returns a part without the fields that hold nothing new. `memberOf` returns a field of its
+ * message. A Refusal names the first field that differs.
  */
 function plainPart(
   part: JsonObject,

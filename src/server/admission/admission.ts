@@ -25,8 +25,9 @@ export type Admission = (
 /**
  * Returns the admission of requests from the listener, which runs before the body is read: framing
  * and Host/Origin/CORS rules on every path, then client key, limits and permitted endpoint on
- * `/v1/*`, known or not, and on the paths of client APIs elsewhere. A request without a valid key counts against its address. Rate-limit headers are sent with a
- * 401 too, but not with responses of the browser rules.
+ * `/v1/*`, known or not, and on the paths of client APIs elsewhere. A request without a valid key
+ * counts against its address. Rate-limit headers are sent with a 401 too, but not with responses of
+ * the browser rules.
  */
 export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config, hostname);
@@ -52,8 +53,8 @@ function refuseFraming({ headers, responseHeaders }: Call): Failed | null {
 }
 
 /**
- * Checks the client key, the rate limit and the permitted endpoint for one message on a socket, with the current
- * configuration. Returns the refusal; null if the message is admitted.
+ * Checks the client key, the rate limit and the permitted endpoint for one message on a socket,
+ * with the current configuration. Returns the refusal; null if the message is admitted.
  */
 export function admitTurn(
   call: Call,
@@ -75,7 +76,10 @@ function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
   });
 }
 
-/** Returns the client of an admitted call, by which its sockets are counted: its key, or its network without one. */
+/**
+ * Returns the client of an admitted call, by which its sockets are counted: its key, or its network
+ * without one.
+ */
 export function clientOf({ client }: Call, peer: Peer): string {
   return client.key?.caller ?? ADDRESS_PREFIX + clientNetwork(addressOf(peer));
 }

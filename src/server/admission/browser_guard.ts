@@ -70,10 +70,10 @@ const EMPTY = new Uint8Array();
 
 /**
  * Returns the browser rules, which block requests of web pages that the user happens to open. A
- * page may call the gateway only if its origin is the gateway's own, that of its admin page, local or
- * allowed. Without client keys, and for `/metrics` always, the `Host` must be an IP address, a local name or a
- * configured name, which no attacker can point at the gateway (DNS rebinding), whatever address it
- * listens on.
+ * page may call the gateway only if its origin is the gateway's own, that of its admin page, local
+ * or allowed. Without client keys, and for `/metrics` always, the `Host` must be an IP address, a
+ * local name or a configured name, which no attacker can point at the gateway (DNS rebinding),
+ * whatever address it listens on.
  */
 export function newGuard(
   { server, admin }: Pick<Config, "server" | "admin">,

@@ -16,10 +16,10 @@ import { setBudgetHeader, setRateHeaders, setTokenHeaders } from "./limit_header
 import { admitToQuotas } from "./quota_admission.ts";
 
 /**
- * Admits a call of a client key to all limits of the key and its groups at once, in the order budgets,
- * tokens, concurrent calls, requests. Returns null if it is admitted; a promise if the limits are
- * counted in a shared store. A refused call takes nothing from any limit. Fails as `state_unavailable` if
- * the store is away and `state.on_outage` is `refuse`.
+ * Admits a call of a client key to all limits of the key and its groups at once, in the order
+ * budgets, tokens, concurrent calls, requests. Returns null if it is admitted; a promise if the
+ * limits are counted in a shared store. A refused call takes nothing from any limit. Fails as
+ * `state_unavailable` if the store is unavailable and `state.on_outage` is `refuse`.
  */
 export function admitClient(
   call: Call,
@@ -105,7 +105,10 @@ function setWait({ responseHeaders }: Call, waitMs: number): number {
   return seconds;
 }
 
-/** Refuses a call until the window of the budget ends. Official SDKs would repeat it at once otherwise. */
+/**
+ * Refuses a call until the window of the budget ends. Official SDKs would repeat it at once
+ * otherwise.
+ */
 function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refused): Failed {
   const owner = scope?.group == null ? "this client key" : `the group '${scope.group}'`;
   const budget = scope?.limits.budgets.find((one) => one.window === window);

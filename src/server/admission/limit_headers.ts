@@ -16,8 +16,8 @@ export function setRateHeaders(
 }
 
 /**
- * Sets the rate of tokens and the tokens that may be used immediately: of the client key or the group
- * with the fewest remaining tokens.
+ * Sets the rate of tokens and the tokens that may be used immediately: of the client key or the
+ * group with the fewest remaining tokens.
  */
 export function setTokenHeaders(
   responseHeaders: ResponseHeaders,
@@ -64,15 +64,18 @@ export function setBudgetHeader(
 /** Maximum characters of a group's name in a response header. */
 const MAX_GROUP_CHARS = 64;
 
-/** Returns a name without blanks, commas and characters that a header may not have, in percent-encoding. */
+/**
+ * Returns a name without blanks, commas and characters that a header may not have, in
+ * percent-encoding.
+ */
 function listedName(name: string): string {
   return name.slice(0, MAX_GROUP_CHARS).toWellFormed()
     .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
 }
 
 /**
- * Returns tokens, or USD with at most two decimals, rounded down: a budget that has something left never
- * looks used up. Amounts of a limit below one cent are written to the nano-dollar.
+ * Returns tokens, or USD with at most two decimals, rounded down: a budget that has something left
+ * never looks used up. Amounts of a limit below one cent are written to the nano-dollar.
  */
 function amountText(amount: number, unit: BudgetUnit, limit: number): string {
   if (unit === "tokens") return String(amount);

@@ -2,15 +2,18 @@ import { type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import { fullResponseMemory, RETRY_AFTER_SECONDS } from "../../call/response_memory.ts";
 
-/** True for calls that need a key and count in limits: all below `/v1/`, known or not, and those of a client API elsewhere. */
+/**
+ * True for calls that need a key and count in limits: all below `/v1/`, known or not, and those of
+ * a client API elsewhere.
+ */
 export function isClientCall({ path, report }: Pick<Call, "path" | "report">): boolean {
   return path.startsWith("/v1/") || report.endpoint.api !== null;
 }
 
 /**
  * Counts a call of a client as in flight until its response has ended. Returns null, or refuses as
- * `overloaded` if `server.max_concurrent_requests` are in flight, or responses that clients have not
- * taken hold `server.max_response_memory`. Health, readiness and metrics are always served.
+ * `overloaded` if `server.max_concurrent_requests` are in flight, or responses that clients have
+ * not taken hold `server.max_response_memory`. Health, readiness and metrics are always served.
  */
 export function takePlace(call: Call): Failed | null {
   if (!isClientCall(call)) return null;

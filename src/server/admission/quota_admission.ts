@@ -8,7 +8,7 @@ type Decide = (decision: QuotaDecision) => Awaitable<Failed | null>;
 
 /**
  * Admits a call to the limits of its callers and returns the result of `decide`, immediately if the
- * store is in memory. A call that is cancelled while the store is asked ends immediately with the
+ * store is in memory. A call that is cancelled while the store is queried ends immediately with the
  * reason of its cancellation; a concurrent call that the store grants afterwards is given back.
  */
 export function admitToQuotas(

@@ -13,11 +13,11 @@ export const REMOTE_CONTROL = "remote control";
 
 /**
  * Admits a call to the limits of the client key, or takes a token from the bucket of the client's
- * network without a key.
- * Returns null if there was a token or no rate limit applies; a promise if the rates are in a shared
- * store. Refused as `rate_limit_exceeded`, with the seconds to wait. `X-RateLimit-Limit` is the
- * requests per minute, `X-RateLimit-Remaining` the number of requests that may be sent immediately.
- * Fails as `state_unavailable` if the store is away and `state.on_outage` is `refuse`.
+ * network without a key. Returns null if there was a token or no rate limit applies; a promise if
+ * the rates are in a shared store. Refused as `rate_limit_exceeded`, with the seconds to wait.
+ * `X-RateLimit-Limit` is the requests per minute, `X-RateLimit-Remaining` the number of requests
+ * that may be sent immediately. Fails as `state_unavailable` if the store is unavailable and
+ * `state.on_outage` is `refuse`.
  */
 export function takeToken(
   call: Call,

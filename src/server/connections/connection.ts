@@ -3,7 +3,8 @@ import type { IdleState } from "./idle_rules.ts";
 import type { Traffic } from "../../sockets/sockets.ts";
 
 /**
- * A client connection, with what is the same in the `Peer` of all its requests. Times are on the listener's clock.
+ * A client connection, with what is the same in the `Peer` of all its requests. Times are on the
+ * listener's clock.
  */
 export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
   /** Address of the client as `ADDRESS PORT`. */
@@ -56,8 +57,8 @@ export interface WriteState {
 export const NOTHING_WAITS: WriteState = { behindSinceMs: null, behindFromBytes: 0 };
 
 /**
- * Returns the state after a look. A client that has taken the slowest rate since it was behind begins again:
- * one with a small window takes its bytes in bursts.
+ * Returns the state after a look. A client that has taken the slowest rate since it was behind
+ * begins again: one with a small window takes its bytes in bursts.
  */
 export function writeStateAt(
   { behindSinceMs, behindFromBytes }: WriteState,

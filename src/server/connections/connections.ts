@@ -19,7 +19,10 @@ export interface Connections {
 /** Interval between two sweeps over all descriptors; shorter for shorter timeouts. */
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
-/** Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read them. */
+/**
+ * Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read
+ * them.
+ */
 const MAX_UNREAD_MS = 1_000;
 
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
@@ -28,7 +31,10 @@ const SLICE_PAUSE_MS = 5;
 /** Maximum descriptors per millisecond, which bounds the work of sweeps that follow each other. */
 const MAX_DESCRIPTORS_PER_MS = 50;
 
-/** Descriptors below and above the lowest free one that are looked at for a connection of which no sweep knows. */
+/**
+ * Descriptors below and above the lowest free one that are looked at for a connection of which no
+ * sweep knows.
+ */
 const MAX_NEAR_DESCRIPTORS = 32;
 
 /** The same for a WebSocket, because many may be opened at once. */
@@ -36,9 +42,9 @@ const MAX_NEAR_SOCKET_DESCRIPTORS = 512;
 
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
- * are idle for longer than the limits, and those whose client takes its responses too slowly, are closed, which the runtime itself never does. Sweeps over
- * the descriptors of the process find the connections, because the runtime reports a connection
- * only with its requests.
+ * are idle for longer than the limits, and those whose client takes its responses too slowly, are
+ * closed, which the runtime itself never does. Sweeps over the descriptors of the process find the
+ * connections, because the runtime reports a connection only with its requests.
  */
 export function newConnections(
   sockets: Sockets,
@@ -109,8 +115,9 @@ export function newConnections(
   }
 
   /**
-   * Looks for a connection where the kernel puts new ones, else with the next sweep. The connections on the way are
-   * found too: each of many that arrive at once would else be compared with all.
+   * Looks for a connection where the kernel puts new ones, else with the next sweep. The
+   * connections on the way are found too: each of many that arrive at once would else be compared
+   * with all.
    */
   function locate(connection: Connection, maxAway = MAX_NEAR_DESCRIPTORS) {
     const free = sockets.lowestFree();

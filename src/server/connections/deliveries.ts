@@ -15,12 +15,14 @@ export interface Deliveries {
 /** Interval between two looks at the connections. */
 const LOOK_INTERVAL_MS = 20;
 
-/** Maximum connections that are looked at in one turn; further ones are looked at in later turns. */
+/**
+ * Maximum connections that are looked at in one turn; further ones are looked at in later turns.
+ */
 const MAX_LOOKS_PER_TURN = 256;
 
 /**
- * Returns a register without responses. It calls `locate` when the descriptor of a connection is not
- * known, which may find it.
+ * Returns a register without responses. It calls `locate` when the descriptor of a connection is
+ * not known, which may find it.
  */
 export function newDeliveries(
   sockets: Pick<Sockets, "remote" | "traffic">,
@@ -36,7 +38,8 @@ export function newDeliveries(
     if (!isKnown(connection)) {
       connection.descriptor = null;
       locate(connection);
-      // The runtime writes at once what the system takes, so a new connection is mostly found empty.
+      // The runtime writes at once what the system takes, so a new connection is mostly found
+      // empty.
       if (!isKnown(connection)) return false;
     }
     const { descriptor } = connection;

@@ -29,7 +29,7 @@ export interface IdleState {
   readonly hasServed: boolean;
   /** True for HTTP/2, whose clients send frames between their requests too. */
   readonly isMultiplexed: boolean;
-  /** Time at which bytes of the next request were first seen; null if there were none. */
+  /** Time at which bytes of the next request first arrived; null if there were none. */
   readonly headSinceMs: number | null;
   /** Bytes that the client had acknowledged at the last look. */
   readonly acknowledgedBytes: number;
@@ -53,7 +53,7 @@ export function newIdleState(sinceMs: number): IdleState {
  */
 const MAX_SKEW_MS = 20;
 
-/** Returns the time at which bytes of the next request were first seen; null if there are none. */
+/** Returns the time at which bytes of the next request first arrived; null if there are none. */
 export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): number | null {
   const { sinceMs, hasServed, isMultiplexed, headSinceMs } = resting;
   if (headSinceMs !== null) return headSinceMs;
@@ -64,7 +64,8 @@ export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): 
 
 /**
  * True when the client has taken some of a response since the last look, and more of it waits. The
- * runtime counts a request as completed once it holds the whole response, long before a slow client does.
+ * runtime counts a request as completed once it holds the whole response, long before a slow client
+ * does.
  */
 export function isTaking({ acknowledgedBytes }: IdleState, traffic: Traffic): boolean {
   return traffic.unsentBytes > 0 && traffic.acknowledgedBytes > acknowledgedBytes;

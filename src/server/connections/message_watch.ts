@@ -4,13 +4,13 @@ import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
 /**
- * Measures the unfinished messages of WebSockets, whose fragments the runtime joins before anything of them
- * is seen here: by what their connections have received.
+ * Measures the unfinished messages of WebSockets, whose fragments the runtime joins before anything
+ * of them arrives here: by what their connections have received.
  */
 export interface MessageWatches {
   /**
-   * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished message at each
-   * check. `headBytes` is the least size of the handshake.
+   * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished
+   * message at each check. `headBytes` is the least size of the handshake.
    */
   add(
     connection: Connection,
@@ -30,24 +30,27 @@ const CHECK_INTERVAL_MS = 50;
 const MAX_CHECKS_PER_TURN = 256;
 
 /**
- * Bytes of pings and pongs that a client may send between two messages: at once, in a second, and in all. They
- * look like a message that has begun.
+ * Bytes of pings and pongs that a client may send between two messages: at once, in a second, and
+ * in all. They look like a message that has begun.
  */
 const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES = 64 * 1024;
 
-/** Heads of frames are at most this part of a message that comes in fragments, unless they are tiny. */
+/**
+ * Heads of frames are at most this part of a message that comes in fragments, unless they are tiny.
+ */
 const MAX_HEADS_PART = 1 / 64;
 
 /**
- * Received bytes of a socket that may wait in the kernel: the most, and the least. Measured: with the megabytes
- * that it permits else, 320 sockets that send at once block the event loop for seconds.
+ * Received bytes of a socket that may wait in the kernel: the most, and the least. Measured: with
+ * the megabytes that it permits else, 320 sockets that send at once block the event loop for
+ * seconds.
  */
 const MAX_RECEIVE_BUFFER_BYTES = 64 * 1024, MIN_RECEIVE_BUFFER_BYTES = 4 * 1024;
 
 /**
- * The same for all sockets with an unfinished message together, down to the least. The runtime reads a message
- * as long as there is more of it, before it reads anything of an upstream. Measured: 320 sockets with the most
- * delay the call of another client by seconds.
+ * The same for all sockets with an unfinished message together, down to the least. The runtime
+ * reads a message as long as there is more of it, before it reads anything of an upstream.
+ * Measured: 320 sockets with the most delay the call of another client by seconds.
  */
 const MAX_SUM_OF_BUFFERS_BYTES = 2 * 1024 * 1024;
 
@@ -102,7 +105,8 @@ export function newMessageWatches(
     if (!bound(watched)) return locate();
     const readBytes = readBytesOf(watched.connection);
     if (readBytes === null) return;
-    // A client may have come back from the port of a connection that was closed: then all of it counts.
+    // A client may have come back from the port of a connection that was closed: then all of it
+    // counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
     const bytes = readBytes - watched.baseBytes;
     const isMessage = bytes > controlBytes(watched);
@@ -126,8 +130,8 @@ export function newMessageWatches(
   }
 
   /**
-   * Returns the bytes that the runtime has read from a connection: others wait in the kernel, and may belong to
-   * the next message. Null while the descriptor is not known.
+   * Returns the bytes that the runtime has read from a connection: others wait in the kernel, and
+   * may belong to the next message. Null while the descriptor is not known.
    */
   function readBytesOf({ descriptor }: Connection): number | null {
     const traffic = descriptor === null ? null : sockets.traffic(descriptor);
@@ -144,7 +148,9 @@ export function newMessageWatches(
     );
   }
 
-  /** Returns the received bytes at the end of a message: the runtime may have read more than that. */
+  /**
+   * Returns the received bytes at the end of a message: the runtime may have read more than that.
+   */
   function endOf(watched: Watched, messageBytes: number): number {
     const endBytes = watched.baseBytes + messageBytes;
     const heads = MAX_FRAME_HEAD_BYTES + Math.ceil(messageBytes * MAX_HEADS_PART);
@@ -192,7 +198,10 @@ export function newMessageWatches(
   };
 }
 
-/** Returns the bytes of one socket that may wait in the kernel: halved until those of all fit, so that it rarely changes. */
+/**
+ * Returns the bytes of one socket that may wait in the kernel: halved until those of all fit, so
+ * that it rarely changes.
+ */
 function receiveBufferBytes(arriving: number): number {
   let bytes = MAX_RECEIVE_BUFFER_BYTES;
   while (bytes > MIN_RECEIVE_BUFFER_BYTES && bytes * arriving > MAX_SUM_OF_BUFFERS_BYTES) {

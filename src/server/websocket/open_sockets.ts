@@ -2,7 +2,10 @@
 export interface OpenSockets {
   /** True if the client may open no more. */
   isFull(client: string): boolean;
-  /** Counts a socket that has opened. Returns its end; null, and counts nothing, if the client has too many. */
+  /**
+   * Counts a socket that has opened. Returns its end; null, and counts nothing, if the client has
+   * too many.
+   */
   add(client: string): (() => void) | null;
 }
 

@@ -22,7 +22,10 @@ const MAX_NAMED_BYTES = 32 * 1024;
 /** Number of messages with a refused key in succession that close a socket. */
 const MAX_KEY_REFUSALS = 2;
 
-/** A connection without any byte from the client for this time is closed; the runtime pings at half of it. */
+/**
+ * A connection without any byte from the client for this time is closed; the runtime pings at half
+ * of it.
+ */
 const IDLE_TIMEOUT_MS = 60_000;
 
 /** Time for the client to answer the close frame, before the connection counts as closed. */
@@ -229,7 +232,8 @@ function serveSocket(
     if (!(entered instanceof Promise)) {
       return turns.add(call, admitted(call, data, entered ?? takeMessage(call, data)));
     }
-    // Its memory counts from its arrival. One for which there is none is not kept until the store answers.
+    // Its memory counts from its arrival. One for which there is none is not kept until the store
+    // answers.
     const placed = takeMessage(call, data);
     if (placed !== null) {
       const streamId = findStreamId(data);
@@ -262,7 +266,10 @@ function serveSocket(
     return message;
   }
 
-  /** Returns the `stream_id` of a refused message; null if it has none, or is too long to look for it. */
+  /**
+   * Returns the `stream_id` of a refused message; null if it has none, or is too long to look for
+   * it.
+   */
   function findStreamId(data: Data): string | null {
     return sizeOf(data) > MAX_NAMED_BYTES ? null : session.findStreamId(textOf(data));
   }

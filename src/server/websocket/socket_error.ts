@@ -5,9 +5,10 @@ import type { HeaderFields } from "../../core/header_fields.ts";
 const WAIT = "retry-after";
 
 /**
- * Returns a failure as the error event of a socket, with the members of the error over HTTP, flat and
- * nested at once: clients read either. `own` are headers that the gateway would add to the response over
- * HTTP; of all headers only `Retry-After` is in the event (OpenAI API, Responses over WebSocket).
+ * Returns a failure as the error event of a socket, with the members of the error over HTTP, flat
+ * and nested at once: clients read either. `own` are headers that the gateway would add to the
+ * response over HTTP; of all headers only `Retry-After` is in the event (OpenAI API, Responses over
+ * WebSocket).
  */
 export function errorEvent(failure: Failure, own: HeaderFields): string {
   const status = statusOf(failure);

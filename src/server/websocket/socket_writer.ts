@@ -4,8 +4,8 @@ import type { Flusher } from "../flusher.ts";
 /** Sends messages to a WebSocket with backpressure. */
 export interface SocketWriter {
   /**
-   * Sends a message and resolves when there is room for the next message, or `isUrgent` returns true; false if
-   * the socket is closed.
+   * Sends a message and resolves when there is room for the next message, or `isUrgent` returns
+   * true; false if the socket is closed.
    */
   send(text: string, isUrgent: () => boolean): Promise<boolean>;
   /** Sends without waiting for backpressure; calls `onOverflow` when over 4 MiB are unread. */

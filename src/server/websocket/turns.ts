@@ -23,7 +23,10 @@ export interface Turns {
    * order. A message that a shared store has not admitted yet waits for it in its place.
    */
   add(call: Call, message: Message | EnteringMessage): void;
-  /** Rejects a message immediately, out of order. What a shared store grants it afterwards is given back. */
+  /**
+   * Rejects a message immediately, out of order. What a shared store grants it afterwards is given
+   * back.
+   */
   refuse(call: Call, streamId: string | null, refused: Failed): void;
   /** Refuses queued and further turns, because the gateway shuts down. */
   close(): void;
@@ -32,7 +35,7 @@ export interface Turns {
   readonly isIdle: boolean;
 }
 
-/** A message about which a shared store is asked. */
+/** A message that waits for the decision of a shared store. */
 export interface EnteringMessage {
   readonly chars: number;
   streamId(): string | null;
@@ -190,7 +193,8 @@ async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
 }
 
 /**
- * Returns the size of a queue entry in characters. A rejected message has only its stream ID, which is short.
+ * Returns the size of a queue entry in characters. A rejected message has only its stream ID, which
+ * is short.
  */
 function queuedChars({ message }: Waiting): number {
   if (isEntering(message)) return message.chars;

@@ -23,8 +23,8 @@ const MAX_UNFINISHED_BYTES = 12 * 1024 * 1024;
 const MIN_PROGRESS_BYTES = 32 * 1024;
 
 /**
- * Returns the rules of the socket `id`. They call `giveUp` for a message that is too large, that brings too
- * little within `timeoutMs`, or that is the largest when the memory of bodies is full.
+ * Returns the rules of the socket `id`. They call `giveUp` for a message that is too large, that
+ * brings too little within `timeoutMs`, or that is the largest when the memory of bodies is full.
  */
 export function newUnfinishedRules(
   id: string,

@@ -17,7 +17,10 @@ export function generateImages(call: SimCall): Promise<Answer> {
   return imagesOfJson("image_generation", ["prompt"], call);
 }
 
-/** `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON one. */
+/**
+ * `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON
+ * one.
+ */
 export function editImages(call: SimCall): Promise<Answer> {
   const isJson = call.httpRequest.headers.get("content-type")?.startsWith("application/json");
   return isJson === true
@@ -39,7 +42,9 @@ function imagesOfJson(name: string, needs: readonly string[], call: SimCall): Pr
   });
 }
 
-/** Answers a multipart body; `name` is that of the events of a stream, null if there are no streams. */
+/**
+ * Answers a multipart body; `name` is that of the events of a stream, null if there are no streams.
+ */
 function imagesOfForm(name: string | null, call: SimCall): Promise<Answer> {
   return onForm(call, { usual: "sim-echo", file: "image" }, (form, _, style) => {
     const n = Number(form.get("n") ?? 1);

@@ -5,7 +5,10 @@ import type { Style } from "../model_behaviour.ts";
 import { newApiError } from "../protocol.ts";
 import { type Answer, runModel, type SimCall, streamResponse, withJson } from "../sim_call.ts";
 
-/** Answers a call with a JSON body with the behaviour of its model; `usual` is the model without one. */
+/**
+ * Answers a call with a JSON body with the behaviour of its model; `usual` is the model without
+ * one.
+ */
 export function onJson(
   call: SimCall,
   { usual = null, needs = [] }: {
@@ -47,7 +50,10 @@ export async function readForm({ httpRequest }: SimCall): Promise<FormData | nul
   }
 }
 
-/** Returns an event stream of these records; a broken model ends it before the last two, of which the first may have a finish reason. */
+/**
+ * Returns an event stream of these records; a broken model ends it before the last two, of which
+ * the first may have a finish reason.
+ */
 export function eventStream(
   records: readonly string[],
   style: Style,

@@ -7,8 +7,8 @@ const TONE_COUNT = 80;
 const HEAD_BYTES = 44;
 
 /**
- * Returns a WAV file with a tone for each half of a byte of a text: the higher the value, the higher the
- * tone. `textOfTone` reads the text back.
+ * Returns a WAV file with a tone for each half of a byte of a text: the higher the value, the
+ * higher the tone. `textOfTone` reads the text back.
  */
 export function toneOf(text: string): Uint8Array<ArrayBuffer> {
   const halves = [...new TextEncoder().encode(text)].flatMap((byte) => [byte >> 4, byte & 15]);
@@ -30,7 +30,7 @@ export function toneOf(text: string): Uint8Array<ArrayBuffer> {
   view.setUint32(40, size, true);
   for (const [index, half] of halves.entries()) {
     for (let at = 0; at < TONE_COUNT; at++) {
-      // The phase keeps every sample away from zero.
+      // The phase keeps every sample from zero.
       const wave = Math.sin((2 * Math.PI * (half + 1) * (at + 0.25)) / TONE_COUNT);
       wav[HEAD_BYTES + index * TONE_COUNT + at] = Math.round(128 + 100 * wave);
     }

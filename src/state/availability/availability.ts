@@ -14,7 +14,9 @@ export interface AvailabilityOptions {
   readonly log: AvailabilityLog;
   /** Asks the store for a sign of life. */
   ping(): Stored<void>;
-  /** Makes one of the waiting writes after a ping. Returns false if the store is away all the same. */
+  /**
+   * Makes one of the waiting writes after a ping. Returns false if the store is still unavailable.
+   */
   tryFirst(): Promise<boolean>;
   /** Called after each ping that the store has answered, once it is known to be available. */
   onAnswer(): Promise<void>;
@@ -24,16 +26,18 @@ export interface AvailabilityOptions {
   waiting(): number;
 }
 
-/** Knows whether a store is available: from the first failed operation until it answers, it is not. */
+/**
+ * Knows whether a store is available: from the first failed operation until it answers, it is not.
+ */
 export interface AvailabilityWatch {
   readonly isUp: boolean;
-  /** Milliseconds since the store was found away; null while it is available. */
+  /** Milliseconds since the store was found unavailable; null while it is available. */
   readonly awayForMs: number | null;
   /** Duration of the last answered ping in milliseconds; null if there was none. */
   readonly pingMs: number | null;
-  /** Records that an operation has found the store away. */
+  /** Records that an operation has found the store unavailable. */
   failed(): void;
-  /** Pings for the first time, then every second. Returns false if the store is away. */
+  /** Pings for the first time, then every second. Returns false if the store is unavailable. */
   start(): Promise<boolean>;
   /** Ends the pings. */
   stop(): void;
@@ -42,7 +46,7 @@ export interface AvailabilityWatch {
 /** Time from the end of a ping to the next one. */
 const PING_INTERVAL_MS = 1_000;
 
-/** Time between two log lines while the store is away. */
+/** Time between two log lines while the store is unavailable. */
 const REMINDER_INTERVAL_MS = 60_000;
 
 /** Returns a watch over a store that counts as available. */

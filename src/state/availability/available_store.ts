@@ -12,7 +12,7 @@ import { interceptedObjects } from "./intercepted_objects.ts";
 import { newPendingOutcomes } from "./pending_outcomes.ts";
 import { type Loss, newPendingWrites } from "./pending_writes.ts";
 
-/** Dependencies of a store that may be away. */
+/** Dependencies of a store that may be unavailable. */
 export interface AvailableStoreOptions {
   readonly world: Pick<World, "after" | "now">;
   readonly log: AvailabilityLog;
@@ -23,15 +23,15 @@ export interface AvailableStoreOptions {
   onLoss(reason: LossReason, writes: number): void;
 }
 
-/** A store that may be away. */
+/** A store that may be unavailable. */
 export interface AvailableStore extends GatewayStore {
-  /** Asks the store for the first time, then every second. Returns false if it is away. */
+  /** Asks the store for the first time, then every second. Returns false if it is unavailable. */
   start(): Promise<boolean>;
 }
 
 /**
- * Returns a store that knows whether the given store can be asked. What an upstream has created while it
- * cannot waits in the memory of the process, where this process finds it.
+ * Returns a store that knows whether the given store can be reached. What an upstream has created
+ * while it cannot waits in the memory of the process, where this process finds it.
  */
 export function newAvailableStore(
   store: StateStore,
@@ -109,7 +109,7 @@ function lossText({ reason, writes, operation, failure }: Loss): string {
     case "full":
       return `${operation} is lost: too many writes wait for the state store`;
     case "expired":
-      return `${operation} is lost: the state store was away for longer than state.ttl`;
+      return `${operation} is lost: the state store was unavailable for longer than state.ttl`;
     case "refused":
       return `${operation} is lost: the state store refused it later (${failure})`;
     case "shutdown":

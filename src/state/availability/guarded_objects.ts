@@ -24,8 +24,8 @@ export function turnsKey(id: string): string {
 }
 
 /**
- * Returns a store that finds the objects whose writes wait. A change of such an object is made after its
- * waiting writes.
+ * Returns a store that finds the objects whose writes wait. A change of such an object is made
+ * after its waiting writes.
  */
 export function newGuardedObjects(objects: ObjectStore, pending: PendingWrites): ObjectStore {
   const { owners, responses, reasoning } = objects;
@@ -112,7 +112,9 @@ function newUnbind(type: BoundType, { id, account, caller }: Unbound): PendingWr
     };
 }
 
-/** Returns conversations that are read and changed only after their waiting turns are in the store. */
+/**
+ * Returns conversations that are read and changed only after their waiting turns are in the store.
+ */
 function guardedConversations(
   conversations: ConversationStore,
   pending: PendingWrites,

@@ -11,7 +11,7 @@ import { boundKey, turnsKey } from "./guarded_objects.ts";
 import { type PendingView, viewAfterBind, viewAfterStore } from "./pending_view.ts";
 import type { PendingWrite, PendingWrites } from "./pending_writes.ts";
 
-/** Dependencies of writes that wait while the store is away. */
+/** Dependencies of writes that wait while the store is unavailable. */
 export interface PendingOutcomeOptions {
   /** The store, whose operations are observed. */
   readonly objects: ObjectStore;
@@ -21,7 +21,7 @@ export interface PendingOutcomeOptions {
   readonly log: AvailabilityLog;
 }
 
-/** Returns the writes of a store that may be away: what cannot be written waits. */
+/** Returns the writes of a store that may be unavailable: what cannot be written waits. */
 export function newPendingOutcomes(options: PendingOutcomeOptions): OutcomeStore {
   const { objects, guarded, pending, log } = options;
 

@@ -27,14 +27,18 @@ export function viewAfterStore(
   return mayStore && next.binding.kind === "bound" ? { ...next, snapshot } : next;
 }
 
-/** True if the caller may delete the object of a view that an account owns; see `OwnerStore.unbind`. */
+/**
+ * True if the caller may delete the object of a view that an account owns; see `OwnerStore.unbind`.
+ */
 export function mayUnbind(view: PendingView, account: string, caller: Caller): boolean {
   const binding: Binding | null = view?.binding ?? null;
   return binding?.kind === "bound" && binding.owner.account === account &&
     isVisibleTo(caller, creatorOf(binding));
 }
 
-/** Returns the items of a view with these IDs. Of two items with the same ID the later item is used. */
+/**
+ * Returns the items of a view with these IDs. Of two items with the same ID the later item is used.
+ */
 export function itemsOfView(
   view: PendingView,
   ids: ReadonlySet<string>,

@@ -3,7 +3,9 @@ import type { LossReason, StateOperation } from "../../core/state_operation.ts";
 import type { ObjectStore, Stored } from "../object_store.ts";
 import type { PendingView } from "./pending_view.ts";
 
-/** A write that waits until the store answers. It may have taken effect already, and is repeatable. */
+/**
+ * A write that waits until the store answers. It may have taken effect already, and is repeatable.
+ */
 export interface PendingWrite {
   readonly operation: StateOperation;
   /** Approximate size in memory. */
@@ -26,7 +28,10 @@ export interface PendingOptions {
 export interface Loss {
   readonly reason: LossReason;
   readonly writes: number;
-  /** Operation of the first write, and the failure with which the store has refused it; null for none. */
+  /**
+   * Operation of the first write, and the failure with which the store has refused it; null for
+   * none.
+   */
   readonly operation: StateOperation;
   readonly failure: Failure["kind"] | null;
 }
@@ -36,16 +41,19 @@ export interface PendingWrites {
   readonly count: number;
   /** True if a write of the object waits. */
   has(key: string): boolean;
-  /** Returns what reads of the object find; undefined if the store must be asked. */
+  /** Returns what reads of the object find; undefined if the store must be queried. */
   view(key: string): PendingView | undefined;
   views(): Iterable<PendingView>;
-  /** Adds the last write of an object. `view` is what reads find from now on. False if there is no room. */
+  /**
+   * Adds the last write of an object. `view` is what reads find from now on. False if there is no
+   * room.
+   */
   add(key: string, write: PendingWrite, view?: PendingView): boolean;
   /** Replaces the writes of an object that have not begun. */
   replace(key: string, write: PendingWrite, view: PendingView): void;
   /** Makes the waiting writes of one object. Returns true if none waits any more. */
   flushObject(key: string): Promise<boolean>;
-  /** Makes the oldest waiting write. Returns false if the store is away. */
+  /** Makes the oldest waiting write. Returns false if the store is unavailable. */
   flushFirst(): Promise<boolean>;
   /** Makes all waiting writes, as long as the store answers. */
   flush(): Promise<void>;
@@ -69,7 +77,7 @@ interface Queue {
   running: Promise<Progress> | null;
 }
 
-/** Result of one write: made or lost, or still waiting because the store is away. */
+/** Result of one write: made or lost, or still waiting because the store is unavailable. */
 type Progress = "over" | "away";
 
 /** Returns an empty set of waiting writes. */

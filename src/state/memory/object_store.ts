@@ -7,7 +7,8 @@ import { DEFAULT_RETENTION, type Retention } from "../retention.ts";
 import { newMemoryRecords } from "./records.ts";
 
 /**
- * Returns an empty store in the memory of the process. It never fails. `now` returns milliseconds that never go back.
+ * Returns an empty store in the memory of the process. It never fails. `now` returns milliseconds
+ * that never go back.
  */
 export function newMemoryObjectStore(
   now: () => number,

@@ -24,7 +24,9 @@ export interface MemoryParts<Body> {
     part: Part<Body>,
     holder: { readonly id: string; readonly position: number; readonly share: string },
   ): boolean;
-  /** Takes a part away from a record, once. Returns the part if no record has it any more. */
+  /**
+   * Takes a part unavailable from a record, once. Returns the part if no record has it any more.
+   */
   release(key: string, id: string): HeldPart<Body> | null;
   /** Returns the parts with a name, the one that was given to a record last first. */
   named(name: string): readonly HeldPart<Body>[];

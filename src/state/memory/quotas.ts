@@ -141,8 +141,8 @@ function refusalOf(
 }
 
 /**
- * Counts what a call has used. Returns the changed sums; null if it used nothing or was counted before. Its
- * concurrent calls end in any case.
+ * Counts what a call has used. Returns the changed sums; null if it used nothing or was counted
+ * before. Its concurrent calls end in any case.
  */
 export function settleIn(
   { leases, settled, tokens, sums }: QuotaLedger,

@@ -12,8 +12,8 @@ import {
 import { type MemoryTable, newMemoryTable } from "./table.ts";
 
 /**
- * Returns an empty store in the memory of the process. It never fails, and every operation takes effect before it
- * returns its promise. `now` returns milliseconds that never go back.
+ * Returns an empty store in the memory of the process. It never fails, and every operation takes
+ * effect before it returns its promise. `now` returns milliseconds that never go back.
  */
 export function newMemoryRecords<Body>(
   now: () => number,

@@ -14,8 +14,8 @@ export interface Shares {
   /** Returns the oldest record of a creator, but never `needing`. */
   oldestOf(share: string, needing: string): string | undefined;
   /**
-   * Returns the oldest record of the creator that has most, but never `needing`. `own` is preferred to others that
-   * have as much.
+   * Returns the oldest record of the creator that has most, but never `needing`. `own` is preferred
+   * to others that have as much.
    */
   oldestOfLargest(
     of: "entries" | "bytes",

@@ -36,7 +36,9 @@ export interface MemoryTable<Body> {
   /** Adds or replaces a record; see `NextRecord`. */
   set(id: string, next: NextRecord<Body>): void;
   remove(id: string): void;
-  /** Removes records until the type is within its bounds. `id` is the record that needs the room. */
+  /**
+   * Removes records until the type is within its bounds. `id` is the record that needs the room.
+   */
   makeRoom(id: string): void;
   named(name: string, most: number): readonly NamedPart<Body>[];
   stats(): RecordStats;

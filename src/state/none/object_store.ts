@@ -15,9 +15,9 @@ const STATS: ReturnType<ObjectStore["stats"]> = {
 };
 
 /**
- * Returns a store that stores nothing, for `state.store: none`. Every operation on an object is refused:
- * an ID of it is neither known nor unknown, and a write must not look successful. Reasoning is never
- * found, as if it had expired, because clients do not ask for it.
+ * Returns a store that stores nothing, for `state.store: none`. Every operation on an object is
+ * refused: an ID of it is neither known nor unknown, and a write must not look successful.
+ * Reasoning is never found, as if it had expired, because clients do not ask for it.
  */
 export function newNoObjectStore(): ObjectStore {
   const refused = () => Promise.resolve(nothingStored());

@@ -4,8 +4,8 @@ import type { Binding, ResponseProvenance } from "../bindings.ts";
 import { recordUnreadable } from "../store_failure.ts";
 
 /**
- * Returns the text under which a binding is stored. Equal bindings have equal texts: scripts compare
- * them.
+ * Returns the text under which a binding is stored. Equal bindings have equal texts: scripts
+ * compare them.
  */
 export function bindingText(binding: Binding): string {
   if (binding.kind === "conflict") {

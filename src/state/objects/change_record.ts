@@ -13,8 +13,8 @@ import { storeUnavailable } from "../store_failure.ts";
 export interface Decision<Body, Value> {
   readonly value: Value;
   /**
-   * Returns the next state of the record, null to remove it. Parts in `missing` have a body. Absent: nothing is to be
-   * changed.
+   * Returns the next state of the record, null to remove it. Parts in `missing` have a body.
+   * Absent: nothing is to be changed.
    */
   readonly next?: (missing: ReadonlySet<string>) => Promise<NextRecord<Body> | null>;
 }
@@ -27,8 +27,8 @@ export type Decide<Body, Value> = (
 /** Changes one record by a rule. */
 export interface RecordChanger<Body> {
   /**
-   * Reads a record and commits what the rule decides; if another change came first, the rule decides again. Changes of one
-   * record by this process are made one after the other.
+   * Reads a record and commits what the rule decides; if another change came first, the rule
+   * decides again. Changes of one record by this process are made one after the other.
    */
   change<Value>(
     id: RecordId,

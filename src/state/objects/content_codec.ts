@@ -17,7 +17,10 @@ export interface ContentCodec<Body> {
   readonly maxPackBytes: number;
   /** Bytes that count for each part of a record: its key and its place there. */
   readonly referenceBytes: number;
-  /** Maximum bytes of decoded items that are remembered, so that a history is not decoded with each turn. */
+  /**
+   * Maximum bytes of decoded items that are remembered, so that a history is not decoded with each
+   * turn.
+   */
   readonly maxRememberedBytes: number;
   /** Returns a key that identifies the value, of letters and digits. */
   identify(value: JsonValue): SizedKey;
@@ -29,7 +32,10 @@ export interface ContentCodec<Body> {
   sizeOf(body: Body): number;
 }
 
-/** Returns a codec for the memory of the process: bodies are the values, and equal values are different ones. */
+/**
+ * Returns a codec for the memory of the process: bodies are the values, and equal values are
+ * different ones.
+ */
 export function newHeldContent(): ContentCodec<JsonValue> {
   let made = 0;
   return {

@@ -66,7 +66,9 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     return { ...conversation, bytes: rest + packBytes(packs) };
   }
 
-  /** Returns the decision to store a conversation; the refusal of one that is larger than the store. */
+  /**
+   * Returns the decision to store a conversation; the refusal of one that is larger than the store.
+   */
   function storing(conversation: NewConversation): Result<Decision<Body, Conversation>> {
     const value = sized(conversation);
     if (value.bytes > maxBytes) return largeConversation(maxBytes);

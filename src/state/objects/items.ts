@@ -18,9 +18,13 @@ export interface Pack extends SizedKey {
 
 /** Turns the items of records of one type into parts, and parts into items. */
 export interface Items<Body> {
-  /** Divides items into packs. A history that was read from the store is divided as it is stored. */
+  /**
+   * Divides items into packs. A history that was read from the store is divided as it is stored.
+   */
   pack(items: readonly JsonObject[]): readonly Pack[];
-  /** Returns the parts of packs. Those that are probably stored, and not in `missing`, have no body. */
+  /**
+   * Returns the parts of packs. Those that are probably stored, and not in `missing`, have no body.
+   */
   encode(packs: readonly Pack[], missing: ReadonlySet<string>): Promise<readonly Part<Body>[]>;
   /** Remembers that packs are stored, after the commit of a record that has them. */
   markStored(packs: readonly Pack[]): void;
@@ -42,8 +46,9 @@ interface PresentPart<Body> {
 const PART_OVERHEAD_BYTES = 256;
 
 /**
- * Maximum number of packs below half of the maximum in a row. A turn of a dialogue adds a pack; more of them become one
- * pack, so that a long dialogue has few parts and shares nearly all of them with its earlier turns.
+ * Maximum number of packs below half of the maximum in a row. A turn of a dialogue adds a pack;
+ * more of them become one pack, so that a long dialogue has few parts and shares nearly all of them
+ * with its earlier turns.
  */
 const MAX_SMALL_PACKS = 24;
 

@@ -26,8 +26,9 @@ interface Use {
 }
 
 /**
- * Returns the items with these IDs in records, oldest record first and in their order there. Of two items of a record with
- * the same ID the later one is returned. `made` makes each result of the ID, the item and the head of its record.
+ * Returns the items with these IDs in records, oldest record first and in their order there. Of two
+ * items of a record with the same ID the later one is returned. `made` makes each result of the ID,
+ * the item and the head of its record.
  */
 export async function findNamedItems<Body, Value>(
   { records }: Pick<RecordRules<Body>, "records">,

@@ -18,7 +18,10 @@ export interface RecordObjects {
   readonly cachedResponses: CachedResponses;
 }
 
-/** Returns the rules of stored objects over the records of a store, which was opened with these bounds. */
+/**
+ * Returns the rules of stored objects over the records of a store, which was opened with these
+ * bounds.
+ */
 export function newObjects<Body>(
   records: RecordStore<Body>,
   content: ContentCodec<Body>,

@@ -70,14 +70,17 @@ export function bindingIn<Body>(found: StoredRecord<Body> | null): Result<Bindin
   return found === null ? success(null) : parseBinding(found.head);
 }
 
-/** Returns the binding after an account has returned the ID to a caller; `earlier` if it is the same. */
+/**
+ * Returns the binding after an account has returned the ID to a caller; `earlier` if it is the
+ * same.
+ */
 export function bindingAfter(earlier: Binding | null, owner: Owner): Binding {
   return earlier === null ? { kind: "bound", owner } : mergeBinding(earlier, owner) ?? earlier;
 }
 
 /**
- * Returns the record of a binding, whose lifetime begins with its last change. A conflict has no content, because it
- * could be that of either account.
+ * Returns the record of a binding, whose lifetime begins with its last change. A conflict has no
+ * content, because it could be that of either account.
  */
 export function boundRecord(binding: Binding, isSame: boolean, ttlMs: number): NextRecord<never> {
   return {

@@ -12,15 +12,18 @@ import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "reasoning";
 
-/** Head of reasoning whose caller has received the same calls with different reasoning, while both were stored. */
+/**
+ * Head of reasoning whose caller has received the same calls with different reasoning, while both
+ * were stored.
+ */
 const AMBIGUOUS = "ambiguous";
 
 /** What a store has of an entry besides its key and content. */
 const OVERHEAD_BYTES = 64;
 
 /**
- * Returns the reasoning of a store. The content of an entry is a part with the name of its group: the entries of one caller
- * for the same calls.
+ * Returns the reasoning of a store. The content of an entry is a part with the name of its group:
+ * the entries of one caller for the same calls.
  */
 export function newReasoning<Body>(rules: RecordRules<Body>): ReasoningStore {
   const { records, content, bounds, ttlMs } = rules;

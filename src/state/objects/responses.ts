@@ -35,7 +35,9 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
   const items = newItems(content, "item");
   const owners = newOwners(rules, TYPE);
 
-  /** Returns the response of a record; null if it has none, or if the store has lost a part of it. */
+  /**
+   * Returns the response of a record; null if it has none, or if the store has lost a part of it.
+   */
   async function snapshotIn(
     id: string,
     { body, parts }: StoredRecord<Body>,

@@ -4,9 +4,11 @@ import type { QuotaDecision, QuotaRest, QuotaScope } from "../quota_store.ts";
 
 /** Refusals of a shared store that are certain to hold for some time. */
 export interface Refusals {
-  /** Returns the refusal of a call that the store would certainly refuse; null if it may admit it. */
+  /**
+   * Returns the refusal of a call that the store would certainly refuse; null if it may admit it.
+   */
   find(scopes: readonly QuotaScope[]): QuotaDecision | null;
-  /** Stores the refusal of a rate of requests. `askedAt` is the time at which the store was asked. */
+  /** Stores the refusal of a rate of requests. `askedAt` is the time of the query. */
   add(scopes: readonly QuotaScope[], decision: QuotaDecision, askedAt: number): void;
   /** Number of stored refusals. */
   readonly size: number;
@@ -22,7 +24,7 @@ interface Refusal {
   readonly rest: QuotaRest;
 }
 
-/** What remains of a scope about which the store was not asked. */
+/** What remains of a scope that the store has not decided. */
 const UNKNOWN_REST: QuotaRest = { requests: null, tokens: null, spent: [] };
 
 /**

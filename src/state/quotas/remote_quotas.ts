@@ -6,7 +6,7 @@ export type LeasedCall = readonly [caller: string, call: string];
 
 /**
  * Quotas in a store beyond the process. Every operation fails with `state_unavailable` while the
- * store cannot be asked; it may have taken effect nevertheless.
+ * store cannot be reached; it may have taken effect nevertheless.
  */
 export interface RemoteQuotas extends Pick<QuotaStore, "clockAheadMs"> {
   /** Takes a request and a concurrent call from every scope, or nothing from any. */

@@ -17,15 +17,15 @@ import { newRefusals } from "./refusals.ts";
 import type { LeasedCall, RemoteQuotas } from "./remote_quotas.ts";
 import { sendPending } from "./send_pending.ts";
 
-/** Dependencies of quotas in a store that may be away. */
+/** Dependencies of quotas in a store that may be unavailable. */
 export interface SharedQuotasOptions {
   readonly world: Pick<World, "now" | "after" | "uuid">;
   readonly onOutage: StateSettings["on_outage"];
-  /** Counts an operation that was done in the process because the store is away. */
+  /** Counts an operation that was done in the process because the store is unavailable. */
   onFallback(operation: FallbackOperation): void;
 }
 
-/** Quotas in a store that may be away. */
+/** Quotas in a store that may be unavailable. */
 export interface SharedQuotas extends QuotaStore {
   /** Sends what waits for the store once more, then releases all resources. */
   close(): Promise<void>;
@@ -38,9 +38,9 @@ const RETRY_INTERVAL_MS = 1_000;
 const KNOWN_SUM_TTL_MS = 32 * 24 * 60 * 60 * 1000;
 
 /**
- * Returns the quotas of a store beyond the process. While the store is away, calls are counted in
- * this process with full limits, budgets from the last known sums on; what they use is sent when the store
- * is back, and counted there once.
+ * Returns the quotas of a store beyond the process. While the store is unavailable, calls are
+ * counted in this process with full limits, budgets from the last known sums on; what they use is
+ * sent when the store is back, and counted there once.
  */
 export function newSharedQuotas(remote: RemoteQuotas, options: SharedQuotasOptions): SharedQuotas {
   const { world, onOutage, onFallback } = options;
@@ -63,7 +63,9 @@ export function newSharedQuotas(remote: RemoteQuotas, options: SharedQuotasOptio
     });
   }
 
-  /** Sends what waits; returns false if the store is away. Calls at the same time send once. */
+  /**
+   * Sends what waits; returns false if the store is unavailable. Calls at the same time send once.
+   */
   function send(): Promise<boolean> {
     sending ??= sendPending(remote, pending, local.ledger.tokens).then((isSent) => {
       sending = null;
@@ -100,7 +102,7 @@ export function newSharedQuotas(remote: RemoteQuotas, options: SharedQuotasOptio
     return decision;
   }
 
-  /** Remembers what the store knows, for the time in which it is away. */
+  /** Remembers what the store knows, for the time in which it is unavailable. */
   function learn(scopes: readonly QuotaScope[], call: string, decision: QuotaDecision) {
     if (decision.kind === "unavailable") return;
     for (const [index, { caller, limits }] of scopes.entries()) {

@@ -13,10 +13,11 @@ export interface Bounds {
   readonly shareEntries?: number;
   readonly shareBytes?: number;
   /**
-   * Record that makes room for another one, and is never that one itself. `oldest`: the oldest one. `largest_share`: the
-   * oldest one of the creator that has most, so that no client can remove the records of another. Most are records if
-   * there are too many of them, else bytes. Of several such creators it is that of the record that needs the room if it
-   * is one of them, else any. A creator without a record, or with that record only, is none of them.
+   * Record that makes room for another one, and is never that one itself. `oldest`: the oldest one.
+   * `largest_share`: the oldest one of the creator that has most, so that no client can remove the
+   * records of another. Most are records if there are too many of them, else bytes. Of several such
+   * creators it is that of the record that needs the room if it is one of them, else any. A creator
+   * without a record, or with that record only, is none of them.
    */
   readonly room: "oldest" | "largest_share";
 }

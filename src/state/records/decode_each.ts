@@ -6,12 +6,16 @@ const MAX_PIECE_BYTES = 512 * 1024;
 /** Pause after a piece of a large object, as a multiple of the time that the piece has taken. */
 const PAUSE_RATIO = 2;
 
-/** The end of the last piece of a large object: resolves with the time at which its pause is over, in milliseconds. */
+/**
+ * The end of the last piece of a large object: resolves with the time at which its pause is over,
+ * in milliseconds.
+ */
 let lane: Promise<number> = Promise.resolve(0);
 
 /**
- * Decodes the records of an object. More than `MAX_PIECE_BYTES` are decoded in pieces, of which only one of all objects is
- * in work at a time, with pauses for other work. Returns the first failure.
+ * Decodes the records of an object. More than `MAX_PIECE_BYTES` are decoded in pieces, of which
+ * only one of all objects is in work at a time, with pauses for other work. Returns the first
+ * failure.
  */
 export async function decodeEach<Record, Value>(
   records: readonly Record[],

@@ -3,7 +3,9 @@ import { type Result, success } from "../../core/result.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
 import { recordUnreadable } from "../store_failure.ts";
 
-/** Returns the record of a JSON value; numbers that were received as text are written as received. */
+/**
+ * Returns the record of a JSON value; numbers that were received as text are written as received.
+ */
 export function encodeJson(
   codec: RecordCodec,
   kind: RecordKind,

@@ -17,8 +17,8 @@ export interface RecordCodec {
   /** Returns the record with this text. `id` is the key of the record in its store. */
   encode(kind: RecordKind, id: string, text: string): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Returns the text of a record; `state_unreadable` if its version or encryption key is unknown, or
-   * if it was written under another kind or ID.
+   * Returns the text of a record; `state_unreadable` if its version or encryption key is unknown,
+   * or if it was written under another kind or ID.
    */
   decode(kind: RecordKind, id: string, record: Uint8Array): Promise<Result<string>>;
   /**

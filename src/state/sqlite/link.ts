@@ -50,7 +50,7 @@ export const LINK_LIMITS: LinkLimits = {
   calls: 1_000,
   bytes: 64 * 1024 * 1024,
   openTimeoutMs: 30_000,
-  // A card that is worn out has been seen to take a second for a checkpoint.
+  // A card that is worn out took a second for a checkpoint.
   timeoutMs: 10_000,
   graceMs: 30_000,
   restartMs: 1_000,

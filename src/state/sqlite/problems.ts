@@ -18,7 +18,9 @@ export type Problem =
   | "worker"
   | "other";
 
-/** Returns one sentence about a database that cannot be opened: what is wrong, where, what to do. */
+/**
+ * Returns one sentence about a database that cannot be opened: what is wrong, where, what to do.
+ */
 export function openingProblem(problem: Problem, path: string): string {
   const file = `The database "${path}" (state.sqlite.path)`;
   switch (problem) {

@@ -17,16 +17,18 @@ export interface SqliteQuotas extends QuotaStore {
 /** Maximum number of sums, and of calls, in one write. */
 const MAX_WRITE_ENTRIES = 500;
 
-/** Maximum number of changed sums, and of calls, that wait for a write; the oldest is dropped first. */
+/**
+ * Maximum number of changed sums, and of calls, that wait for a write; the oldest is dropped first.
+ */
 const MAX_WAITING_ENTRIES = 100_000;
 
 /** Time after a failed write until the next attempt. */
 const RETRY_INTERVAL_MS = 1_000;
 
 /**
- * Returns quotas whose sums outlive the process: they are loaded from the database, and written with
- * the calls that are counted in them. Rates and concurrent calls are in memory: a restart fills the
- * buckets.
+ * Returns quotas whose sums outlive the process: they are loaded from the database, and written
+ * with the calls that are counted in them. Rates and concurrent calls are in memory: a restart
+ * fills the buckets.
  */
 export async function openSqliteQuotas(
   link: Link,

@@ -1,13 +1,15 @@
 import { RECORD_TYPES } from "../records/record_store.ts";
 
 /**
- * Statements that create the tables of the records; see `RecordStore`. A row of `record_total` counts the records of a type, and
- * one of `share` those of a creator; triggers maintain both, and remove a part with the last record that has it.
+ * Statements that create the tables of the records; see `RecordStore`. A row of `record_total`
+ * counts the records of a type, and one of `share` those of a creator; triggers maintain both, and
+ * remove a part with the last record that has it.
  *
- * `key` and `seq` of a record grow with its age in reverse: the youngest has the greatest. `seq` is the number of
- * the commit or lookup that made it the youngest, `version` that of its last change, `given` that of the commit that
- * gave a part to a record. `changed` is the Unix time in milliseconds at which its lifetime began, `expires` the end
- * of it. Blobs are in the last columns, so that the rest of a row is read without them.
+ * `key` and `seq` of a record grow with its age in reverse: the youngest has the greatest. `seq` is
+ * the number of the commit or lookup that made it the youngest, `version` that of its last change,
+ * `given` that of the commit that gave a part to a record. `changed` is the Unix time in
+ * milliseconds at which its lifetime began, `expires` the end of it. Blobs are in the last columns,
+ * so that the rest of a row is read without them.
  */
 export const RECORD_SCHEMA = `
 create table counter (last integer not null) strict;

@@ -3,12 +3,15 @@ import { RECORD_SCHEMA } from "./record_schema.ts";
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
 export const APPLICATION_CODE = 0x53575944;
 
-/** Version of the tables in a database file. Earlier versions had other tables for each type of object. */
+/**
+ * Version of the tables in a database file. Earlier versions had other tables for each type of
+ * object.
+ */
 export const MAX_SCHEMA_VERSION = 3;
 
 /**
- * Statements that bring the tables of an earlier version to the current one. Stored objects last for half an hour at
- * most, so they are dropped; sums and usage stay.
+ * Statements that bring the tables of an earlier version to the current one. Stored objects last
+ * for half an hour at most, so they are dropped; sums and usage stay.
  */
 export const UPGRADE = `
 drop table response_item;
@@ -26,8 +29,9 @@ ${RECORD_SCHEMA}
 `;
 
 /**
- * Statements that create all tables. `total` has the number and bytes of the sums of quotas, which triggers maintain; the
- * records have totals of their own. `changed` is the Unix time in milliseconds of the last change.
+ * Statements that create all tables. `total` has the number and bytes of the sums of quotas, which
+ * triggers maintain; the records have totals of their own. `changed` is the Unix time in
+ * milliseconds of the last change.
  */
 export const SCHEMA = `
 create table total (

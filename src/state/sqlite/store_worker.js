@@ -1,4 +1,4 @@
-// JavaScript, because an executable has this file beside the program under the same name, as the
+// JavaScript, because an executable has this file next to the program under the same name, as the
 // bundle of this one.
 import { newDatabaseThread } from "./worker.ts";
 

@@ -17,7 +17,7 @@ export interface ThreadEvents {
 /** Starts a thread. Tests start scripted ones. */
 export type StartThread = (events: ThreadEvents) => Thread;
 
-/** Starts a thread that runs `store_worker.js`, the file beside this one or beside the bundle. */
+/** Starts a thread that runs `store_worker.js`, the file next to this one or next to the bundle. */
 export function startThread({ onReply, onCrash }: ThreadEvents): Thread {
   const worker = new Worker(new URL("./store_worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => onReply(data);

@@ -31,7 +31,10 @@ export function newSqliteUsage(link: Link, world: Pick<World, "wall">): UsageSto
   };
 }
 
-/** Returns a row with other names. SQLite ends a text at its first NUL, so names are stored in another form. */
+/**
+ * Returns a row with other names. SQLite ends a text at its first NUL, so names are stored in
+ * another form.
+ */
 function withNames(change: (name: string) => string): (row: UsageRow) => UsageRow {
   return (row) => ({
     ...row,

@@ -52,7 +52,8 @@ export function newDatabaseThread(
     try {
       receive(request);
     } catch {
-      // The runtime would write the error to the log, and errors may contain what a client has sent.
+      // The runtime would write the error to the log, and errors may contain what a client has
+      // sent.
       post({ kind: "broken" });
     }
   };

@@ -25,11 +25,13 @@ export type Reply =
   | { readonly kind: "refused"; readonly code: string; readonly isWrongType: boolean }
   | { readonly kind: "away" };
 
-/** A connection to a server, or to the nodes of a cluster, that is made again whenever it breaks. */
+/**
+ * A connection to a server, or to the nodes of a cluster, that is made again whenever it breaks.
+ */
 export interface ValkeyConnection {
   /**
-   * Makes the connection and waits for it, at most `waitMs`. Returns true if it can be used; if not,
-   * further attempts follow.
+   * Makes the connection and waits for it, at most `waitMs`. Returns true if it can be used; if
+   * not, further attempts follow.
    */
   open(waitMs: number): Promise<boolean>;
   /** Sends a command. Texts in its reply are bytes. Without a connection it fails immediately. */

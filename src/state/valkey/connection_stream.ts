@@ -6,8 +6,8 @@ const READ_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Returns a connection as a stream of the kind that the library expects. It passes on whole replies:
- * for parts of texts the parser of the library runs a timer that outlasts the connection.
+ * Returns a connection as a stream of the kind that the library expects. It passes on whole
+ * replies: for parts of texts the parser of the library runs a timer that outlasts the connection.
  */
 export function newConnectionStream(connection: Deno.Conn): Socket {
   return new ConnectionStream(connection);

@@ -5,7 +5,9 @@ import type { ForceShutdown } from "../../http_client/force_shutdown.ts";
 /** What connections are made with. */
 export interface DialOptions {
   readonly isEncrypted: boolean;
-  /** PEM certificates that the server's certificate is checked with, besides those of the system. */
+  /**
+   * PEM certificates that the server's certificate is checked with, besides those of the system.
+   */
   readonly ca: string | null;
   /** Longest time for connection and handshake together. */
   readonly timeoutMs: number;

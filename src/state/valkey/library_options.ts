@@ -12,7 +12,7 @@ const FIRST_RETRY_MS = 50, MAX_RETRY_MS = 1_000;
 /** Shortest time for making a connection, in milliseconds. */
 const MIN_CONNECT_MS = 500;
 
-/** Interval in milliseconds in which the nodes of a cluster are asked for their slots. */
+/** Interval in milliseconds in which the nodes of a cluster are queried for their slots. */
 const SLOTS_INTERVAL_MS = 1_000;
 
 const MAX_REDIRECTIONS = 4;
@@ -22,7 +22,9 @@ export interface LinkSettings {
   readonly valkey: ValkeySettings;
   /** Milliseconds of silence, while replies are due, after which the connection is given up. */
   readonly silenceMs: number;
-  /** PEM certificates that the server's certificate is checked with; null for those of the system. */
+  /**
+   * PEM certificates that the server's certificate is checked with; null for those of the system.
+   */
   readonly ca: string | null;
   /** Ends a TLS handshake whose server is silent. */
   readonly forceShutdown: ForceShutdown;

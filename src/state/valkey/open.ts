@@ -26,7 +26,10 @@ import { newValkeyInfo } from "./store_info.ts";
  */
 const MIN_VALUE_SILENCE_MS = 2_000;
 
-/** Returns the silence in milliseconds after which a command with content fails, for a configured timeout. */
+/**
+ * Returns the silence in milliseconds after which a command with content fails, for a configured
+ * timeout.
+ */
 export function valueSilenceMs(timeoutMs: number): number {
   return Math.max(timeoutMs, MIN_VALUE_SILENCE_MS);
 }

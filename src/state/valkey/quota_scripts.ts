@@ -22,8 +22,8 @@ const MAX_CLOCK_ERROR_MS = 5_000;
 const MAX_ROUNDING_US = 0.1;
 
 /**
- * Milliseconds after which a bucket is full and needs no key. Tests whose time is scripted replace this
- * text, because keys expire in the time of the server.
+ * Milliseconds after which a bucket is full and needs no key. Tests whose time is scripted replace
+ * this text, because keys expire in the time of the server.
  */
 export const BUCKET_TTL = "math.ceil(lacking / 1000) + 1";
 
@@ -41,13 +41,13 @@ end`;
 
 /**
  * Admits a call to several scopes, or takes nothing. Keys of each scope: requests, tokens, leases,
- * sums. Arguments: call, milliseconds of a lease, number of scopes, the time by which the windows of the
- * budgets were chosen (negative without budgets): if the server has another time, nothing is taken, and the
- * result is `clock` with that time. Then of each scope microseconds
- * of a request (0 without a rate) and burst, the same of tokens, their maximum debt, maximum of concurrent
- * calls (-1 without one), number of budgets; then window and limit of each budget. Returns the
- * result, the index of the scope that refuses and of its budget, the milliseconds to wait, and of
- * each scope the remaining requests and tokens and the sums.
+ * sums. Arguments: call, milliseconds of a lease, number of scopes, the time by which the windows
+ * of the budgets were chosen (negative without budgets): if the server has another time, nothing is
+ * taken, and the result is `clock` with that time. Then of each scope microseconds of a request (0
+ * without a rate) and burst, the same of tokens, their maximum debt, maximum of concurrent calls
+ * (-1 without one), number of budgets; then window and limit of each budget. Returns the result,
+ * the index of the scope that refuses and of its budget, the milliseconds to wait, and of each
+ * scope the remaining requests and tokens and the sums.
  */
 export const ADMIT_TEXT = `${SERVER_TIME}
 ${BUCKETS}
@@ -115,7 +115,8 @@ return reply`;
  * Counts what a call has used, once. Keys: mark of the call; then of each caller tokens, leases,
  * sums, ends of sums. Arguments: call, milliseconds to remember it, number of callers; then of each
  * caller whether it holds a concurrent call, microseconds of a token (0 without a rate), burst,
- * maximum debt, used tokens, number of amounts; then window, amount and milliseconds of each amount.
+ * maximum debt, used tokens, number of amounts; then window, amount and milliseconds of each
+ * amount.
  */
 export const SETTLE_TEXT = `${SERVER_TIME}
 ${BUCKETS}
@@ -159,7 +160,10 @@ for caller = 1, callers do
 end
 return 1`;
 
-/** Extends leases that have not ended. Keys: leases of each call. Arguments: milliseconds of a lease, calls. */
+/**
+ * Extends leases that have not ended. Keys: leases of each call. Arguments: milliseconds of a
+ * lease, calls.
+ */
 export const RENEW_TEXT = `${SERVER_TIME}
 for index, leases in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', leases, '-inf', ms)

@@ -18,8 +18,9 @@ const MAX_BATCH_ENTRIES = 500;
 const MAX_TOKEN_DEBT_US = MAX_TOKEN_DEBT_MS * 1000;
 
 /**
- * Returns the quotas in a Valkey server. Every operation is one script, and so one round trip. `clock` is
- * that by which the windows of budgets are chosen, and compared with the server's; null for no comparison.
+ * Returns the quotas in a Valkey server. Every operation is one script, and so one round trip.
+ * `clock` is that by which the windows of budgets are chosen, and compared with the server's; null
+ * for no comparison.
  */
 export function newValkeyQuotas(
   connection: ValkeyConnection,

@@ -11,7 +11,9 @@ import type { Argument } from "./connection.ts";
 /** Maximum bytes of the parts that one script writes or reads, if there is more than one. */
 export const MAX_STEP_BYTES = 1024 * 1024;
 
-/** Maximum number of the names of the parts that one script writes, if there is more than one part. */
+/**
+ * Maximum number of the names of the parts that one script writes, if there is more than one part.
+ */
 const MAX_STEP_NAMES = 4_096;
 
 /** A part with its body. */
@@ -26,7 +28,8 @@ export interface WriteStep {
 }
 
 /**
- * Returns the steps that write the parts of a commit before the step that commits; empty if that may send them along.
+ * Returns the steps that write the parts of a commit before the step that commits; empty if that
+ * may send them along.
  */
 export function writeSteps(changes: readonly Change[]): readonly WriteStep[] {
   const steps: { type: RecordType; parts: NewPart[] }[] = [];
@@ -49,7 +52,9 @@ export function writeSteps(changes: readonly Change[]): readonly WriteStep[] {
   return steps.length > 1 ? steps : [];
 }
 
-/** Returns the parts of a record that are sent along, each once: none that is expected to be stored. */
+/**
+ * Returns the parts of a record that are sent along, each once: none that is expected to be stored.
+ */
 function newParts(next: NextRecord | null): readonly NewPart[] {
   const parts = new Map<string, NewPart>();
   for (const part of next?.parts ?? []) {

@@ -85,7 +85,9 @@ export function newValkeyRecordStore(
     return reply.ok ? success(listOf(reply.value).map(parseRecord)) : reply;
   }
 
-  /** Reads the parts of a record that were not in the reply; undefined if it has changed meanwhile. */
+  /**
+   * Reads the parts of a record that were not in the reply; undefined if it has changed meanwhile.
+   */
   async function readRest(
     id: RecordId,
     record: FoundRecord,
@@ -123,7 +125,9 @@ export function newValkeyRecordStore(
     return storeUnavailable();
   }
 
-  /** Sends a commit and takes the sizes from its reply. `hasMore`: records are still to be removed. */
+  /**
+   * Sends a commit and takes the sizes from its reply. `hasMore`: records are still to be removed.
+   */
   async function runCommit(
     changes: readonly Change[],
     args: readonly Argument[],

@@ -2,7 +2,9 @@ const LINE_FEED_CODE = 10;
 
 /** Finds the ends of replies in the bytes of a connection (RESP2). */
 export interface ReplyFramer {
-  /** Takes the next bytes. Returns how many of them complete replies; the rest begins another one. */
+  /**
+   * Takes the next bytes. Returns how many of them complete replies; the rest begins another one.
+   */
   take(bytes: Uint8Array): number;
 }
 

@@ -26,7 +26,9 @@ export function newValkeyInfo(connection: ValkeyConnection, prefix: string): Val
   const run = (script: Script, args: readonly Argument[]) =>
     runScript(connection, script, [recordStart(prefix)], args);
 
-  /** Returns the number of keys that fit a pattern. Each script looks at a bounded number of keys. */
+  /**
+   * Returns the number of keys that fit a pattern. Each script looks at a bounded number of keys.
+   */
   async function scanKeys(pattern: string, action: "" | "remove"): Promise<Result<number>> {
     let cursor = "0";
     let count = 0;

@@ -14,9 +14,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_SCRIPT_ROWS = 500;
 
 /**
- * Adds rows of one day, once. Keys: mark of the batch, rows. Arguments: milliseconds to remember the
- * batch, milliseconds to store the rows, maximum number of rows; then of each row its name, its name if
- * there are too many, and its six counts. A row is one field with the counts as a list.
+ * Adds rows of one day, once. Keys: mark of the batch, rows. Arguments: milliseconds to remember
+ * the batch, milliseconds to store the rows, maximum number of rows; then of each row its name, its
+ * name if there are too many, and its six counts. A row is one field with the counts as a list.
  */
 const ADD_USAGE = newScript(`
 if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 0 end

@@ -12,15 +12,17 @@ export interface ChatRequest {
   /** True if the client requested the usage chunk at the end of its stream. */
   readonly includeUsage: boolean;
   /**
-   * True if the model shall think without a level of effort, for which Chat has no field; only local
-   * runtimes read it. Absent for a request that does not ask for it.
+   * True if the model shall think without a level of effort, for which Chat has no field; only
+   * local runtimes read it. Absent for a request that does not ask for it.
    */
   readonly thinks?: boolean;
   /**
-   * Stored reasoning of assistant messages that come without it, by the index of the message; absent
-   * for none.
+   * Stored reasoning of assistant messages that come without it, by the index of the message;
+   * absent for none.
    */
   readonly reasoning?: ReadonlyMap<number, OwnedReasoning>;
-  /** Strict schemas, which all targets of the client's request share; absent if there is one target. */
+  /**
+   * Strict schemas, which all targets of the client's request share; absent if there is one target.
+   */
   readonly schemas?: StrictSchemas;
 }

@@ -36,7 +36,9 @@ export interface Origin {
 /** A message of the folded request. */
 interface FoldedMessage {
   readonly origin: number;
-  /** Texts of system messages before and after the message; a message that was added has only texts. */
+  /**
+   * Texts of system messages before and after the message; a message that was added has only texts.
+   */
   readonly before: string[];
   readonly after: string[];
   /** Null if it consists of system messages only. */
@@ -45,7 +47,7 @@ interface FoldedMessage {
 
 /**
  * Returns the request with each system message behind the first other message as a part of the user
- * message beside it, at its place; null if there is none. Chat templates of some models allow only
+ * message next to it, at its place; null if there is none. Chat templates of some models allow only
  * one system message, at the head. All other text is unchanged.
  */
 export function foldSystemMessages(document: JsonDocument): FoldedRequest | null {

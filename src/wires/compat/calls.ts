@@ -16,7 +16,10 @@ export interface CallReader {
    * that contains `message`.
    */
   read(message: JsonObject, text: string): Events;
-  /** Returns the events of calls that have a name but never received an ID. Fails if a call has no name. */
+  /**
+   * Returns the events of calls that have a name but never received an ID. Fails if a call has no
+   * name.
+   */
   end(): Events;
   /** Returns the number of calls so far. */
   count(): number;
@@ -30,7 +33,10 @@ export interface CallReader {
  */
 const MAX_WAITING_PIECES = 512;
 
-/** Maximum number of calls in one message or delta, which take three times as long to read as to parse. */
+/**
+ * Maximum number of calls in one message or delta, which take three times as long to read as to
+ * parse.
+ */
 const MAX_CALLS = 20_000;
 
 /** Maximum length of the buffered arguments. */

@@ -27,7 +27,10 @@ export interface CallPiece {
 
 /** Assigns the deltas of one message to tool calls. */
 export interface CallFinder {
-  /** Returns the call that a delta belongs to, new or known. `list` is the array that contained the delta. */
+  /**
+   * Returns the call that a delta belongs to, new or known. `list` is the array that contained the
+   * delta.
+   */
   find(piece: CallPiece, list: readonly unknown[]): FoundCall;
   /** All calls so far, in the order of their first delta. */
   readonly calls: readonly FoundCall[];

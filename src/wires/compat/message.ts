@@ -10,7 +10,9 @@ type Events = Result<readonly StreamEvent[]>;
 
 /** Parses one assistant message, complete or in deltas. */
 export interface MessageReader {
-  /** Returns the events of a message or of the next delta. `text` is the JSON text that contains it. */
+  /**
+   * Returns the events of a message or of the next delta. `text` is the JSON text that contains it.
+   */
   read(message: JsonObject, text: string): Events;
   /** Returns the events of calls that waited for an ID. Fails if a call has no name. */
   end(): Events;

@@ -23,8 +23,8 @@ import type { Encoding, UpstreamRequest } from "../wire.ts";
 type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns a prompt of another client API as a Chat request. Chat has a place for everything that these
- * can say, so that no field is refused. The own text of a Chat client is edited instead.
+ * Returns a prompt of another client API as a Chat request. Chat has a place for everything that
+ * these can say, so that no field is refused. The own text of a Chat client is edited instead.
  */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   return success({

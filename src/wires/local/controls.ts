@@ -22,7 +22,8 @@ export function encodeFormat(
     case "text":
       return success(undefined);
     case "json_object":
-      // The runtime enforces it only where no call is possible: else the gateway checks the response.
+      // The runtime enforces it only where no call is possible: else the gateway checks the
+      // response.
       return verify || !permitsCalls(prompt)
         ? success("json")
         : notCarried(format.at, "Use a provider with 'verify: true'.");

@@ -11,9 +11,9 @@ import { encodeTools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
 
 /**
- * Returns a prompt as a request of the runtime's own chat endpoint. The runtime ignores unknown keys
- * without an error, so only known fields are sent. A Refusal names the first field that cannot be
- * translated.
+ * Returns a prompt as a request of the runtime's own chat endpoint. The runtime ignores unknown
+ * keys without an error, so only known fields are sent. A Refusal names the first field that cannot
+ * be translated.
  */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   const { target: { model, provider }, carrier, schemas } = encoding;

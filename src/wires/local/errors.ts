@@ -28,7 +28,9 @@ export function isBrokenOff(status: number): boolean {
   return status === 499;
 }
 
-/** Returns the fault of a response or record that is malformed or reports an error without a status. */
+/**
+ * Returns the fault of a response or record that is malformed or reports an error without a status.
+ */
 export function malformed(what: string): Failed<Fault> {
   return fault("invalid_upstream_response", `The local runtime sent ${what}.`);
 }

@@ -71,7 +71,9 @@ export function encodeTools(
   });
 }
 
-/** Returns the names that may be called, of those declared; null for all of them without a check. */
+/**
+ * Returns the names that may be called, of those declared; null for all of them without a check.
+ */
 function permittedNames(
   choice: Choice,
   tools: readonly FunctionTool[],

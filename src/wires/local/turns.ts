@@ -89,8 +89,8 @@ function resultTurn(
 }
 
 /**
- * Returns the members of a content: one text and a list of images. Text parts are concatenated without
- * separator, so a message stays one message.
+ * Returns the members of a content: one text and a list of images. Text parts are concatenated
+ * without separator, so a message stays one message.
  */
 function encodeContent(content: Content | null, carrier: Carrier): Result<JsonObject> {
   const images: string[] = [];
@@ -103,7 +103,7 @@ function encodeContent(content: Content | null, carrier: Carrier): Result<JsonOb
     images.push(data.value);
   }
   for (const part of content?.parts ?? []) {
-    // An image beside a text loses its place in it.
+    // An image next to a text loses its place in it.
     const refused = part.kind === "image" && text !== "" ? carrier.apply(part.at) : null;
     if (refused !== null) return refused;
   }

@@ -12,8 +12,8 @@ import { placeThinking } from "./place_thinking.ts";
 type Blocks = Result<readonly JsonObject[]>;
 
 /**
- * Returns the encoder of assistant messages: blocks in the order that the Messages API requires, which
- * is thinking, text, tool calls; stored thinking in the order of the response.
+ * Returns the encoder of assistant messages: blocks in the order that the Messages API requires,
+ * which is thinking, text, tool calls; stored thinking in the order of the response.
  */
 export function newAssistantEncoder(
   { prompt: { messages }, carrier, target: { account } }: SectionInput,
@@ -39,10 +39,10 @@ export function newAssistantEncoder(
   };
 
   /**
-   * Returns the stored thinking of a message that has none of the client. A reasoning text without it is
-   * left out before the last user message, because the upstream ignores the thinking of earlier turns
-   * (Messages API, extended thinking). After it, a tool loop cannot be continued without its signed
-   * thinking.
+   * Returns the stored thinking of a message that has none of the client. A reasoning text without
+   * it is left out before the last user message, because the upstream ignores the thinking of
+   * earlier turns (Messages API, extended thinking). After it, a tool loop cannot be continued
+   * without its signed thinking.
    */
   function storedThinking(turn: AssistantTurn): Result<readonly ReasoningBlock[]> {
     const { thinking, stored, reasoning, at } = turn;

@@ -2,7 +2,10 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "./errors.ts";
 
-/** Path of the model list, relative to the base URL. One page holds all models (Messages API, models). */
+/**
+ * Path of the model list, relative to the base URL. One page holds all models (Messages API,
+ * models).
+ */
 export const MODELS_PATH = "/v1/models?limit=1000";
 
 /**

@@ -9,9 +9,9 @@ const LIST_KEYS: ReadonlySet<string> = new Set(["anyOf", "allOf", "oneOf", "pref
 const NAMED_KEYS: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 
 /**
- * Returns a JSON schema whose objects permit no properties beside those that are listed: the API refuses
- * every other object schema of a response format (Messages API, structured outputs). The path of each
- * object that changes is recorded as lossy. The schema is not nested too deeply.
+ * Returns a JSON schema whose objects permit no properties besides those that are listed: the API
+ * refuses every other object schema of a response format (Messages API, structured outputs). The
+ * path of each object that changes is recorded as lossy. The schema is not nested too deeply.
  */
 export function closeSchema(schema: JsonObject, path: string, lose: Lose): JsonObject {
   const closed = Object.fromEntries(

@@ -8,8 +8,8 @@ import { documentSource, imageSource } from "./sources.ts";
 type Blocks = Result<readonly JsonObject[]>;
 
 /**
- * Returns a content as Messages blocks. Empty text is omitted, because the upstream refuses an empty
- * text block. A Refusal names the part that cannot be translated.
+ * Returns a content as Messages blocks. Empty text is omitted, because the upstream refuses an
+ * empty text block. A Refusal names the part that cannot be translated.
  */
 export function encodeContent({ parts }: Content, carrier: Carrier): Blocks {
   const blocks: JsonObject[] = [];

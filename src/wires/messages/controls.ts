@@ -65,8 +65,8 @@ export function sampling({ prompt, target }: SectionInput): Result<JsonObject> {
 }
 
 /**
- * Returns `stop_sequences`. The API refuses a sequence of white space, for which the gateway searches in the
- * response.
+ * Returns `stop_sequences`. The API refuses a sequence of white space, for which the gateway
+ * searches in the response.
  */
 export function stops({ prompt, target: { provider } }: SectionInput): Result<JsonObject> {
   const { verify } = provider.settings;

@@ -46,7 +46,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[assistant].content[].reasoning_content": REASONING,
   "messages[assistant].content[].thinking_blocks": exactBut("as that of the message"),
   "messages[assistant].refusal": lossy("the text"),
-  // Reasoning without thinking blocks cannot be sent, because its signature is unknown. Beside
+  // Reasoning without thinking blocks cannot be sent, because its signature is unknown. Next to
   // blocks it only repeats them.
   "messages[assistant].reasoning_content": REASONING,
   "messages[assistant].thinking_blocks": exact,

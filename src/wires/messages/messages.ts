@@ -16,7 +16,7 @@ const HIDDEN_HEADERS: readonly string[] = [
   "cf-ray",
 ];
 
-/** Limits of the gateway's own subscription, which clients would show to users as theirs. */
+/** Limits of the gateway's own subscription, which clients would show to users as their own. */
 const HIDDEN_PREFIX = "anthropic-ratelimit-unified-";
 
 /** The Messages protocol: server-sent events, paths under /v1. */

@@ -2,9 +2,9 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { ReasoningBlock } from "../../core/reasoning.ts";
 
 /**
- * Returns the texts and calls of a message with its stored thinking blocks where the model had written them.
- * A client sends one text for all texts of the response, so the text is divided at the place of a block. No
- * part is only white space, which the upstream refuses.
+ * Returns the texts and calls of a message with its stored thinking blocks where the model had
+ * written them. A client sends one text for all texts of the response, so the text is divided at
+ * the place of a block. No part is only white space, which the upstream refuses.
  */
 export function placeThinking(
   stored: readonly ReasoningBlock[],

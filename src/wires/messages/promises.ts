@@ -16,7 +16,10 @@ export function promisesOf(input: SectionInput): readonly ResponsePromise[] {
   ];
 }
 
-/** Returns the promise of a schema that only asks for an object, which the API would permit no property. */
+/**
+ * Returns the promise of a schema that only asks for an object, which the API would permit no
+ * property.
+ */
 function anyObjectPromises({ prompt }: SectionInput): readonly ResponsePromise[] {
   const { format } = prompt;
   if (format?.kind !== "json_schema" || !isAnyObject(format.schema.value)) return [];

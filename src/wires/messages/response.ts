@@ -32,7 +32,8 @@ const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
 
 /**
  * Returns the usage of a stream with that of a further record. Later counts replace earlier ones;
- * what is no number changes nothing. Only the counted members are stored, because others would use memory.
+ * what is no number changes nothing. Only the counted members are stored, because others would use
+ * memory.
  */
 export function mergeUsage(before: JsonObject | null, given: Optional): JsonObject | null {
   if (!isObject(given)) return before;
@@ -68,8 +69,8 @@ export function parseUsage(given: Optional): Result<Usage | null> {
 }
 
 /**
- * Returns the usage of a stream so far; null if there is none or it is invalid. `isEarly` is true before the first
- * `message_delta`, whose output counts replace those of the start.
+ * Returns the usage of a stream so far; null if there is none or it is invalid. `isEarly` is true
+ * before the first `message_delta`, whose output counts replace those of the start.
  */
 export function usageSoFar(given: JsonObject | null, isEarly: boolean): Usage | null {
   const read = parseUsage(given);
@@ -142,7 +143,10 @@ export function decodeAnnotations(
   });
 }
 
-/** Returns the events of one complete thinking block. Without a signature the block cannot be sent back. */
+/**
+ * Returns the events of one complete thinking block. Without a signature the block cannot be sent
+ * back.
+ */
 export function thinkingEvents(thinking: string, signature: Optional): readonly StreamEvent[] {
   if (typeof signature !== "string" || signature === "") return [];
   return [{ type: "thinking_block", value: { type: "thinking", thinking, signature } }];

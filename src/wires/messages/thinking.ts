@@ -46,8 +46,9 @@ function encodeEffort(
 }
 
 /**
- * Returns the schema format. The upstream always enforces a schema. The objects of a schema that is not
- * strict are closed. If that would permit only `{}`, the gateway checks that the response is an object.
+ * Returns the schema format. The upstream always enforces a schema. The objects of a schema that is
+ * not strict are closed. If that would permit only `{}`, the gateway checks that the response is an
+ * object.
  */
 function schemaFormat(
   { schema: { value: given, at }, strict }: Format & { readonly kind: "json_schema" },

@@ -9,7 +9,10 @@ import { toolsOfHistory } from "./tool_history.ts";
 /** Valid tool names (Messages API, tools). */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** Root keywords that the Messages API refuses in a schema. One invalid tool fails the whole request. */
+/**
+ * Root keywords that the Messages API refuses in a schema. One invalid tool fails the whole
+ * request.
+ */
 const FOREIGN_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
 
 /** Returns `tools` and `tool_choice`; without tools, from the calls of the conversation. */

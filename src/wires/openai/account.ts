@@ -4,7 +4,10 @@ import { OPENAI_MODELS } from "../../data/known_models.ts";
 import type { Provider, Sender, Wire } from "../wire.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
 
-/** Address, credentials, errors and models: the properties shared by the protocols of a compat provider. */
+/**
+ * Address, credentials, errors and models: the properties shared by the protocols of a compat
+ * provider.
+ */
 export const compatAccount = {
   framing: "sse",
   base: (url) => url.replace(/\/+$/, ""),

@@ -13,8 +13,8 @@ type Items = Result<readonly JsonObject[]>;
 
 /**
  * Returns the items of an assistant message in the order that a model generates them: reasoning,
- * message, calls. `index` is the position of the message. Without stored encrypted reasoning none is
- * sent: a text has no ID that the upstream knows, and an unknown ID is an error there.
+ * message, calls. `index` is the position of the message. Without stored encrypted reasoning none
+ * is sent: a text has no ID that the upstream knows, and an unknown ID is an error there.
  */
 export function assistantItems(turn: AssistantTurn, index: number, asked: SectionInput): Items {
   const calls: JsonObject[] = [];

@@ -9,7 +9,10 @@ export function reportedFault(error: Optional): Failed<Fault> {
   return providerError({ error: isObject(error) ? error : {} });
 }
 
-/** Returns the error of an `error` event: a nested object, a string, or fields beside the event's type. */
+/**
+ * Returns the error of an `error` event: a nested object, a string, or fields besides the event's
+ * type.
+ */
 export function eventError(event: JsonObject): JsonObject {
   if (isObject(event.error)) return event.error;
   if (typeof event.error === "string") return { message: event.error };

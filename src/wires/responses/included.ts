@@ -4,8 +4,9 @@ import { type Result, success } from "../../core/result.ts";
 import type { SectionInput } from "./controls.ts";
 
 /**
- * Returns `include`: the logprobs that the client requests, and encrypted reasoning if the model may
- * call a tool. A tool loop is continued with that reasoning, because the upstream stores nothing.
+ * Returns `include`: the logprobs that the client requests, and encrypted reasoning if the model
+ * may call a tool. A tool loop is continued with that reasoning, because the upstream stores
+ * nothing.
  */
 export function included(
   { prompt: { logprobs, tools, hasLegacyTools }, target: { model } }: SectionInput,

@@ -60,7 +60,9 @@ export function parsePiece(type: string, event: JsonObject): Result<Piece> | nul
   return success({ kind, form, place, text, tokens: tokens.value, isWhole });
 }
 
-/** Returns the position of the part that an event belongs to; null if the event does not have it. */
+/**
+ * Returns the position of the part that an event belongs to; null if the event does not have it.
+ */
 export function parsePlace(event: JsonObject, member: PlaceMember): ItemPosition | null {
   const { output_index: item } = event;
   const part = event[member];

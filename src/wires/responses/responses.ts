@@ -6,7 +6,10 @@ import { encodePrompt } from "./encode.ts";
 import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
 
-/** The Responses API of a provider of type compat. It serves requests that Chat Completions can express. */
+/**
+ * The Responses API of a provider of type compat. It serves requests that Chat Completions can
+ * express.
+ */
 export const responses: Wire = {
   name: "responses",
   ...compatAccount,

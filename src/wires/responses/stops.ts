@@ -5,8 +5,9 @@ import type { ResponsePromise } from "../verified/response_promise.ts";
 import { splitStops } from "../verified/stop_promises.ts";
 
 /**
- * Returns the promise of `stop`, which the Responses API lacks: the gateway ends the response before the
- * text. A Refusal if the request wants token probabilities too, because a token may be cut.
+ * Returns the promise of `stop`, which the Responses API lacks: the gateway ends the response
+ * before the text. A Refusal if the request wants token probabilities too, because a token may be
+ * cut.
  */
 export function stopPromises(
   { stop, logprobs }: Prompt,

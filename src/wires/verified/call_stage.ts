@@ -11,9 +11,9 @@ interface OpenCall {
 }
 
 /**
- * Returns the stage that checks the calls of a response: their arguments, their names and their number. Text
- * flows until a call begins, or waits for a required call. A strict call is held back until it is whole; if
- * only one call is permitted, it is held back until the finish.
+ * Returns the stage that checks the calls of a response: their arguments, their names and their
+ * number. Text flows until a call begins, or waits for a required call. A strict call is held back
+ * until it is whole; if only one call is permitted, it is held back until the finish.
  */
 export function newCallStage(promises: readonly ResponsePromise[], options: StageOptions): Stage {
   const { breaks, budget } = options;

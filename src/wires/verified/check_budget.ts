@@ -7,10 +7,10 @@ export interface CheckBudget {
 }
 
 /**
- * Maximum number of steps of the checks of one response. A step is work of about 100 ns: 30 schemas and
- * patterns, each with the values that are slowest for it, took 5 to 20 ms for all steps on two shared cores,
- * and 35 ms in the first milliseconds of the process. So no piece of the checks is longer than 50 ms,
- * although nothing waits between them.
+ * Maximum number of steps of the checks of one response. A step is work of about 100 ns: 30 schemas
+ * and patterns, each with the values that are slowest for it, took 5 to 20 ms for all steps on two
+ * shared cores, and 35 ms in the first milliseconds of the process. So no piece of the checks is
+ * longer than 50 ms, although nothing waits between them.
  */
 export const MAX_CHECK_STEPS = 200_000;
 

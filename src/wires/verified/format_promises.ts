@@ -9,9 +9,10 @@ export function permitsCalls({ tools, choice }: Pick<Prompt, "tools" | "choice">
 }
 
 /**
- * Returns the promise of a response format. An upstream that enforces JSON does so only in a response that
- * may not be a call. A strict schema (OpenAI API, structured outputs) is checked although the upstream
- * enforces it. One that cannot be checked has no promise: then only the upstream enforces it.
+ * Returns the promise of a response format. An upstream that enforces JSON does so only in a
+ * response that may not be a call. A strict schema (OpenAI API, structured outputs) is checked
+ * although the upstream enforces it. One that cannot be checked has no promise: then only the
+ * upstream enforces it.
  */
 export function formatPromises(
   prompt: Pick<Prompt, "format" | "tools" | "choice">,

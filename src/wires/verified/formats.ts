@@ -4,8 +4,8 @@ import { isIPv4, isIPv6 } from "node:net";
 const MAX_FORMAT_CHARS = 320;
 
 /**
- * Formats of strings in a strict schema (OpenAI API, structured outputs). No pattern repeats a group
- * that itself repeats.
+ * Formats of strings in a strict schema (OpenAI API, structured outputs). No pattern repeats a
+ * group that itself repeats.
  */
 const CHECKS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["date", isDate],

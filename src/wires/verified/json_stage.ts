@@ -10,10 +10,11 @@ import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } fro
 const NO_OBJECT = "holds text that is no JSON object";
 
 /**
- * Returns the stage that checks that the text of a response is one JSON object, and of a schema if the
- * promise has one. White space is held back until the object begins; then the text flows while it is the
- * text of an object. A response with calls may have any text, and one with a refusal needs none: if the
- * request permits calls, text that is no object is held back until a call begins.
+ * Returns the stage that checks that the text of a response is one JSON object, and of a schema if
+ * the promise has one. White space is held back until the object begins; then the text flows while
+ * it is the text of an object. A response with calls may have any text, and one with a refusal
+ * needs none: if the request permits calls, text that is no object is held back until a call
+ * begins.
  */
 export function newJsonStage(
   promise: PromiseOf<"json_object"> | PromiseOf<"json_schema">,

@@ -17,23 +17,31 @@ export interface Patterns {
 const MAX_PATTERN_CHARS = 2_000, MAX_PATTERN_STATES = 1_000;
 
 /**
- * Maximum estimated time to compile all patterns of one request. The estimate was fitted to the processor
- * time of both engines on two shared cores, for patterns of 30 shapes (literals, repetitions, alternatives,
- * classes, properties, each alone and combined): as many as permitted took 2 to 21 ms, and 37 ms in the
- * first milliseconds of the process. So all of them stay below 50 ms in one piece.
+ * Maximum estimated time to compile all patterns of one request. The estimate was fitted to the
+ * processor time of both engines on two shared cores, for patterns of 30 shapes (literals,
+ * repetitions, alternatives, classes, properties, each alone and combined): as many as permitted
+ * took 2 to 21 ms, and 37 ms in the first milliseconds of the process. So all of them stay below 50
+ * ms in one piece.
  */
 const MAX_COMPILE_MS = 25;
 
-/** Estimated time to compile a state, and to parse a character of any kind and an element of a class. */
+/**
+ * Estimated time to compile a state, and to parse a character of any kind and an element of a
+ * class.
+ */
 const STATE_MS = 0.005, CHAR_MS = 0.0002, CLASS_ITEM_MS = 0.003;
 
 /** Estimated number of ranges of a Unicode property such as `\p{L}`: few have more. */
 const PROPERTY_RANGE_COUNT = 700;
 
-/** Estimated time to parse a range of a property, and to copy one into a state: repetitions copy. */
+/**
+ * Estimated time to parse a range of a property, and to copy one into a state: repetitions copy.
+ */
 const PARSED_RANGE_MS = 0.00075, COPIED_RANGE_MS = 0.00025;
 
-/** Maximum number of properties that add to the ranges of a class: of more, most ranges are equal. */
+/**
+ * Maximum number of properties that add to the ranges of a class: of more, most ranges are equal.
+ */
 const MAX_CLASS_PROPERTIES = 3;
 
 /** Factor of the time for a pattern that ignores case: each range is folded. */
@@ -43,9 +51,10 @@ const FOLD_RATIO = 3;
 const FOLDED_RANGE_MS = 4 / FOLD_RATIO;
 
 /**
- * Returns the patterns of a request. A pattern is refused if it is none, if it is too large or too slow to
- * compile, or if its check could take a time that grows faster than the text: with lookarounds and back
- * references it could. The engine is that of RE2, in which `\s` is only the white space of ASCII.
+ * Returns the patterns of a request. A pattern is refused if it is none, if it is too large or too
+ * slow to compile, or if its check could take a time that grows faster than the text: with
+ * lookarounds and back references it could. The engine is that of RE2, in which `\s` is only the
+ * white space of ASCII.
  */
 export function newPatterns(): Patterns {
   const known = new Map<string, PatternCheck | string>();
@@ -92,15 +101,15 @@ function compilePattern(source: string): PatternCheck | string {
 }
 
 /**
- * Maximum number of states of an automaton whose table is reused for certain: it is emptied when it takes
- * 8 MiB, and none with so few states does.
+ * Maximum number of states of an automaton whose table is reused for certain: it is emptied when it
+ * takes 8 MiB, and none with so few states does.
  */
 const MAX_REUSED_STATES = 200;
 
 /**
- * Returns the check by a compiled pattern. The engine fills the table of an automaton on the way: an entry
- * takes up to one step for each instruction of the pattern, and is paid once. A text is not begun
- * unless the budget covers an entry for each of its characters.
+ * Returns the check by a compiled pattern. The engine fills the table of an automaton on the way:
+ * an entry takes up to one step for each instruction of the pattern, and is paid once. A text is
+ * not begun unless the budget covers an entry for each of its characters.
  */
 function newPatternCheck(compiled: RE2JS): PatternCheck {
   const program = compiled.re2();
@@ -146,8 +155,8 @@ const PROPERTY = /\\p\{/gi;
 const BEYOND_ASCII = /\\u|[^\0-\x7f]/;
 
 /**
- * Returns the estimated size of a pattern: each character and class is one state, and a counted repetition
- * repeats the states before it. A class costs the time for its elements and ranges.
+ * Returns the estimated size of a pattern: each character and class is one state, and a counted
+ * repetition repeats the states before it. A class costs the time for its elements and ranges.
  */
 function estimate(source: string): Size {
   const open = [NO_SIZE];
@@ -161,7 +170,10 @@ function estimate(source: string): Size {
     open.push(sum(open.pop() ?? NO_SIZE, size));
   }
 
-  /** Adds the state of a character or class, in which `items` characters and the properties of a text are. */
+  /**
+   * Adds the state of a character or class, in which `items` characters and the properties of a
+   * text are.
+   */
   function addState(text: string, items = 0): void {
     const properties = text.match(PROPERTY)?.length ?? 0;
     parseMs += properties * PROPERTY_RANGE_COUNT * PARSED_RANGE_MS + items * CLASS_ITEM_MS;

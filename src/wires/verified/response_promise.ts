@@ -1,7 +1,9 @@
 import type { PromiseKind } from "../../core/promise_kind.ts";
 import type { SchemaCheck } from "./schema_check.ts";
 
-/** A field of the request that the gateway checks on the response, with the parameters of the check. */
+/**
+ * A field of the request that the gateway checks on the response, with the parameters of the check.
+ */
 export type ResponsePromise =
   & {
     /** Path of the request field, such as `tools[0].function.strict`. */
@@ -28,7 +30,7 @@ export type ResponsePromise =
     | {
       readonly kind: "json_schema";
       readonly schema: SchemaCheck;
-      /** True if the response may consist of calls, beside which any text is permitted. */
+      /** True if the response may consist of calls, with which any text is permitted. */
       readonly permitsCalls: boolean;
     }
     | {

@@ -15,8 +15,8 @@ export interface SchemaCheck {
   /** Number of schemas and `enum` values, to which the time to build it is proportional. */
   readonly nodes: number;
   /**
-   * Returns what a JSON text is instead of an object of the schema, as words; null if it is one. Without
-   * meaning once the steps of the budget are used up.
+   * Returns what a JSON text is instead of an object of the schema, as words; null if it is one.
+   * Without meaning once the steps of the budget are used up.
    */
   problem(text: string, budget: CheckBudget): string | null;
 }
@@ -26,8 +26,8 @@ const ITEM_STEP_COUNT = 3, NODE_STEP_COUNT = 5;
 
 /**
  * Returns the check of the first of some schemas that hold known keywords only. References are
- * `#/definitions/d<index>`, the index of a schema in the list. The time of a check is limited, because client
- * and model together choose what is checked.
+ * `#/definitions/d<index>`, the index of a schema in the list. The time of a check is limited,
+ * because client and model together choose what is checked.
  */
 export function newSchemaCheck(
   schemas: readonly JsonObject[],
@@ -48,7 +48,10 @@ export function newSchemaCheck(
   };
 }
 
-/** Parses a text of a response; undefined if it is no JSON, or if the steps of the budget do not suffice. */
+/**
+ * Parses a text of a response; undefined if it is no JSON, or if the steps of the budget do not
+ * suffice.
+ */
 export function parseChecked(text: string, budget: CheckBudget): JsonValue | undefined {
   budget.steps -= Math.ceil(text.length / STEP_CHARS);
   if (budget.steps < 0) return undefined;

@@ -18,7 +18,10 @@ export function refused(path: string, why: string): Failed<Refusal> {
   return unsupported(path, `${why} Or send 'strict: false'.`);
 }
 
-/** Returns the refusal of an object schema that leaves a property optional or open; null if it is closed. */
+/**
+ * Returns the refusal of an object schema that leaves a property optional or open; null if it is
+ * closed.
+ */
 export function objectProblem(cleaned: JsonObject, path: string): Failed<Refusal> | null {
   const { properties, required = [], additionalProperties } = cleaned;
   if (!hasType(cleaned, "object")) {
@@ -37,7 +40,9 @@ export function objectProblem(cleaned: JsonObject, path: string): Failed<Refusal
     : refused(`${path}.required`, "It must list each property; permit null for an optional one.");
 }
 
-/** Returns the refusal of an array schema without the schema of its elements; null if it has one. */
+/**
+ * Returns the refusal of an array schema without the schema of its elements; null if it has one.
+ */
 export function arrayProblem(cleaned: JsonObject, path: string): Failed<Refusal> | null {
   return hasType(cleaned, "array") && cleaned.items === undefined
     ? refused(`${path}.items`, "An array of a strict schema needs it.")

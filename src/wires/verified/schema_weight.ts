@@ -17,9 +17,10 @@ const REFERENCE = /^#\/definitions\/d(\d+)$/;
 const NO_WEIGHT: Weight = { checks: 0, levels: 0 };
 
 /**
- * Returns the problem of schemas that could make a check slow, as a sentence; null if they have none.
- * References that are used by several alternatives make the checks of a value double, which the weight
- * counts. A recursive schema is weighed once; the steps and levels of its check are limited.
+ * Returns the problem of schemas that could make a check slow, as a sentence; null if they have
+ * none. References that are used by several alternatives make the checks of a value double, which
+ * the weight counts. A recursive schema is weighed once; the steps and levels of its check are
+ * limited.
  */
 export function weighSchema(schemas: readonly JsonObject[]): string | null {
   if (leadsNowhere(schemas)) return "It refers to itself without a property or an element between.";

@@ -7,8 +7,8 @@ import type { CheckBudget } from "./check_budget.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
 /**
- * One check of the events of a response. It returns the same events, some of them later, or a failure. At
- * the finish event it returns all that it held back.
+ * One check of the events of a response. It returns the same events, some of them later, or a
+ * failure. At the finish event it returns all that it held back.
  */
 export interface Stage extends Codec<StreamEvent, StreamEvent> {
   /** True while a call is held back that may have any number of records. */
@@ -118,8 +118,8 @@ export function tooMuchHeld(): Failed<Fault> {
 }
 
 /**
- * True if a response may be cut at any character: then JSON in it may be incomplete, and the finish reason
- * says so to the client (OpenAI API, structured outputs).
+ * True if a response may be cut at any character: then JSON in it may be incomplete, and the finish
+ * reason says so to the client (OpenAI API, structured outputs).
  */
 export function isCutBy(reason: FinishReason): boolean {
   return reason === "length" || reason === "content_filter";

@@ -6,7 +6,9 @@ import type { ResponsePromise } from "./response_promise.ts";
 /** Maximum number of stop texts of a request that are searched for in its response. */
 const MAX_STOPS = 16;
 
-/** Maximum length of a stop text that is searched for: its search takes memory for each character. */
+/**
+ * Maximum length of a stop text that is searched for: its search takes memory for each character.
+ */
 const MAX_STOP_CHARS = 4_096;
 
 /** Stop texts of a request, by who ends the response at them. */
@@ -26,8 +28,8 @@ export interface StopRules {
 }
 
 /**
- * Returns the stop texts of a prompt. Those that the protocol lacks are searched for in the response. A
- * Refusal names an empty text, and the field if there are too many to search for.
+ * Returns the stop texts of a prompt. Those that the protocol lacks are searched for in the
+ * response. A Refusal names an empty text, and the field if there are too many to search for.
  */
 export function splitStops(
   stop: Prompt["stop"],

@@ -7,9 +7,14 @@ export interface StopFound {
 
 /** Searches a text that arrives in pieces for the first of several stop texts. */
 export interface StopSearch {
-  /** Reads the next piece. Returns the stop text that is complete first, the longest of several; or null. */
+  /**
+   * Reads the next piece. Returns the stop text that is complete first, the longest of several; or
+   * null.
+   */
   add(piece: string): StopFound | null;
-  /** Returns the number of characters at the end of the text that may be the start of a stop text. */
+  /**
+   * Returns the number of characters at the end of the text that may be the start of a stop text.
+   */
   pending(): number;
 }
 
@@ -22,8 +27,8 @@ interface Matcher {
 }
 
 /**
- * Returns a search (Knuth, Morris and Pratt). No character is read again, so that the time grows with the
- * text and not with the number of its pieces.
+ * Returns a search (Knuth, Morris and Pratt). No character is read again, so that the time grows
+ * with the text and not with the number of its pieces.
  */
 export function newStopSearch(texts: readonly string[]): StopSearch {
   const matchers = texts.map((text): Matcher => ({ text, borders: bordersOf(text), matched: 0 }));

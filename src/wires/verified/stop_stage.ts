@@ -6,9 +6,9 @@ import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stag
 import { newStopSearch, type StopFound } from "./stop_search.ts";
 
 /**
- * Returns the stage that ends a response before the first stop text in its text. A stream is done then,
- * so that the upstream's stream is cancelled; of a whole response only the token counts follow. Text that
- * may be the start of a stop text is held back, with all events after it.
+ * Returns the stage that ends a response before the first stop text in its text. A stream is done
+ * then, so that the upstream's stream is cancelled; of a whole response only the token counts
+ * follow. Text that may be the start of a stop text is held back, with all events after it.
  */
 export function newStopStage(promise: PromiseOf<"stop">, options: StageOptions): Stage {
   const { texts } = promise;

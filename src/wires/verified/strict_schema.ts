@@ -15,13 +15,18 @@ import {
 } from "./schema_shape.ts";
 import { weighSchema } from "./schema_weight.ts";
 
-/** Maximum number of schemas and `enum` values in one schema: building its check takes a few µs each. */
+/**
+ * Maximum number of schemas and `enum` values in one schema: building its check takes a few µs
+ * each.
+ */
 const MAX_SCHEMA_NODES = 2_000;
 
 /** Maximum number of schemas within each other, without references. */
 const MAX_SCHEMA_LEVELS = 64;
 
-/** Keywords that describe and do not restrict. The provider receives them; the check ignores them. */
+/**
+ * Keywords that describe and do not restrict. The provider receives them; the check ignores them.
+ */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   "title",
   "description",

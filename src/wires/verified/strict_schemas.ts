@@ -6,7 +6,10 @@ import { parseStrictSchema } from "./strict_schema.ts";
 
 /** The strict schemas of one client request, each compiled once for all its targets. */
 export interface StrictSchemas {
-  /** Returns the check of the schema at a path, as `parseStrictSchema`. Its numbers may be exact texts. */
+  /**
+   * Returns the check of the schema at a path, as `parseStrictSchema`. Its numbers may be exact
+   * texts.
+   */
   parse(schema: JsonObject, path: string): Result<SchemaCheck>;
 }
 

@@ -6,8 +6,8 @@ import { parseChecked } from "./schema_check.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /**
- * Returns the stage that makes the text of a response the arguments of the one permitted call. The text is
- * held back until it is whole. If the response was cut, the call has the arguments so far.
+ * Returns the stage that makes the text of a response the arguments of the one permitted call. The
+ * text is held back until it is whole. If the response was cut, the call has the arguments so far.
  */
 export function newTextCallStage(
   promise: PromiseOf<"tool_choice">,

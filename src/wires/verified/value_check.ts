@@ -12,7 +12,10 @@ const FORMAT_STEP_COUNT = 32;
 /** Number of characters of a text that are compared with a listed value in one step. */
 const MEMBER_STEP_CHARS = 64;
 
-/** Distance of a quotient to a whole number: 0.3 is a multiple of 0.1 for JSON, not for binary floating point. */
+/**
+ * Distance of a quotient to a whole number: 0.3 is a multiple of 0.1 for JSON, not for binary
+ * floating point.
+ */
 const MAX_MULTIPLE_ERROR = 1e-9;
 
 const REFERENCE = /^#\/definitions\/d(\d+)$/;

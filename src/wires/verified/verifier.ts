@@ -26,8 +26,8 @@ export interface VerifierOptions {
 const TOO_LARGE = `takes more than ${MAX_CHECK_STEPS} steps to be checked for`;
 
 /**
- * Returns the check of one response: it returns the events of the response, some of them later, or the
- * fault `promise_broken`.
+ * Returns the check of one response: it returns the events of the response, some of them later, or
+ * the fault `promise_broken`.
  */
 export function newVerifier(
   promises: readonly ResponsePromise[],

@@ -10,7 +10,9 @@ import { type ScriptedAdmin, serveScripted } from "../../support/scripted_admin.
 /** True in the page when its charts are drawn, which are its last part. */
 export const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
 
-/** Registers a test of the page that is drawn from a snapshot, and in which nothing may go wrong. */
+/**
+ * Registers a test of the page that is drawn from a snapshot, and in which nothing may go wrong.
+ */
 export function drawnTest(
   name: string,
   first: Snapshot,

@@ -117,7 +117,7 @@ browserTest("a changed bar is drawn once, not in steps", async (browser) => {
   assertEquals(durations, ["0s"]);
 });
 
-drawnTest("a chart out of sight is drawn when it is seen again", BUSY, async (shown, admin) => {
+drawnTest("a chart out of sight is drawn when it is visible again", BUSY, async (shown, admin) => {
   await shown.value(`(() => {
       globalThis.drawn = 0;
       const canvas = CanvasRenderingContext2D.prototype;

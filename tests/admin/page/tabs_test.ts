@@ -16,7 +16,7 @@ drawnTest(
       new MutationObserver(() => globalThis.changes++).observe(
         document.getElementById("page"), { subtree: true, childList: true, characterData: true });
     })()`);
-    // A request over another connection is answered after the server has seen the end of the
+    // A request over another connection is answered after the server has noticed the end of the
     // stream.
     for (let asked = 0; admin.open > 0; asked++) {
       assert(asked < 1000, "the stream of a hidden page is open");

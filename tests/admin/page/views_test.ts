@@ -205,7 +205,7 @@ browserTest(
 );
 
 browserTest(
-  "the head says that the gateway drains, and that its state store is away",
+  "the head says that the gateway drains, and that its state store is unavailable",
   async (browser) => {
     const away: Snapshot = {
       ...BUSY,

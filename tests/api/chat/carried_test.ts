@@ -28,7 +28,7 @@ const TOLD: readonly StreamEvent[] = [
   STOP,
 ];
 
-Deno.test("logprobs are carried beside the text of the same chunk", () => {
+Deno.test("logprobs are carried next to the text of the same chunk", () => {
   const told = chunksOf(TOLD).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
   assertEquals(told, [
     [{ role: "assistant", content: "" }, null],

@@ -58,7 +58,7 @@ Deno.test("a response without upstream usage has no usage member", () => {
   assertEquals("usage" in body, false);
 });
 
-Deno.test("content is null only beside tool calls or a refusal", () => {
+Deno.test("content is null only with tool calls or a refusal", () => {
   assertEquals(messageOf([]), { role: "assistant", content: "", refusal: null });
   assertEquals(messageOf(CALLS).content, null);
   const refusal: StreamEvent = { type: "refusal", delta: "no" };

@@ -55,7 +55,10 @@ interface Seen {
   text: string;
 }
 
-/** The calls as clients put them together: by index, the id and the name of the first piece, one id only. */
+/**
+ * The calls as clients put them together: by index, the id and the name of the first piece, one id
+ * only.
+ */
 function seen(data: readonly string[]): readonly Seen[] {
   const found = new Map<JsonValue, Seen>();
   for (const text of data.slice(0, -1)) {

@@ -59,7 +59,7 @@ Deno.test("fast path: a record with any other change is parsed", () => {
   }
 });
 
-Deno.test("fast path: off until a checked record with content was seen", () => {
+Deno.test("fast path: off until a checked record with content has arrived", () => {
   const like = newRepeatFastPath();
   assertEquals(like.relayed(`${BEFORE}x${BEHIND}`), null);
   like.learn('{"choices":[]}', '{"choices":[]}');

@@ -3,7 +3,7 @@ import { answers, COMPLETION, type Got, got } from "../../support/chat_call.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
 
-/** A request as an upstream got it. */
+/** A request as an upstream received it. */
 export interface SentRequest {
   readonly host: string;
   readonly headers: Headers;
@@ -39,7 +39,10 @@ const USAGE = {
 
 const LOCAL = { model: "m", message: { role: "assistant", content: "Hi" }, done: true };
 
-/** Returns the gateway; `failing` are the statuses of hosts that fail, or the messages of those that give 400. */
+/**
+ * Returns the gateway; `failing` are the statuses of hosts that fail, or the messages of those that
+ * give 400.
+ */
 export function messagesGateway(
   routes: string,
   failing: Readonly<Record<string, number | string>> = {},

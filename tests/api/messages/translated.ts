@@ -23,7 +23,7 @@ export const ABLE: Written = {
   capabilities: { structured_outputs: true, reasoning_effort: true },
 };
 
-/** The least that a request needs beside its messages. */
+/** The least that a request needs besides its messages. */
 const REST = { model: "claude", max_tokens: 100 };
 
 /** Returns a target of this protocol with these settings. */
@@ -43,7 +43,7 @@ export function translate(
   return newChatTranslation(request).translate(targetOf(wire, written));
 }
 
-/** Translates these fields beside a short dialogue. */
+/** Translates these fields next to a short dialogue. */
 export function translateFields(
   fields: JsonObject,
   wire: WireName = "compat",
@@ -76,7 +76,7 @@ export function messagesOf(
   return Array.isArray(made) ? made.filter(isObject) : [];
 }
 
-/** Translates messages beside the least that a request needs. */
+/** Translates messages with the least that a request needs. */
 export function translateMessages(
   messages: JsonValue[],
   wire: WireName = "compat",

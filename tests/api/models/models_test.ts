@@ -8,7 +8,7 @@ import { type ScriptedWorld, scriptedWorld } from "../../support/world.ts";
 
 type Fetch = NonNullable<WorldScript["fetch"]>;
 
-/** What was asked of the upstreams, in order. */
+/** Requests to the upstreams, in order. */
 interface Seen {
   readonly url: string;
   readonly headers: Headers;

@@ -18,7 +18,9 @@ const FILE = '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch
 const JSON_TYPE = "application/json";
 const BATCH = { endpoint: "/v1/embeddings", completion_window: "24h" };
 
-/** Upstreams that store one file, one batch and one upload each, whose IDs begin with their names. */
+/**
+ * Upstreams that store one file, one batch and one upload each, whose IDs begin with their names.
+ */
 function stored({ host, method, path }: SentRequest): { readonly body: JsonObject } {
   const [, kind = "", id, act] = path.split("/");
   const object = kind === "files" ? "file" : kind === "batches" ? "batch" : "upload";

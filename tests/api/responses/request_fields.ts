@@ -82,7 +82,10 @@ function smallestObject(schema: JsonObject): JsonObject {
   return Object.fromEntries(members.map(([key, value]) => [key, smallest(value)]));
 }
 
-/** The member that distinguishes the variants of an object. Variants without one count as one variant. */
+/**
+ * The member that distinguishes the variants of an object. Variants without one count as one
+ * variant.
+ */
 function variantOf(schema: JsonObject): string {
   const type = propertiesOf(schema).find(([key]) => key === "type")?.[1];
   return type === undefined ? "" : JSON.stringify(smallest(type));

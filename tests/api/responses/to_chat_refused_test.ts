@@ -12,7 +12,7 @@ function namespace(tool: JsonObject): JsonObject {
   return { tools: [{ type: "namespace", name: "n", tools: [tool] }] };
 }
 
-/** Fields beside the input, by the path of the refusal. */
+/** Fields next to the input, by the path of the refusal. */
 const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
   ["unsupported_feature", "background", { background: true }],
   ["unsupported_feature", "prompt", { prompt: { id: "pmpt_1" } }],

@@ -25,7 +25,7 @@ export function translate(
   return toChat(request.value, items, wire);
 }
 
-/** The hub's request for these fields beside a short input. */
+/** The hub's request for these fields next to a short input. */
 export function chatOf(body: JsonObject, wire: WireName = "compat"): JsonObject {
   const chat = translate({ input: "hi", ...body }, wire);
   assert(chat.ok, JSON.stringify(chat));

@@ -52,7 +52,7 @@ Deno.test("a call is 503 if the shared store cannot decide and the configuration
   assertEquals(reports.map(endOf), ["state_unavailable"]);
 });
 
-Deno.test("a client that disconnects while the store is asked ends its call at once, and no upstream is asked", async () => {
+Deno.test("a client that disconnects while the store is queried ends its call at once, and no upstream is called", async () => {
   const { app, quotas, reports, gateway } = sharedGateway();
   const client = new AbortController();
   const response = app(chatRequest({ signal: client.signal }));
@@ -108,7 +108,7 @@ Deno.test("calls from the dashboard wait for the shared store too", async () => 
   }
 });
 
-Deno.test("without rate_limiting no store is asked", async () => {
+Deno.test("without rate_limiting no store is queried", async () => {
   const { app, quotas } = sharedGateway(KEYS);
   const headers = { authorization: "Bearer k" };
   assertEquals((await got(await app(chatRequest({ headers })))).status, 200);

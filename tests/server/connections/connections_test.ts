@@ -141,7 +141,7 @@ Deno.test("a WebSocket is never closed while it is open, however its watch ends"
   assertEquals(listener.shutDown(), [5]);
 });
 
-Deno.test("an HTTP/2 connection may send pings, and is idle all the same", async () => {
+Deno.test("an HTTP/2 connection may send pings, and is idle nevertheless", async () => {
   using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);

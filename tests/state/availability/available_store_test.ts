@@ -21,7 +21,7 @@ Deno.test("an idle gateway pings its store every second, one ping at a time", as
   assertEquals([raw.isClosed, world.waiting], [true, 0]);
 });
 
-Deno.test("a store is away from its first failed operation until it answers a ping", async () => {
+Deno.test("a store is unavailable from its first failed operation until it answers a ping", async () => {
   const world = scriptedWorld();
   const { raw, store, log } = newOutageStore(world);
   await store.start();
@@ -39,7 +39,7 @@ Deno.test("a store is away from its first failed operation until it answers a pi
   await store.close();
 });
 
-Deno.test("an idle gateway learns from a ping that its store is away", async () => {
+Deno.test("an idle gateway learns from a ping that its store is unavailable", async () => {
   const world = scriptedWorld();
   const { raw, store } = newOutageStore(world);
   assert(await store.start());

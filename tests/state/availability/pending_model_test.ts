@@ -69,7 +69,7 @@ Deno.test("whenever the store leaves and returns, it holds in the end what it wo
           isAway = false;
           raw.comeBack();
           await world.advance(1_000);
-          // While the store is away, deletes are refused: see the tests of what waits.
+          // While the store is unavailable, deletes are refused: see the tests of what waits.
         } else if (one.kind !== "unbind" || !isAway) {
           await write(model, one);
           await write(store, one);

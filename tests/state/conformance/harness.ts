@@ -8,7 +8,9 @@ import { assert } from "../../support/assert.ts";
 export interface StoreUnderTest<Store, Bounds extends Lifetime = Retention> {
   /** Name of the store in the names of the tests. */
   readonly name: string;
-  /** `own`: the store has a clock that no test can script, so lifetimes are short and really pass. */
+  /**
+   * `own`: the store has a clock that no test can script, so lifetimes are short and really pass.
+   */
   readonly clock: "scripted" | "own";
   /** Number of runs of each property. */
   readonly numRuns: number;
@@ -24,9 +26,14 @@ export interface Harness<Store> {
   readonly store: Store;
   /** Lets this time pass. */
   advance(ms: number): Promise<void>;
-  /** Opens a second replica on the same data; it is closed with the harness. Absent if there can be none. */
+  /**
+   * Opens a second replica on the same data; it is closed with the harness. Absent if there can be
+   * none.
+   */
   another?(): Promise<Store>;
-  /** Closes `store` and opens it again with the same data. Absent if the data ends with the store. */
+  /**
+   * Closes `store` and opens it again with the same data. Absent if the data ends with the store.
+   */
   reopen?(): Promise<Store>;
   /** Closes all that was opened and removes the data. */
   close(): Promise<void>;

@@ -45,8 +45,8 @@ export function creatorIn(binding: Binding): Owner["creator"] {
 }
 
 /**
- * Removes the oldest ID of the creator that has most, if there are too many, but not `needing`: of several such creators
- * that of `needing` if it is one of them.
+ * Removes the oldest ID of the creator that has most, if there are too many, but not `needing`: of
+ * several such creators that of `needing` if it is one of them.
  */
 export function makeRoom(
   known: Map<string, { readonly share: Owner["creator"] }>,

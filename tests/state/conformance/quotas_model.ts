@@ -18,7 +18,9 @@ const REQUESTS = { requests_per_minute: 4, burst_size: 3 };
 const MAX_TOKENS_PER_MINUTE = 6;
 const MAX_CONCURRENT = 2;
 
-/** Longest time that passes at once: 40 of them are less than the time for which calls stay settled. */
+/**
+ * Longest time that passes at once: 40 of them are less than the time for which calls stay settled.
+ */
 const MAX_PASS_MS = 14_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 

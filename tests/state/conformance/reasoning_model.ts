@@ -17,7 +17,9 @@ interface Entry extends ReasoningKey {
   readonly used: number;
 }
 
-/** Entries by their last use, oldest first, and the calls that had different reasoning at one time. */
+/**
+ * Entries by their last use, oldest first, and the calls that had different reasoning at one time.
+ */
 interface Model {
   time: number;
   entries: readonly Entry[];
@@ -101,7 +103,10 @@ const everyKey = CREATORS.flatMap((creator) =>
   CALLS.flatMap((calls) => [...TEXTS, null].map((text) => ({ creator, calls, text })))
 );
 
-/** Registers the model test of reasoning. A lookup is a use, so the model is compared by lookups only. */
+/**
+ * Registers the model test of reasoning. A lookup is a use, so the model is compared by lookups
+ * only.
+ */
 export function testReasoningModel(under: StoreUnderTest<Objects>): void {
   const steps: readonly fc.Arbitrary<readonly [string, ReasoningStep]>[] = [
     stores,

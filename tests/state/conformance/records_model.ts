@@ -33,7 +33,7 @@ interface Known {
   readonly keys: readonly string[];
   readonly share: string;
   readonly ends: number;
-  /** Set when the store was asked for it; undefined for a record that was changed since. */
+  /** Set when the store was queried for it; undefined for a record that was changed since. */
   version: string | undefined;
 }
 

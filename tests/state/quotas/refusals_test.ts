@@ -14,7 +14,7 @@ function refused(waitMs: number): QuotaDecision {
   return { kind: "refused", reason: "requests", scope: 0, window: null, waitMs, rests };
 }
 
-Deno.test("a refusal counts from the time at which the store was asked", () => {
+Deno.test("a refusal counts from the time of the query", () => {
   let time = 100;
   const refusals = newRefusals(() => time);
   assertEquals(refusals.find(scopes("a")), null);

@@ -19,7 +19,7 @@ export interface ScriptedStore {
   readonly quotas: SharedQuotas;
   /** What the store knows. */
   readonly content: MemoryQuotas;
-  /** The operations that were asked of the store, also in vain. */
+  /** The operations that the store received, also in vain. */
   readonly asked: string[];
   readonly fallbacks: FallbackOperation[];
   mode: Mode;

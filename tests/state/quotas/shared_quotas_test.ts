@@ -36,7 +36,7 @@ function reasonOf(decision: QuotaDecision): string {
 
 const RATE = { requests_per_minute: 60, burst_size: 2 };
 
-Deno.test("without any limit, and for a use of nothing, no store is asked and no promise is made", () => {
+Deno.test("without any limit, and for a use of nothing, no store is queried and no promise is made", () => {
   const { quotas, asked } = scriptedStore();
   const decision = quotas.admit([scope({}), scope({}, "b")], "call");
   assert(!(decision instanceof Promise));
@@ -46,7 +46,7 @@ Deno.test("without any limit, and for a use of nothing, no store is asked and no
   assertEquals(asked, []);
 });
 
-Deno.test("while the store is away a call is counted in the process with full limits", async () => {
+Deno.test("while the store is unavailable a call is counted in the process with full limits", async () => {
   const store = scriptedStore();
   const { quotas, world } = store;
   const ask = async () => reasonOf(await quotas.admit([scope({ requests: RATE })], world.uuid()));
@@ -62,7 +62,7 @@ Deno.test("while the store is away a call is counted in the process with full li
   await quotas.close();
 });
 
-Deno.test("while the store is away and such calls are refused, the decision is that it is not available", async () => {
+Deno.test("while the store is unavailable and such calls are refused, the decision is that it is not available", async () => {
   const store = scriptedStore("refuse");
   const scopes = [scope({ maxConcurrent: 1 })];
   store.mode = "silent";
@@ -77,7 +77,7 @@ Deno.test("while the store is away and such calls are refused, the decision is t
   await store.quotas.close();
 });
 
-Deno.test("while the store is away a budget counts from the last known sum on, and its sum is sent once", async () => {
+Deno.test("while the store is unavailable a budget counts from the last known sum on, and its sum is sent once", async () => {
   const store = scriptedStore();
   const { quotas, world } = store;
   const other = store.another();
@@ -171,7 +171,7 @@ Deno.test("whatever the store does, in the end each call is counted once", async
   );
 });
 
-Deno.test("tokens that were used while the store was away are taken when it is back, except those that have come back", async () => {
+Deno.test("tokens that were used while the store was unavailable are taken when it is back, except those that have come back", async () => {
   const store = scriptedStore();
   const { quotas, world } = store;
   const limits = scope({ tokensPerMinute: 600 });
@@ -188,7 +188,7 @@ Deno.test("tokens that were used while the store was away are taken when it is b
   await quotas.close();
 });
 
-Deno.test("concurrent calls that end while the store is away are free there as soon as it is back", async () => {
+Deno.test("concurrent calls that end while the store is unavailable are free there as soon as it is back", async () => {
   const store = scriptedStore();
   const { quotas, world } = store;
   const scopes = [scope({ maxConcurrent: 2 })];
@@ -245,7 +245,7 @@ Deno.test("a caller that was refused for its requests is refused without the sto
   assertEquals([reasonOf(await ask()), asked.length], ["admitted", 4]);
 });
 
-Deno.test("changed limits of a refused caller are asked of the store at once", async () => {
+Deno.test("changed limits of a refused caller are sent to the store at once", async () => {
   const store = scriptedStore();
   const ask = async (requests: QuotaLimits["requests"]) =>
     reasonOf(await store.quotas.admit([scope({ requests })], store.world.uuid()));
@@ -270,7 +270,7 @@ Deno.test("refusals for other reasons are not remembered, because another replic
   assertEquals(reasonOf(await store.quotas.admit(scopes, "second")), "admitted");
 });
 
-Deno.test("sums are those of the store with all that was counted here, and fail while it is away", async () => {
+Deno.test("sums are those of the store with all that was counted here, and fail while it is unavailable", async () => {
   const store = scriptedStore();
   const { quotas } = store;
   await quotas.settle("first", [spend(1)]);

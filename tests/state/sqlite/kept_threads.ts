@@ -20,15 +20,15 @@ const idle: KeptThread[] = [];
 export interface ThreadStarter {
   readonly start: StartThread;
   /**
-   * Ends the thread of the store, which is closed. Required before the file is opened again: a thread has the lock
-   * of a closed file until its statements are collected.
+   * Ends the thread of the store, which is closed. Required before the file is opened again: a
+   * thread has the lock of a closed file until its statements are collected.
    */
   end(): void;
 }
 
 /**
- * Returns a starter for a store in a new file. It takes a thread whose store is closed, if there is one: a start
- * takes 35 ms of the processor. The threads end after the last test of the file.
+ * Returns a starter for a store in a new file. It takes a thread whose store is closed, if there is
+ * one: a start takes 35 ms of the processor. The threads end after the last test of the file.
  */
 export function newThreadStarter(): ThreadStarter {
   let used: KeptThread | null = null;

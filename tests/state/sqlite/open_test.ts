@@ -19,7 +19,10 @@ const RECORD_TABLES_REMOVED = [
 ]
   .map((table) => `drop table ${table};`).join("");
 
-/** Statements that create the tables of objects of versions 1 and 2, with those columns that are counted. */
+/**
+ * Statements that create the tables of objects of versions 1 and 2, with those columns that are
+ * counted.
+ */
 const OBJECT_TABLES = `
 create table binding (type text, id text, seq integer, body text, bytes integer, changed integer);
 create table response (key integer primary key, bytes integer);

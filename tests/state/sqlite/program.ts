@@ -5,7 +5,8 @@ import { newRealWorld } from "../../../src/world/real_world.ts";
 import { settingsOf } from "./store.ts";
 
 // A process with a store, for tests of its end and of its permissions. The first argument says what
-// it does, the second one is the path of the database. It prints one line for each thing it has done.
+// it does, the second one is the path of the database. It prints one line for each thing it has
+// done.
 
 /** Bounds that no test reaches. */
 export const ROOMY = { ttlMs: 3_600_000, maxObjects: 1_000_000, maxBytes: 1024 ** 3 };

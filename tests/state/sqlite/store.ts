@@ -61,8 +61,9 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Returns a new folder for a database, in memory where there is one: the database makes the same calls there, and no
- * test waits for the disk at every commit. What a crash leaves on a disk is tested elsewhere.
+ * Returns a new folder for a database, in memory where there is one: the database makes the same
+ * calls there, and no test waits for the disk at every commit. What a crash leaves on a disk is
+ * tested elsewhere.
  */
 export function newMemoryFolder(): Promise<string> {
   return Deno.makeTempDir({ prefix: "switchyard-sqlite-", ...IN_MEMORY });

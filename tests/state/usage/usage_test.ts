@@ -7,7 +7,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import { usageRow } from "../conformance/usage.ts";
 
-/** A store that a test can take away; it counts each batch once. */
+/** A store that a test can make unavailable; it counts each batch once. */
 function switchedUsage() {
   const table = newUsageTable();
   const batches: string[] = [];

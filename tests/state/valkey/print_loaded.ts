@@ -3,7 +3,10 @@ import { openGateway } from "../../../src/cli/gateway_server.ts";
 import { parseConfig } from "../../../src/config/load.ts";
 import { testTerminal } from "../../cli/test_terminal.ts";
 
-/** Opens a gateway with the configuration in the arguments and prints the loaded files of the library. */
+/**
+ * Opens a gateway with the configuration in the arguments and prints the loaded files of the
+ * library.
+ */
 const loaded = parseConfig(Deno.args[0] ?? "", {});
 if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
 const config = { ...loaded.config, server: { ...loaded.config.server, port: 0 } };

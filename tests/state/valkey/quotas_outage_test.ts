@@ -119,7 +119,7 @@ valkeyTest(
 );
 
 valkeyTest(
-  "a server without room for writes is away for quotas, and gets the sums later",
+  "a server without room for writes is unavailable for quotas, and gets the sums later",
   async () => {
     await withReplica(async (server, replica) => {
       await server.command("CONFIG", "SET", "maxmemory", "1");

@@ -49,8 +49,8 @@ interface Step {
 }
 
 /**
- * Rates per minute whose interval is a whole number of microseconds. Then all sums are exact: with others
- * a sum could lie at a limit and be rounded differently in memory and in the script.
+ * Rates per minute whose interval is a whole number of microseconds. Then all sums are exact: with
+ * others a sum could lie at a limit and be rounded differently in memory and in the script.
  */
 function exactRate(max: number): fc.Arbitrary<number> {
   const rates = Array.from({ length: max }, (_rate, at) => at + 1);

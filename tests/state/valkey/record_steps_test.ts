@@ -24,7 +24,9 @@ import { newPrefix } from "./stores.ts";
 
 const server = await sharedValkeyServer();
 
-/** Runs a test with an empty store; `keys` returns the keys of its responses that begin with a text. */
+/**
+ * Runs a test with an empty store; `keys` returns the keys of its responses that begin with a text.
+ */
 async function withRecords(
   bounds: Parameters<typeof testBounds>[0],
   run: (store: RecordStore, start: string) => Promise<void>,

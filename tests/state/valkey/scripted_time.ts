@@ -14,7 +14,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Returns a connection on which the scripts of quotas read the time of a test, in milliseconds,
- * instead of that of the server, in which no bucket expires. Everything else in them stays as it is.
+ * instead of that of the server, in which no bucket expires. Everything else in them stays as it
+ * is.
  */
 export function withScriptedTime(
   connection: ValkeyConnection,

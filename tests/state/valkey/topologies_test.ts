@@ -13,7 +13,9 @@ import { openTestStore } from "./stores.ts";
 
 const OWNER: Owner = { provider: "p", account: "a", origin: null, creator: null };
 
-/** Starts a sentinel that decides alone about the primary on a port. Its configuration is a file. */
+/**
+ * Starts a sentinel that decides alone about the primary on a port. Its configuration is a file.
+ */
 async function startSentinel(primary: number, folder: string): Promise<ValkeyServer> {
   const port = freePort();
   const file = `${folder}/sentinel-${port}.conf`;

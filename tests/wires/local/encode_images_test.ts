@@ -18,7 +18,7 @@ function firstTurn(result: Result<string>): JsonValue | undefined {
   return body.messages[0];
 }
 
-Deno.test("images are sent beside the text, in their order", () => {
+Deno.test("images are sent next to the text, in their order", () => {
   const parts = encodeParts(
     image("data:image/png;base64,QUJD"),
     { type: "text", text: "What" },

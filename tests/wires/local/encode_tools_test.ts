@@ -149,7 +149,7 @@ Deno.test("the one permitted function is sent as the schema of the text, if the 
   );
 });
 
-Deno.test("a JSON format is refused beside tools where nothing is checked, and sent without them", () => {
+Deno.test("a JSON format is refused with tools where nothing is checked, and sent without them", () => {
   const json = { response_format: { type: "json_object" } };
   const unchecked = { verify: false };
   assertFailed(

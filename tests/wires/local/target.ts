@@ -41,7 +41,7 @@ export function encodeText(text: string, written: Written = {}): Result<string> 
   return encodeAs("POST /api/chat", text, localProvider(written));
 }
 
-/** Returns the upstream request body as text for fields beside a message "Hi". */
+/** Returns the upstream request body as text for fields next to a message "Hi". */
 export function encodeFields(fields: Written, written: Written = {}): Result<string> {
   const request = { model: "p/m", messages: [{ role: "user", content: "Hi" }], ...fields };
   return encodeText(JSON.stringify(request), written);

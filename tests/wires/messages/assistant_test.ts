@@ -102,7 +102,9 @@ Deno.test("a reasoning text in the running tool loop without stored thinking is 
   assertFailed(encode(blocks, [[1, stored()]]), "invalid_type", "messages[1].thinking_blocks");
 });
 
-/** Returns the blocks of the first assistant turn: texts as they are, others by thinking or name. */
+/**
+ * Returns the blocks of the first assistant turn: texts as they are, others by thinking or name.
+ */
 function orderIn(request: UpstreamRequest): readonly unknown[] {
   const body = parseJson(request.payload?.text() ?? "");
   assert(isObject(body) && Array.isArray(body.messages));

@@ -23,7 +23,7 @@ function result(tool_use_id: string, content: unknown): Written {
   return { type: "tool_result", tool_use_id, content };
 }
 
-/** Instructions beside one user message. */
+/** Instructions next to one user message. */
 const SYSTEM: readonly [messages: readonly Written[], system: unknown][] = [
   [[{ role: "system", content: " Be brief.\n" }, USER], " Be brief.\n"],
   [[{ role: "developer", content: [text("a"), text(""), text("b")] }, USER], [

@@ -21,7 +21,7 @@ export function encodeText(text: string, written: Written = {}, model = "m"): Re
   return encodeAs("POST /v1/messages", text, provider(written), model);
 }
 
-/** Returns the upstream request for fields beside a message "Hi". */
+/** Returns the upstream request for fields next to a message "Hi". */
 export function encodeFields(fields: Written, written: Written = {}): Result<JsonObject> {
   return encodeRequest({ messages: [{ role: "user", content: "Hi" }], ...fields }, written);
 }

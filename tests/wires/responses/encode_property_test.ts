@@ -69,7 +69,10 @@ const answer = fc.record({
 const conversation = fc.array(fc.oneof(plain, answer), { minLength: 1, maxLength: 6 })
   .map((told) => told.flat());
 
-/** Parses the input of a Responses request independently of the encoder. Returns its content in order. */
+/**
+ * Parses the input of a Responses request independently of the encoder. Returns its content in
+ * order.
+ */
 function readBack(input: JsonValue | undefined): readonly unknown[] {
   assert(Array.isArray(input));
   return input.filter(isObject).map((item) => {

@@ -26,7 +26,7 @@ export function encodeRequest(request: Written, written: Written = {}): Result<J
   return success(body);
 }
 
-/** Returns the upstream request for fields beside a message "Hi". */
+/** Returns the upstream request for fields next to a message "Hi". */
 export function encodeFields(fields: Written, written: Written = {}): Result<JsonObject> {
   return encodeRequest({ messages: [{ role: "user", content: "Hi" }], ...fields }, written);
 }

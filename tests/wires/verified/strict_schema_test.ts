@@ -307,7 +307,10 @@ Deno.test("a property with an empty name is required in an object at any depth",
   assertEquals(problemOf(checkOf(inner), "{}"), "no object of the schema");
 });
 
-/** Names that Ajv 8.20 compares as JSON Schema says: it permits that a nested property "" is missing. */
+/**
+ * Names that Ajv 8.20 compares as JSON Schema says: it permits that a nested property "" is
+ * missing.
+ */
 const propertyName = fc.string({ minLength: 1 }).filter((name) => name !== "__proto__");
 
 const { schema } = fc.letrec<{ readonly schema: JsonObject }>((tie) => ({

@@ -15,8 +15,9 @@ import { newTranslatedCounts } from "./translated.ts";
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
 /**
- * Returns `POST /v1/messages/count_tokens` (Messages API, token counting). Only an upstream that has
- * the model can count, so nothing is estimated: clients that can estimate do so when they are refused.
+ * Returns `POST /v1/messages/count_tokens` (Messages API, token counting). Only an upstream that
+ * has the model can count, so nothing is estimated: clients that can estimate do so when they are
+ * refused.
  */
 export function countTokens(
   matchesAs: readonly [RequestType, ...RequestType[]],

@@ -11,10 +11,14 @@ import { parseResponseDocument } from "../../response_document.ts";
 import type { MessagesRequest } from "../request.ts";
 import { newChatTranslation } from "../translate/to_chat.ts";
 
-/** Fields of a message request that a request to count does not have (Messages API, token counting). */
+/**
+ * Fields of a message request that a request to count does not have (Messages API, token counting).
+ */
 const NOT_COUNTED = ["max_tokens", "stream"];
 
-/** Every message request has a limit. The lowest one that all targets take, because it is not sent. */
+/**
+ * Every message request has a limit. The lowest one that all targets take, because it is not sent.
+ */
 const ANY_LIMIT = "16";
 
 /** Fields that the upstream counts (OpenAI API, Responses, input tokens). */

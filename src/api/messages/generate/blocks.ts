@@ -27,7 +27,10 @@ export interface Blocks {
   heldBytes(): number;
 }
 
-/** Limit of the text of one response that the gateway has to store until a block ends, in characters. */
+/**
+ * Limit of the text of one response that the gateway has to store until a block ends, in
+ * characters.
+ */
 const MAX_STORED_CHARS = 16 * 1024 * 1024;
 
 /** Overhead of one block, counted in addition to its text: objects cost far more. */
@@ -57,8 +60,8 @@ type ToolCall = Extract<StreamEvent, { type: "tool_call" }>;
 
 /**
  * Creates the blocks of one message. Only one block is open at a time, and indices have no gaps: a
- * block ends when the next one begins, a tool call only when its arguments are complete. Until then,
- * or to the end of the stream, later blocks are held back (Messages API, streaming).
+ * block ends when the next one begins, a tool call only when its arguments are complete. Until
+ * then, or to the end of the stream, later blocks are held back (Messages API, streaming).
  */
 export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Blocks {
   const blocks: Block[] = [];
@@ -109,7 +112,10 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
     }
   }
 
-  /** Takes a signed or redacted block of the upstream; its text may have arrived as reasoning before. */
+  /**
+   * Takes a signed or redacted block of the upstream; its text may have arrived as reasoning
+   * before.
+   */
   function addSigned(value: JsonObject): Result<readonly MessageEvent[]> {
     if (value.type !== "thinking") {
       const redacted = begin("redacted", value);

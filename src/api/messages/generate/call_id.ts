@@ -5,9 +5,9 @@ import { toolId } from "../../../wires/messages/ids.ts";
 export const CALL_ID_PREFIX = "toolu_";
 
 /**
- * Returns the ID of a tool call for the client: the upstream's, if the Messages API accepts it, else
- * a value that is derived from it. A call without an ID gets `toolu_` and 24 hexadecimal digits,
- * derived from the message and the number of the call, so that it is unique.
+ * Returns the ID of a tool call for the client: the upstream's, if the Messages API accepts it,
+ * else a value that is derived from it. A call without an ID gets `toolu_` and 24 hexadecimal
+ * digits, derived from the message and the number of the call, so that it is unique.
  */
 export function callId(given: string, message: string, number: number): string {
   if (given !== "") return toolId(given);

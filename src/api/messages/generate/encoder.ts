@@ -18,8 +18,8 @@ const PING: StreamRecord = { event: "ping", data: '{"type":"ping"}', raw: null }
 
 /**
  * Creates the encoder of a Messages stream (Messages API, streaming). The stream ends with
- * `message_stop`, or with exactly one `error` record: clients take a stream that ends silently for a
- * complete response.
+ * `message_stop`, or with exactly one `error` record: clients take a stream that ends silently for
+ * a complete response.
  */
 export function newMessageEncoder(labels: MessageLabels): EventEncoder {
   const events = newMessageEvents(labels);
@@ -52,8 +52,8 @@ export function newMessageEncoder(labels: MessageLabels): EventEncoder {
 }
 
 /**
- * Returns the message of a complete list of events: the sum of the records of the same response as a
- * stream, with thinking first, then text, then calls. Fails like the stream encoder.
+ * Returns the message of a complete list of events: the sum of the records of the same response as
+ * a stream, with thinking first, then text, then calls. Fails like the stream encoder.
  */
 export function encodeMessage(
   events: readonly StreamEvent[],
@@ -76,7 +76,9 @@ function records(events: Result<readonly MessageEvent[]>): Result<readonly Strea
   return events.ok ? success(events.value.map(recordOf)) : events;
 }
 
-/** Returns an event as a record. SDKs skip records without an event line (Messages API, streaming). */
+/**
+ * Returns an event as a record. SDKs skip records without an event line (Messages API, streaming).
+ */
 function recordOf(event: MessageEvent): StreamRecord {
   return { event: event.type, data: JSON.stringify(event), raw: null };
 }

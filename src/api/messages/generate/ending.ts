@@ -11,7 +11,10 @@ export interface Ending {
   readonly refusal: string;
 }
 
-/** Returns the `stop_reason`, `stop_sequence` and `stop_details` of a message (Messages API, stop reasons). */
+/**
+ * Returns the `stop_reason`, `stop_sequence` and `stop_details` of a message (Messages API, stop
+ * reasons).
+ */
 export function stopFields({ reason, stopText, hasCalls, refusal }: Ending): JsonObject {
   const isRefused = reason === "content_filter" || refusal !== "";
   const isStopped = !isRefused && !hasCalls && stopText !== null;
@@ -33,8 +36,8 @@ function stopReason(reason: FinishReason, hasCalls: boolean): string {
 const TIERS: Readonly<Record<string, string>> = { default: "standard", priority: "priority" };
 
 /**
- * Returns token counts as the `usage` of a message. The three input counts never overlap: their sum is
- * the prompt. A count that the upstream has not sent is zero, because the API has no null.
+ * Returns token counts as the `usage` of a message. The three input counts never overlap: their sum
+ * is the prompt. A count that the upstream has not sent is zero, because the API has no null.
  */
 export function messageUsage(usage: Usage | null): JsonObject {
   const { input = 0, output = 0, cached = 0, cacheWrite = 0, reasoning = 0 } = usage ?? {};

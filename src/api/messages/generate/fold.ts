@@ -22,8 +22,9 @@ interface Folded {
 }
 
 /**
- * Returns the message that is the sum of the events of a complete stream. A call whose arguments the
- * token limit has cut is left out. Fails on arguments that are too large to be parsed, or nested too deeply to be encoded.
+ * Returns the message that is the sum of the events of a complete stream. A call whose arguments
+ * the token limit has cut is left out. Fails on arguments that are too large to be parsed, or
+ * nested too deeply to be encoded.
  */
 export function foldMessage(events: readonly MessageEvent[]): Result<JsonObject> {
   const folded: Folded[] = [];

@@ -1,6 +1,9 @@
 /** Fields of a generated message that stay the same from its first record to its last. */
 export interface MessageLabels {
-  /** `msg_` and 32 hexadecimal digits, new for each response: clients take equal IDs for one message. */
+  /**
+   * `msg_` and 32 hexadecimal digits, new for each response: clients take equal IDs for one
+   * message.
+   */
   readonly id: string;
   /** ID of the call, which an error record repeats. */
   readonly requestId: string;
@@ -8,7 +11,10 @@ export interface MessageLabels {
   readonly model: string;
   /** Whether thinking is sent as text and seal, as a seal only, or not at all. */
   readonly thinking: "shown" | "sealed" | "hidden";
-  /** True if the upstream encrypts its reasoning, which is then stored for the client's next request. */
+  /**
+   * True if the upstream encrypts its reasoning, which is then stored for the client's next
+   * request.
+   */
   readonly storesReasoning: boolean;
   /** Returns the client's name of a tool for the name that the upstream uses. */
   toolName(name: string): string;

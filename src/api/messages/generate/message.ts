@@ -7,7 +7,10 @@ import { callId } from "./call_id.ts";
 import { messageUsage, stopFields } from "./ending.ts";
 import type { MessageLabels } from "./labels.ts";
 
-/** Translation of the events of one response into events of a message, for streams and whole responses. */
+/**
+ * Translation of the events of one response into events of a message, for streams and whole
+ * responses.
+ */
 export interface MessageEvents {
   push(event: StreamEvent): Result<readonly MessageEvent[]>;
   /** Returns the last events of a complete message. Fails if the upstream sent no finish reason. */
@@ -106,8 +109,8 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
 }
 
 /**
- * True if the model has begun to answer with this event. Thinking that is hidden from the client counts
- * too: it may take longer than a client waits for the first byte.
+ * True if the model has begun to answer with this event. Thinking that is hidden from the client
+ * counts too: it may take longer than a client waits for the first byte.
  */
 function hasContent(event: StreamEvent): boolean {
   switch (event.type) {

@@ -45,7 +45,7 @@ export function relayedBody(
 
 /**
  * Returns the sampling defaults of a provider for a request in this version of the API. None where
- * the API would refuse them: in newer versions, and beside thinking.
+ * the API would refuse them: in newer versions, and with thinking.
  */
 export function relayedDefaults(
   value: JsonObject,
@@ -53,7 +53,8 @@ export function relayedDefaults(
   settings: Parameters<typeof samplingDefaults>[1],
 ): readonly Entry[] {
   const thinks = isObject(value.thinking) && THINKS.includes(value.thinking.type);
-  // The order of dates is that of their text. Any other text has the behaviour of the first version.
+  // The order of dates is that of their text. Any other text has the behaviour of the first
+  // version.
   const isNew = DATE.test(version) && version >= FIRST_WITHOUT_SAMPLING;
   if (thinks || isNew) return [];
   return samplingDefaults(value, settings);

@@ -11,8 +11,9 @@ import { newMessageRelay } from "./relay_stream.ts";
 import { type SealedBlocks, sealedBlocks, sealedPaths } from "./sealed_blocks.ts";
 
 /**
- * Returns a function that prepares a request for targets with the same API. The client's own document
- * is sent: nothing in it is checked, so that fields which the gateway does not know reach the upstream.
+ * Returns a function that prepares a request for targets with the same API. The client's own
+ * document is sent: nothing in it is checked, so that fields which the gateway does not know reach
+ * the upstream.
  */
 export function newRelayedCandidates(
   { headers, id }: Call,

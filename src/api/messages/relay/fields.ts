@@ -4,8 +4,8 @@ import { exact, exactBut, type Treatment } from "../../../prompt/field_table.ts"
 const THINKING = exactBut("a block that the gateway made is cut out and lossy");
 
 /**
- * Returns the treatment of a request field by a target with the Messages API, which gets the client's
- * own text.
+ * Returns the treatment of a request field by a target with the Messages API, which gets the
+ * client's own text.
  */
 export function relayedTreatment(path: string): Treatment {
   return path.startsWith("messages[assistant].content[thinking].") ? THINKING : exact;

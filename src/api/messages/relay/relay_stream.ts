@@ -9,10 +9,10 @@ import { eventData, eventType } from "./event.ts";
 
 /**
  * Creates the relay of a Messages stream: every record keeps its bytes. Records are held until the
- * first `content_block_start` or `message_delta`; a stream that fails or ends before that is a failed
- * attempt. The first `message_stop` ends the stream, and so does an `error` event of the upstream,
- * which is sent as it is unless it holds one of the `secrets` of the provider. Indexes, order and
- * unknown events are not checked (Messages API, streaming).
+ * first `content_block_start` or `message_delta`; a stream that fails or ends before that is a
+ * failed attempt. The first `message_stop` ends the stream, and so does an `error` event of the
+ * upstream, which is sent as it is unless it holds one of the `secrets` of the provider. Indexes,
+ * order and unknown events are not checked (Messages API, streaming).
  */
 export function newMessageRelay(
   requestId: string,

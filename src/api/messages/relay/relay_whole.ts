@@ -9,8 +9,8 @@ import { parseUsage } from "../../../wires/messages/response.ts";
 
 /**
  * Relays a whole message with its own bytes and headers. An error under status 200 is the fault of
- * the status that belongs to it; any other body that is no message is a fault too. Token counts that
- * cannot be read are not counted.
+ * the status that belongs to it; any other body that is no message is a fault too. Token counts
+ * that cannot be read are not counted.
  */
 export function relayWhole(
   answer: UpstreamResponse,

@@ -3,7 +3,9 @@ import { pushAll } from "../../../core/push_all.ts";
 import { type Edit, parseElements, parseMembers, removeElements } from "../../../formats/edit.ts";
 import { isSealed } from "../../sealed_thinking.ts";
 
-/** Thinking blocks of one message that this gateway made out of the response of another upstream. */
+/**
+ * Thinking blocks of one message that this gateway made out of the response of another upstream.
+ */
 export interface SealedBlocks {
   /** Index of the message. */
   readonly message: number;

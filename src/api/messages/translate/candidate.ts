@@ -21,9 +21,9 @@ import type { MessagesRequest } from "../request.ts";
 import { newChatTranslation, type TranslatedRequest } from "./to_chat.ts";
 
 /**
- * Returns the preparation of a request for targets with another protocol. Targets with the Responses
- * API get the stored encrypted reasoning of earlier tool calls, which no block of a client can hold; a
- * pool of keys uses the account of that reasoning first.
+ * Returns the preparation of a request for targets with another protocol. Targets with the
+ * Responses API get the stored encrypted reasoning of earlier tool calls, which no block of a
+ * client can hold; a pool of keys uses the account of that reasoning first.
  */
 export async function translatedCandidates(
   call: Call,

@@ -13,7 +13,10 @@ export function newField(key: string, value: JsonValue): ChatField {
   return { key, value, text: JSON.stringify(value) };
 }
 
-/** Returns a field whose text is a part of the client's document, such as a number as it was written. */
+/**
+ * Returns a field whose text is a part of the client's document, such as a number as it was
+ * written.
+ */
 export function copiedField(key: string, value: JsonValue, text: string): ChatField {
   return { key, value, text };
 }

@@ -25,7 +25,10 @@ export function textPart(text: string): JsonObject {
   return { type: "text", text };
 }
 
-/** Returns parts as the content of a Chat message: a single text is a string, which every server takes. */
+/**
+ * Returns parts as the content of a Chat message: a single text is a string, which every server
+ * takes.
+ */
 export function chatContent(parts: readonly PlacedPart[]): PlacedContent {
   const partsAt = parts.map(({ at }) => at);
   const [first] = parts;
@@ -35,7 +38,9 @@ export function chatContent(parts: readonly PlacedPart[]): PlacedContent {
   return { content: parts.map((one) => one.part), partsAt };
 }
 
-/** Returns the blocks of a content that is a text or an array; `path` is the path of the content. */
+/**
+ * Returns the blocks of a content that is a text or an array; `path` is the path of the content.
+ */
 export function contentBlocks(content: Optional, path: string): Result<readonly JsonObject[]> {
   if (typeof content === "string") return success([{ type: "text", text: content }]);
   if (!Array.isArray(content)) return wrongType(content, path, "a valid string or list");

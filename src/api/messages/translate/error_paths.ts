@@ -51,8 +51,8 @@ export function clientPath(path: string, origins: Origins): string {
 }
 
 /**
- * Chat fields of a response format that the translation writes itself: the Messages API has only the
- * schema, so that the client loses nothing with them.
+ * Chat fields of a response format that the translation writes itself: the Messages API has only
+ * the schema, so that the client loses nothing with them.
  */
 const OWN_FIELDS: readonly string[] = [
   "response_format.json_schema.name",
@@ -63,8 +63,8 @@ const OWN_FIELDS: readonly string[] = [
 const OUTER_TYPE = /^(messages\.\d+\.content\.\d+)\.tool_result(?=\.)/;
 
 /**
- * Returns the client's paths of the fields that the wire carries only in part. They name members only,
- * whereas a refusal also names the type of a block, as the vendor does.
+ * Returns the client's paths of the fields that the wire carries only in part. They name members
+ * only, whereas a refusal also names the type of a block, as the vendor does.
  */
 export function lossyPaths(paths: readonly string[], origins: Origins): readonly string[] {
   return paths.filter((path) => !OWN_FIELDS.includes(path)).map((path) =>
@@ -97,7 +97,9 @@ function callMember(inside: string): string {
   return inside.startsWith(".function.name") ? ".name" : inside === ".id" ? ".id" : "";
 }
 
-/** Returns the member of a block: its source for a wrong value, its type for one that is not taken. */
+/**
+ * Returns the member of a block: its source for a wrong value, its type for one that is not taken.
+ */
 function partMember(inside: string): string {
   if (inside === ".image_url.url") return ".source.data";
   if (inside.startsWith(".image_url")) return ".image";

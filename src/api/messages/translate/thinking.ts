@@ -21,7 +21,7 @@ interface RequestedThinking {
 /** Thinking and effort of a request for one target. */
 export interface Thinking {
   readonly fields: readonly ChatField[];
-  /** True if a local runtime is asked to think without a level of effort. */
+  /** True if a local runtime must think without a level of effort. */
   readonly thinks: boolean;
   /** How the thinking of the upstream is sent to the client. */
   readonly shown: MessageLabels["thinking"];

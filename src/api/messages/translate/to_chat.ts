@@ -47,8 +47,8 @@ export interface ChatTranslation {
    */
   translate(target: Target): Result<TranslatedRequest>;
   /**
-   * Returns the Chat messages for a protocol if the route leaves out hosted tools of these types; none
-   * if the request is refused.
+   * Returns the Chat messages for a protocol if the route leaves out hosted tools of these types;
+   * none if the request is refused.
    */
   messages(wire: WireName, omitTools: readonly string[]): readonly JsonObject[];
 }

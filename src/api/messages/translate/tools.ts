@@ -41,8 +41,8 @@ export function upstreamName(name: string, wire: WireName): string {
 }
 
 /**
- * Translates `tools` (Messages API, tool use). Only tools that the client runs have a counterpart; the
- * hosted ones of the types in `omitted` are left out and lossy.
+ * Translates `tools` (Messages API, tool use). Only tools that the client runs have a counterpart;
+ * the hosted ones of the types in `omitted` are left out and lossy.
  */
 export function declaredTools(
   { text, value, members }: JsonDocument,
@@ -164,7 +164,10 @@ export function sentTools(
   ];
 }
 
-/** Returns the `tools` of the Chat request; none if no tool is sent, because servers refuse an empty list. */
+/**
+ * Returns the `tools` of the Chat request; none if no tool is sent, because servers refuse an empty
+ * list.
+ */
 export function toolsField(tools: readonly DeclaredTool[]): readonly ChatField[] {
   if (tools.length === 0) return [];
   const text = `[${tools.map((tool) => tool.text).join(",")}]`;

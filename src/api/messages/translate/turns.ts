@@ -153,7 +153,10 @@ function systemTurn(parts: readonly PlacedPart[], at: string): PlacedMessage {
   return { message: { role: "system", content }, at, partsAt, callsAt: [] };
 }
 
-/** Returns the refusal of a last message that the model shall continue: a Chat server begins a new one. */
+/**
+ * Returns the refusal of a last message that the model shall continue: a Chat server begins a new
+ * one.
+ */
 function prefillProblem(last: unknown, index: number): Failed | null {
   return isObject(last) && last.role === "assistant"
     ? unsupported(`messages.${index}`, SENTENCES.prefill)

@@ -42,7 +42,9 @@ export interface WholeResponse {
 /** Memory limit of one translated response, in bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
-/** Overhead of one item or part in bytes, counted in addition to its text: objects cost far more. */
+/**
+ * Overhead of one item or part in bytes, counted in addition to its text: objects cost far more.
+ */
 const PIECE_OVERHEAD_BYTES = 1024;
 const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added"];
 
@@ -152,7 +154,8 @@ export function newResponseEncoder(
     resource = ended;
     beforeTerminal = sequence;
     const terminal = { type: `response.${status}`, response: resource };
-    // Sequence numbers follow the order of records: the first two may be sent with the terminal event.
+    // Sequence numbers follow the order of records: the first two may be sent with the terminal
+    // event.
     return success([...begin(), ...last.map(record), record(terminal)]);
   }
 

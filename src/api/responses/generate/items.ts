@@ -24,7 +24,9 @@ export interface CalledFunction {
   readonly namespace?: string;
 }
 
-/** Creates a message item; `textBefore` is the length of the response text before it, in characters. */
+/**
+ * Creates a message item; `textBefore` is the length of the response text before it, in characters.
+ */
 export function newMessageItem(place: ItemPosition, textBefore: number): OutputItem {
   const content = newContent(place, textBefore);
   return {
@@ -42,9 +44,9 @@ export function newMessageItem(place: ItemPosition, textBefore: number): OutputI
 }
 
 /**
- * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are sent
- * complete in `encrypted_content`, so that clients can send them back. If the upstream signs nothing
- * (`isSigned` is false), the text is sent there: some clients send only this member back.
+ * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are
+ * sent complete in `encrypted_content`, so that clients can send them back. If the upstream signs
+ * nothing (`isSigned` is false), the text is sent there: some clients send only this member back.
  */
 export function newReasoningItem(place: ItemPosition, isSigned: boolean): OutputItem {
   const content = newContent(place);

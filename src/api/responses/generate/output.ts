@@ -30,8 +30,8 @@ export interface Output {
   /** Returns the output events for one event of the model; none if the event has no content. */
   push(event: StreamEvent): Result<readonly OutputEvent[]>;
   /**
-   * Ends every item. The last item and calls with incomplete arguments get `status`; every other item
-   * is `completed`. A completed response without output gets one empty message.
+   * Ends every item. The last item and calls with incomplete arguments get `status`; every other
+   * item is `completed`. A completed response without output gets one empty message.
    */
   end(status: ItemStatus): readonly OutputEvent[];
   /** Returns the items that have been announced to the client. */
@@ -49,9 +49,9 @@ interface Entry {
 }
 
 /**
- * Creates the output of one response. Only one item is open at a time: an item ends when the next one
- * begins, a tool call only when its arguments are complete. Until then, or to the end of the stream,
- * the events of later items are buffered.
+ * Creates the output of one response. Only one item is open at a time: an item ends when the next
+ * one begins, a tool call only when its arguments are complete. Until then, or to the end of the
+ * stream, the events of later items are buffered.
  */
 export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Output {
   const entries: Entry[] = [];

@@ -18,7 +18,9 @@ export type PartKind = "output_text" | "refusal" | "reasoning_text";
 export interface Content {
   /** Appends to the open part of that kind; an open part of another kind is closed first. */
   append(kind: PartKind, delta: string): readonly OutputEvent[];
-  /** Adds an annotation to the open text part; ignored without such a part or if it is no citation. */
+  /**
+   * Adds an annotation to the open text part; ignored without such a part or if it is no citation.
+   */
   annotate(annotation: JsonObject): readonly OutputEvent[];
   /** Closes the open part. */
   close(): readonly OutputEvent[];
@@ -42,9 +44,9 @@ interface Part {
 }
 
 /**
- * Creates the content of an item. `textBefore` is the length of the response text before this item, in
- * characters: upstream annotations count from the start of the response, but generated annotations
- * count from the start of their part.
+ * Creates the content of an item. `textBefore` is the length of the response text before this item,
+ * in characters: upstream annotations count from the start of the response, but generated
+ * annotations count from the start of their part.
  */
 export function newContent({ id, index }: ItemPosition, textBefore = 0): Content {
   const parts: Part[] = [];
@@ -105,7 +107,10 @@ function valueOf({ kind, text, annotations }: Part): JsonObject {
   return kind === "output_text" ? { ...part, annotations: [...annotations], logprobs: [] } : part;
 }
 
-/** Returns a web citation of Chat Completions in flat form, relative to `start`; null for any other type. */
+/**
+ * Returns a web citation of Chat Completions in flat form, relative to `start`; null for any other
+ * type.
+ */
 function flatAnnotation(
   { type, url_citation: cited }: JsonObject,
   start: number,

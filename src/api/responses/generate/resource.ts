@@ -107,7 +107,10 @@ function echoText(option: JsonValue | undefined): JsonObject {
   return { format: text.format ?? { type: "text" }, ...verbosity !== null && { verbosity } };
 }
 
-/** Returns a tool with all optional members of a function, which clients read; `strict` defaults to false. */
+/**
+ * Returns a tool with all optional members of a function, which clients read; `strict` defaults to
+ * false.
+ */
 function echoTool(tool: JsonValue): JsonValue {
   if (!isObject(tool)) return tool;
   if (tool.type === "namespace" && Array.isArray(tool.tools)) {
@@ -123,8 +126,8 @@ function echoTool(tool: JsonValue): JsonValue {
 }
 
 /**
- * Returns token counts as the `usage` of a Response, always with details; null if a count is unknown,
- * because the object has no notation for that.
+ * Returns token counts as the `usage` of a Response, always with details; null if a count is
+ * unknown, because the object has no notation for that.
  */
 function encodeUsage(usage: Usage | null): JsonObject | null {
   if (usage === null || usage.unknown !== undefined) return null;

@@ -104,7 +104,10 @@ function undeclaredProblem(
   return path === null ? null : undeclared(`${path}.type`, provider, "hosted_tools");
 }
 
-/** Returns the path of the first upstream tool whose type is not in `listed` and that is sent; null if none. */
+/**
+ * Returns the path of the first upstream tool whose type is not in `listed` and that is sent; null
+ * if none.
+ */
 function unlistedTool(
   tools: JsonObject[string],
   listed: readonly string[],

@@ -41,8 +41,8 @@ const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
  * Parses the event of a record with data: one JSON object with a type and an exact sequence number.
- * An `error` event holds the provider's error (Responses API, streaming). An error without a type or
- * sequence number fails with the provider's error.
+ * An `error` event holds the provider's error (Responses API, streaming). An error without a type
+ * or sequence number fails with the provider's error.
  */
 export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEvent> {
   if (data === "[DONE]") return malformed("the end of its stream before a terminal event");
@@ -64,8 +64,8 @@ export function parseEvent({ event: name, data }: StreamRecord): Result<NativeEv
 }
 
 /**
- * True if the Response object repeats a key. Its ID is stored with an owner, so no parser may read a
- * different ID from the same bytes.
+ * True if the Response object repeats a key. Its ID is stored with an owner, so no parser may read
+ * a different ID from the same bytes.
  */
 function repeatsKey({ text, members }: JsonDocument, response: JsonObject): boolean {
   const start = members.find(({ key }) => key === "response")?.start;
@@ -111,8 +111,8 @@ export function identityAfter(
 }
 
 /**
- * Returns the Response object of a terminal event; null for every other event. Fails if record name,
- * event type and response status contradict each other.
+ * Returns the Response object of a terminal event; null for every other event. Fails if record
+ * name, event type and response status contradict each other.
  */
 export function parseTerminal({ type, name, response }: NativeEvent): Result<JsonObject | null> {
   const statuses = TERMINALS.get(type);

@@ -120,7 +120,10 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
   };
 }
 
-/** Returns the fields of the stream's last Response object except nulls, for which clients need defaults. */
+/**
+ * Returns the fields of the stream's last Response object except nulls, for which clients need
+ * defaults.
+ */
 function parseKnownFields(lastEvent: string | null): JsonObject {
   const event: JsonValue | undefined = lastEvent === null ? undefined : parseExact(lastEvent);
   const response = isObject(event) ? event.response : undefined;

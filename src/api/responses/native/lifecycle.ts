@@ -76,7 +76,10 @@ export const inputItems: Operation = {
     }),
 };
 
-/** True if the upstream confirms the deletion; the object type has two notations (OpenAI API, Responses). */
+/**
+ * True if the upstream confirms the deletion; the object type has two notations (OpenAI API,
+ * Responses).
+ */
 function isGone(resource: JsonObject, id: string): boolean {
   return isDeleted(resource, "response", id) || isDeleted(resource, "response.deleted", id);
 }

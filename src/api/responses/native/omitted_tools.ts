@@ -23,7 +23,9 @@ export function omittedTools(
   }));
 }
 
-/** Returns the refusal of a choice that names a tool which is left out; null for any other choice. */
+/**
+ * Returns the refusal of a choice that names a tool which is left out; null for any other choice.
+ */
 export function omittedChoiceProblem(
   { tools, tool_choice: choice }: JsonObject,
   omitted: OmittedTools,

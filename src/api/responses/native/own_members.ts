@@ -1,7 +1,10 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import { changeMembers, type Edit, type Entry, parseMembers } from "../../../formats/edit.ts";
 
-/** Members of a provider's Response objects that say what the gateway does, not what the provider does. */
+/**
+ * Members of a provider's Response objects that say what the gateway does, not what the provider
+ * does.
+ */
 export interface OwnMembers {
   /** ID of the local conversation to set; null leaves the member unchanged. */
   readonly conversation: string | null;
@@ -23,8 +26,8 @@ export function ownMembers(
 }
 
 /**
- * Returns the edits of a JSON text that set these members in the Response object that begins at `start`. The
- * text must be valid JSON.
+ * Returns the edits of a JSON text that set these members in the Response object that begins at
+ * `start`. The text must be valid JSON.
  */
 export function memberEdits(
   text: string,

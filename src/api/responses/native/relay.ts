@@ -29,7 +29,10 @@ export interface NativeOptions extends OwnMembers {
   unix(): number;
   /** Model name for a failure of a stream that has not sent one. */
   readonly model: string;
-  /** True if clients treat an `error` event as the end of the stream: only the terminal is sent then. */
+  /**
+   * True if clients treat an `error` event as the end of the stream: only the terminal is sent
+   * then.
+   */
   readonly hidesErrors?: boolean;
 }
 
@@ -45,11 +48,11 @@ interface HeldError {
 }
 
 /**
- * Creates the relay of a native Responses stream. It checks every event, and changes a record's bytes
- * only to set the gateway's own members. Comments and keep-alives are buffered until the first event. An
- * `error` event is buffered until the provider's own `response.failed`; without that, or before the
- * first event, the stream fails. A stream has one response ID, ascending sequence numbers and one
- * terminal event, after which everything is ignored.
+ * Creates the relay of a native Responses stream. It checks every event, and changes a record's
+ * bytes only to set the gateway's own members. Comments and keep-alives are buffered until the
+ * first event. An `error` event is buffered until the provider's own `response.failed`; without
+ * that, or before the first event, the stream fails. A stream has one response ID, ascending
+ * sequence numbers and one terminal event, after which everything is ignored.
  */
 export function newNativeRelay(options: NativeOptions): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
@@ -151,7 +154,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     return success(undefined);
   }
 
-  /** Returns the Response object with the delivered items if a provider omits `output` at the end. */
+  /**
+   * Returns the Response object with the delivered items if a provider omits `output` at the end.
+   */
   function withOutput(resource: JsonObject): JsonObject {
     if ((resource.output ?? null) !== null) return resource;
     return { ...resource, output: parseExact(items.text()) ?? [] };
@@ -183,7 +188,10 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
   };
 }
 
-/** Returns the token counts of an event's Response object; null if absent or invalid (only a terminal event fails). */
+/**
+ * Returns the token counts of an event's Response object; null if absent or invalid (only a
+ * terminal event fails).
+ */
 function parseUsage({ response }: NativeEvent): Usage | null {
   const counted = response === null ? success(null) : parseResponseUsage(response);
   return counted.ok ? counted.value : null;

@@ -14,8 +14,9 @@ import { unknownPrevious } from "../state/resolve_continuation.ts";
 import { warmUp } from "./warm_up.ts";
 
 /**
- * Creates the session of one WebSocket. It holds only the last response, so that the next request can
- * continue it even with `store: false`. A failed continuation also drops the response it continued.
+ * Creates the session of one WebSocket. It holds only the last response, so that the next request
+ * can continue it even with `store: false`. A failed continuation also drops the response it
+ * continued.
  */
 export function newResponsesSession(maxItems: number, hold: HoldState): Session {
   let last: SocketContinuation | null = null;
@@ -39,7 +40,7 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
   ): Promise<Result<Continuation>> {
     if (last === null || last.id !== id || !isVisible(call, lastCaller)) return unknownPrevious();
     const { continuation, isStored } = last;
-    // A dialogue that is not stored goes on while the store is away.
+    // A dialogue that is not stored goes on while the store is unavailable.
     const found = isStored ? await call.state.objects.responses.findBinding(id) : success(null);
     if (!found.ok) return found;
     if (isHidden(call, found.value)) return unknownPrevious();

@@ -18,7 +18,10 @@ export interface SocketContinuation {
   readonly id: string;
   /** True if the state store may have the response or its owner. */
   readonly isStored: boolean;
-  /** Null if the items exceed the memory limit of a socket, or were dropped: the response cannot be continued. */
+  /**
+   * Null if the items exceed the memory limit of a socket, or were dropped: the response cannot be
+   * continued.
+   */
   readonly continuation: Continuation | null;
   /** Bytes of the items. */
   readonly bytes: number;
@@ -83,7 +86,9 @@ interface ItemsOfResponse {
   readonly output: readonly JsonObject[];
 }
 
-/** Returns the continuation from items that the gateway has; null if a provider has earlier items. */
+/**
+ * Returns the continuation from items that the gateway has; null if a provider has earlier items.
+ */
 export function continuationFromItems(
   call: Call,
   response: Pick<SocketContinuation, "id" | "isStored">,
@@ -106,7 +111,8 @@ export function continuationFromItems(
       return { ...response, continuation: isTooLarge ? null : next, bytes };
     }
     case "upstream_conversation":
-      // The earlier items are in the provider's conversation, and a response ID does not restore them.
+      // The earlier items are in the provider's conversation, and a response ID does not restore
+      // them.
       return null;
   }
 }

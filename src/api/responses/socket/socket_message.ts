@@ -23,12 +23,15 @@ const MESSAGE_FIELDS = ["type", "generate", "stream_id", "event_id", "response"]
 /** Maximum length of a `stream_id` in characters: every event of its stream repeats it. */
 const MAX_STREAM_ID_CHARS = 256;
 
-/** Maximum length of the `stream_id` of a refused message. It may wait for turns whose memory is counted. */
+/**
+ * Maximum length of the `stream_id` of a refused message. It may wait for turns whose memory is
+ * counted.
+ */
 const MAX_ECHOED_CHARS = 1_024;
 
 /**
- * Returns the `stream_id` of a message; null if absent or too long, as the refusal of its message waits with it
- * for the turns before. Every event in reply repeats it.
+ * Returns the `stream_id` of a message; null if absent or too long, as the refusal of its message
+ * waits with it for the turns before. Every event in reply repeats it.
  */
 export function findStreamId(message: JsonValue | undefined): string | null {
   const streamId = isObject(message) ? streamIdOf(message) : null;

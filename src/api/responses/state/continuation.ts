@@ -76,7 +76,9 @@ export function localConversation(continuation: Continuation): string | null {
   }
 }
 
-/** Returns whether the gateway has all items before the new ones, so that it can store the whole. */
+/**
+ * Returns whether the gateway has all items before the new ones, so that it can store the whole.
+ */
 export function isHistoryComplete(continuation: Continuation): boolean {
   switch (continuation.kind) {
     case "none":

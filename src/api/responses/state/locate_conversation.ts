@@ -15,9 +15,9 @@ export type ConversationPlace =
   };
 
 /**
- * Finds the storage place of a conversation. A stored upstream owner comes first, then the gateway's
- * own store, then the provider that the client names. Refuses with `conversation_not_found` if the
- * client names none.
+ * Finds the storage place of a conversation. A stored upstream owner comes first, then the
+ * gateway's own store, then the provider that the client names. Refuses with
+ * `conversation_not_found` if the client names none.
  */
 export async function locateConversation(
   call: Call,

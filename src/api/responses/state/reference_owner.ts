@@ -9,9 +9,9 @@ import { refuseUnstoredPrevious } from "./without_store.ts";
 import { parseReferences, referencesProblem } from "../request.ts";
 
 /**
- * Returns the place of the object of `previous_response_id` or `conversation`, where the
- * upstream can resolve the ID; null without such a reference. Refuses an object with unknown owner, an object
- * of another provider than `named`, and an object that only the gateway stores.
+ * Returns the place of the object of `previous_response_id` or `conversation`, where the upstream
+ * can resolve the ID; null without such a reference. Refuses an object with unknown owner, an
+ * object of another provider than `named`, and an object that only the gateway stores.
  */
 export async function findReferenceOwner(
   call: Call,

@@ -10,8 +10,8 @@ import type { ResponsesRequest } from "../request.ts";
 import type { HistoryItem } from "../history_item.ts";
 
 /**
- * Returns the new items of a request, with references replaced by their stored items. A reference to
- * an item of the history is left out. A reference to an unknown item stays, with its refusal in
+ * Returns the new items of a request, with references replaced by their stored items. A reference
+ * to an item of the history is left out. A reference to an unknown item stays, with its refusal in
  * `missing`. Fails if only another client has the item, and if the gateway stores no items.
  */
 export async function resolveReferences(
@@ -45,9 +45,9 @@ export async function resolveReferences(
 }
 
 /**
- * Returns the refusal of the first reference to an item that only another client has, or of the first one
- * at a gateway that stores no items; null if none.
- * Fails also if the items cannot be looked up.
+ * Returns the refusal of the first reference to an item that only another client has, or of the
+ * first one at a gateway that stores no items; null if none. Fails also if the items cannot be
+ * looked up.
  */
 export async function hiddenItemProblem(
   call: Call,
@@ -85,7 +85,9 @@ interface StoredItems {
 
 const NO_ITEMS: StoredItems = { known: new Map(), hidden: new Set() };
 
-/** Finds the stored items with these IDs; a later item of the caller replaces one with the same ID. */
+/**
+ * Finds the stored items with these IDs; a later item of the caller replaces one with the same ID.
+ */
 async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<StoredItems>> {
   if (ids.size === 0 || call.state.objects.storesNothing) return success(NO_ITEMS);
   const { conversations, responses } = call.state.objects;

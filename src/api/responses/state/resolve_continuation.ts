@@ -35,7 +35,10 @@ export type ResolvePrevious = (
   provider: string | null,
 ) => Promise<Result<Continuation>>;
 
-/** Resolves all references of a create request. Refuses a reference to an object that does not exist. */
+/**
+ * Resolves all references of a create request. Refuses a reference to an object that does not
+ * exist.
+ */
 export async function resolveContinuation(
   call: Call,
   request: ResponsesRequest,
@@ -162,8 +165,8 @@ async function findConversation(
 }
 
 /**
- * Returns the refusal of new items that do not fit into a conversation, as far as that is known before
- * the call; null if there is room for them and at least one output item.
+ * Returns the refusal of new items that do not fit into a conversation, as far as that is known
+ * before the call; null if there is room for them and at least one output item.
  */
 function roomProblem(
   { state }: Call,

@@ -17,8 +17,8 @@ import type { FinishedResponse } from "../creation.ts";
 import { storedInput } from "./stored_input.ts";
 
 /**
- * Stores a finished response with its owner unless the request has `store: false`; only the owner if
- * the upstream can return the response itself. A completed response is always added to its
+ * Stores a finished response with its owner unless the request has `store: false`; only the owner
+ * if the upstream can return the response itself. A completed response is always added to its
  * conversation. If that fails nothing is stored, and the client must receive the failure.
  */
 export async function storeResponse(call: Call, finished: FinishedResponse): Promise<Result<void>> {
@@ -59,7 +59,8 @@ async function store(
     : true;
   if (!isStoredHere) return await bindResponse(call, { context, target }, id);
   const stored = await call.state.outcomes.storeResponse(id, {
-    // Without its earlier items, the response can be retrieved but not continued from this snapshot.
+    // Without its earlier items, the response can be retrieved but not continued from this
+    // snapshot.
     owner: newOwner(call, { context, target, hasSnapshot: isHistoryComplete(continuation) }),
     snapshot: { resource, input: [...storedHistory(continuation), ...added] },
     isNative,

@@ -5,22 +5,25 @@ import { refuseStored } from "../../../call/stored_state.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /**
- * Returns the create request as this gateway serves it: with `store: false`, whatever the client has
- * written, if the gateway stores nothing.
+ * Returns the create request as this gateway serves it: with `store: false`, whatever the client
+ * has written, if the gateway stores nothing.
  */
 export function servedRequest(call: Call, request: ResponsesRequest): ResponsesRequest {
   return call.state.objects.storesNothing === true ? { ...request, store: false } : request;
 }
 
 /**
- * Returns the paths of the fields that the response does not follow because the gateway stores nothing:
- * `store`, if the client has written true. A client that leaves it out finds `store: false` in the response.
+ * Returns the paths of the fields that the response does not follow because the gateway stores
+ * nothing: `store`, if the client has written true. A client that leaves it out finds `store:
+ * false` in the response.
  */
 export function unstoredPaths({ document, store }: ResponsesRequest): readonly string[] {
   return document.value.store === true && !store ? ["store"] : [];
 }
 
-/** Returns the refusal of a background response at a gateway that stores no responses; else null. */
+/**
+ * Returns the refusal of a background response at a gateway that stores no responses; else null.
+ */
 export function refuseUnstoredBackground(call: Call): Failed<Refusal> | null {
   return refuseStored(
     call,

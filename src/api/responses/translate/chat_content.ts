@@ -10,8 +10,8 @@ import {
 } from "../../../wires/chat_request/refusals.ts";
 
 /**
- * Returns the client's path of a member inside an item. A stored item has a path below the field that
- * refers to it.
+ * Returns the client's path of a member inside an item. A stored item has a path below the field
+ * that refers to it.
  */
 export type PathBelow = (below: string) => string;
 
@@ -53,7 +53,10 @@ export interface AssistantContent {
   readonly refusal: string;
 }
 
-/** Translates the content of an assistant message; its text parts are concatenated without separator. */
+/**
+ * Translates the content of an assistant message; its text parts are concatenated without
+ * separator.
+ */
 export function assistantContent(
   content: Optional,
   at: PathBelow,

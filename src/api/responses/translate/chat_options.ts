@@ -24,7 +24,10 @@ const SHARED = [
   "service_tier",
 ] as const;
 
-/** Fields about the user and the cache, sent only to upstreams that know them. The response repeats them. */
+/**
+ * Fields about the user and the cache, sent only to upstreams that know them. The response repeats
+ * them.
+ */
 export const HINTS: Readonly<Record<WireName, readonly string[]>> = {
   compat: [
     "user",
@@ -42,7 +45,9 @@ export const HINTS: Readonly<Record<WireName, readonly string[]>> = {
 /** Fields about the user. The remaining hints help only an upstream's cache. */
 export const IDENTITIES: readonly string[] = ["user", "safety_identifier"];
 
-/** Translates all fields except input and tools into Chat. Refuses a field without a counterpart. */
+/**
+ * Translates all fields except input and tools into Chat. Refuses a field without a counterpart.
+ */
 export function chatOptions(
   body: JsonObject,
   wire: WireName,
@@ -97,8 +102,8 @@ function addDropped(body: JsonObject, wire: WireName, losses: Losses): void {
 }
 
 /**
- * Returns the refusal of an unsupported `include` value; null if all are supported. Signed thinking is
- * always in its item, so requesting encrypted content has no effect.
+ * Returns the refusal of an unsupported `include` value; null if all are supported. Signed thinking
+ * is always in its item, so requesting encrypted content has no effect.
  */
 function includeProblem(body: JsonObject): Failed<Refusal> | null {
   for (const key of ["include", "include[]"]) {

@@ -140,8 +140,8 @@ function isDirect(callers: Optional): boolean {
 }
 
 /**
- * Translates `tool_choice` into Chat; undefined if absent. Refuses a required call if tools are left
- * out and no other is there.
+ * Translates `tool_choice` into Chat; undefined if absent. Refuses a required call if tools are
+ * left out and no other is there.
  */
 export function chatToolChoice(
   value: Optional,

@@ -51,9 +51,9 @@ interface SeenCall {
 
 /**
  * Translates input items into Chat messages. Adjacent tool calls and the text directly before them
- * form one message, and results follow the message of their call. If only the reasoning of the current
- * turn shall be sent, that before the last message of the user is left out. Refuses an item without a
- * counterpart in Chat.
+ * form one message, and results follow the message of their call. If only the reasoning of the
+ * current turn shall be sent, that before the last message of the user is left out. Refuses an item
+ * without a counterpart in Chat.
  */
 export function chatTurns(
   items: readonly PlacedItem[],
@@ -227,7 +227,10 @@ function addCaller({ caller }: JsonObject, at: PathBelow, losses: Losses): void 
   if (isObject(caller) && caller.type !== "direct") losses.add(at(".caller"));
 }
 
-/** Returns the refusal of an incomplete item, which looks complete in Chat, because Chat has no status. */
+/**
+ * Returns the refusal of an incomplete item, which looks complete in Chat, because Chat has no
+ * status.
+ */
 function statusProblem({ status }: JsonObject, at: PathBelow): Result<never> | null {
   return (status ?? "completed") === "completed" ? null : unsupported(at(".status"));
 }

@@ -23,8 +23,8 @@ import { toChat, type TranslatedRequest } from "./to_chat.ts";
 
 /**
  * Creates the candidates for targets without the Responses API: the gateway generates the response.
- * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client has
- * not sent back; a pool of keys uses the account of that reasoning first.
+ * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client
+ * has not sent back; a pool of keys uses the account of that reasoning first.
  */
 export async function translatedCandidates(
   creation: Creation,
@@ -122,7 +122,7 @@ function newResponseHandler(
   });
 }
 
-/** True if the client has asked for encrypted reasoning, which it then sends back. */
+/** True if the client requests encrypted reasoning, which it then sends back. */
 function includesEncrypted({ include }: JsonObject): boolean {
   return Array.isArray(include) && include.includes("reasoning.encrypted_content");
 }

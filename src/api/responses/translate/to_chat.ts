@@ -29,9 +29,9 @@ export interface TranslatedRequest extends ChatRequest {
 }
 
 /**
- * Translates a Responses request into a Chat request for `wire`. `items` is the complete history for
- * the model, with the new items last; `omitted` are types of hosted tools to leave out. Refuses a field
- * without a counterpart in Chat.
+ * Translates a Responses request into a Chat request for `wire`. `items` is the complete history
+ * for the model, with the new items last; `omitted` are types of hosted tools to leave out. Refuses
+ * a field without a counterpart in Chat.
  */
 export function toChat(
   request: ResponsesRequest,
@@ -84,8 +84,8 @@ export function toChat(
 }
 
 /**
- * True if the reasoning of earlier turns must be left out. The Messages API itself ignores it (extended
- * thinking).
+ * True if the reasoning of earlier turns must be left out. The Messages API itself ignores it
+ * (extended thinking).
  */
 function isCurrentTurnOnly({ reasoning }: JsonObject, wire: WireName): boolean {
   return wire !== "messages" && isObject(reasoning) && reasoning.context === "current_turn";
@@ -98,7 +98,9 @@ function tooDeep(value: JsonObject): Result<never> | null {
   return refuse("unsupported_feature", text, deep);
 }
 
-/** Adds paths to items: a stored item is counted from the oldest, below the field that refers to it. */
+/**
+ * Adds paths to items: a stored item is counted from the oldest, below the field that refers to it.
+ */
 function placed(
   { conversation }: ResponsesRequest,
   items: readonly HistoryItem[],

@@ -19,8 +19,8 @@ export interface ToolOutput {
 }
 
 /**
- * Translates the output of a call; `at` is its path. Only the Messages API takes images and files in a
- * result. Over other protocols they move to a user message, and a text takes their place.
+ * Translates the output of a call; `at` is its path. Only the Messages API takes images and files
+ * in a result. Over other protocols they move to a user message, and a text takes their place.
  */
 export function toolOutput(
   output: JsonValue | undefined,

@@ -101,7 +101,10 @@ const PURGED = [
   ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
 ] as const;
 
-/** Returns the number of records. A response that is stored with its owner counts as two, as in the info. */
+/**
+ * Returns the number of records. A response that is stored with its owner counts as two, as in the
+ * info.
+ */
 function countRecords(database: Database): number {
   return readNumber(
     database,

@@ -70,7 +70,9 @@ function storeSum(database: Database, sum: StoredSum, now: number): void {
   );
 }
 
-/** Returns the next sums after one, in the order of their callers and windows; null for the first. */
+/**
+ * Returns the next sums after one, in the order of their callers and windows; null for the first.
+ */
 export const loadSums = {
   kind: "read" as const,
   run(

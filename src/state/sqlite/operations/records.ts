@@ -120,8 +120,8 @@ export interface NamedLookup {
 const MAX_EXAMINED_HOLDERS = 1_000;
 
 /**
- * Returns the uses of parts by their names, as `RecordStore.named` describes. Of more than `MAX_NAMED_PARTS` parts with a
- * name it examines those that were stored last.
+ * Returns the uses of parts by their names, as `RecordStore.named` describes. Of more than
+ * `MAX_NAMED_PARTS` parts with a name it examines those that were stored last.
  */
 export const namedParts = {
   kind: "read" as const,
@@ -207,10 +207,16 @@ export const commitRecords = {
   },
 };
 
-/** Key of no record: parts that a commit of several changes takes from one record to another are held by it. */
+/**
+ * Key of no record: parts that a commit of several changes takes from one record to another are
+ * held by it.
+ */
 const NO_RECORD_INDEX = 0;
 
-/** Holds the stored parts that the changes expect, because an earlier change may remove the last record that has one. */
+/**
+ * Holds the stored parts that the changes expect, because an earlier change may remove the last
+ * record that has one.
+ */
 function keepParts(database: Database, changes: readonly Change<Blob>[]): void {
   if (changes.length < 2) return;
   const keys = changes.flatMap(({ id, next }) =>
@@ -310,7 +316,10 @@ function give(database: Database, holder: Holder, parts: readonly Part<Blob>[]):
   database.change("update holds set position = position - ? where record = ?", from, key);
 }
 
-/** Adds a part and returns its key. The digest is unique, so the part of a commit that fails is undone with it. */
+/**
+ * Adds a part and returns its key. The digest is unique, so the part of a commit that fails is
+ * undone with it.
+ */
 function add(database: Database, type: RecordType, share: string, part: Part<Blob>): number {
   const names = JSON.stringify(part.names);
   database.change(

@@ -29,7 +29,10 @@ export const addUsage = {
   },
 };
 
-/** Adds a row. `sizes` has the rows of each day, because counting them for each row takes quadratic time. */
+/**
+ * Adds a row. `sizes` has the rows of each day, because counting them for each row takes quadratic
+ * time.
+ */
 function addRow(database: Database, row: UsageRow, sizes: Map<string, number>): void {
   const { day, key, provider } = row;
   const isKnown = database.row(

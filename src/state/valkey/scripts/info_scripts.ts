@@ -2,8 +2,8 @@ import { newScript } from "../script.ts";
 import { RECORD_TABLES } from "./record_tables.ts";
 
 /**
- * Arguments: types. Returns for each type: numbers of records and of bodies, bytes of heads and of all, ages of the oldest
- * and of the youngest record in milliseconds (empty without one).
+ * Arguments: types. Returns for each type: numbers of records and of bodies, bytes of heads and of
+ * all, ages of the oldest and of the youngest record in milliseconds (empty without one).
  */
 export const READ_SIZES = newScript(
   RECORD_TABLES + String.raw`

@@ -3,10 +3,10 @@ import { newScript } from "../script.ts";
 import { RECORD_TABLES } from "./record_tables.ts";
 
 /**
- * Arguments: milliseconds to renew (empty for none), content (`head`, `body`, `all` or `some`), maximum bytes of the
- * bodies of parts in the reply, number of the parts whose bodies are requested and their keys, then type and ID of each
- * record. Returns for each that exists: version, head, body, keys of the parts, and for each different part its bytes, its
- * names and its body.
+ * Arguments: milliseconds to renew (empty for none), content (`head`, `body`, `all` or `some`),
+ * maximum bytes of the bodies of parts in the reply, number of the parts whose bodies are requested
+ * and their keys, then type and ID of each record. Returns for each that exists: version, head,
+ * body, keys of the parts, and for each different part its bytes, its names and its body.
  */
 export const READ_RECORDS = newScript(
   RECORD_TABLES + String.raw`
@@ -68,9 +68,10 @@ return found
 );
 
 /**
- * Arguments: type, maximum number of uses of each name, maximum bytes of bodies in the reply, names. Returns the number of
- * names that were looked up; uses as four numbers each: index of the name, of the part, of the record, and place of the part
- * in the record; ID, head and age of each record; key and bytes of each part; body of each part.
+ * Arguments: type, maximum number of uses of each name, maximum bytes of bodies in the reply,
+ * names. Returns the number of names that were looked up; uses as four numbers each: index of the
+ * name, of the part, of the record, and place of the part in the record; ID, head and age of each
+ * record; key and bytes of each part; body of each part.
  */
 export const READ_NAMED = newScript(
   RECORD_TABLES + String.raw`

@@ -1,4 +1,7 @@
-/** Functions of the script that commits changes: they remove records until their type is within its bounds. */
+/**
+ * Functions of the script that commits changes: they remove records until their type is within its
+ * bounds.
+ */
 export const MAKE_ROOM = String.raw`
 -- More are removed by further scripts, so that none keeps the server from others for long.
 local removals = 500

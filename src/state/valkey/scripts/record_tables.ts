@@ -1,14 +1,17 @@
 /**
- * Beginning of the scripts over records. The only declared key is the start of all keys: it leads to the node of a cluster
- * that has them, and the scripts form the names of further keys. The server's clock decides about ages and ends.
+ * Beginning of the scripts over records. The only declared key is the start of all keys: it leads
+ * to the node of a cluster that has them, and the scripts form the names of further keys. The
+ * server's clock decides about ages and ends.
  *
- * Keys of the records of one type: `a` and `e` have the age of each record in microseconds, unique in the type, and its
- * end in milliseconds. The hash `f` has of a record under `v` its version, bytes and creator, under `h` its head and
- * under `l` the version with which it was given its parts, and their keys; of a part under `z` its bytes and, once a record
- * has had it, its creator, and under `n` its names. `x` has a member for each part of a record, `n` one for each name of a
- * part. `w` has the parts that no record has: those that were written, by their end, and under 0 those that were removed,
- * until their names are. `s` has the sums, `c` and `d` the records and bytes of each creator, `y:` the ages of the records
- * of one. Each body (`b:`) and each part (`p:`) is one key, which expires by itself with the youngest record that has it.
+ * Keys of the records of one type: `a` and `e` have the age of each record in microseconds, unique
+ * in the type, and its end in milliseconds. The hash `f` has of a record under `v` its version,
+ * bytes and creator, under `h` its head and under `l` the version with which it was given its
+ * parts, and their keys; of a part under `z` its bytes and, once a record has had it, its creator,
+ * and under `n` its names. `x` has a member for each part of a record, `n` one for each name of a
+ * part. `w` has the parts that no record has: those that were written, by their end, and under 0
+ * those that were removed, until their names are. `s` has the sums, `c` and `d` the records and
+ * bytes of each creator, `y:` the ages of the records of one. Each body (`b:`) and each part (`p:`)
+ * is one key, which expires by itself with the youngest record that has it.
  */
 export const RECORD_TABLES = String.raw`
 local start = KEYS[1]

@@ -4,8 +4,8 @@ import { MAKE_ROOM } from "./record_room.ts";
 import { RECORD_TABLES } from "./record_tables.ts";
 
 /**
- * Arguments: type, lifetime in milliseconds of parts that no record gets, then key, bytes, names (each with a NUL at its
- * end) and body of each part.
+ * Arguments: type, lifetime in milliseconds of parts that no record gets, then key, bytes, names
+ * (each with a NUL at its end) and body of each part.
  */
 export const WRITE_PARTS = newScript(
   RECORD_TABLES + RECORD_CHANGES + String.raw`
@@ -23,16 +23,17 @@ return 1
 );
 
 /**
- * Arguments: number of types; of each its name, maximum entries, bytes and bytes of heads of all records, and entries and bytes of those of one creator, and
- * which record makes room (empty without shares of creators); number of changes; of each its type, ID, expected
- * version (empty for none, `any`), and one of
+ * Arguments: number of types; of each its name, maximum entries, bytes and bytes of heads of all
+ * records, and entries and bytes of those of one creator, and which record makes room (empty
+ * without shares of creators); number of changes; of each its type, ID, expected version (empty for
+ * none, `any`), and one of
  * - `remove`;
  * - `room`: only makes room for the record;
- * - `set`, head, bytes of ID and head, creator, lifetime in milliseconds (empty to keep age and end), keys of the parts
- *   (`keep` as a list: `=`), number of the parts with a body, of each its key, bytes, names and body; bytes of the body
- *   (-1 for none, `=` to keep it) and the body.
- * Returns `changed`; `missing` and keys of parts; or `done`, 1 if there is more to be removed, and for each type the
- * numbers of records and of bodies, the bytes of heads and of all.
+ * - `set`, head, bytes of ID and head, creator, lifetime in milliseconds (empty to keep age and
+ *   end), keys of the parts (`keep` as a list: `=`), number of the parts with a body, of each its
+ *   key, bytes, names and body; bytes of the body (-1 for none, `=` to keep it) and the body.
+ *   Returns `changed`; `missing` and keys of parts; or `done`, 1 if there is more to be removed,
+ *   and for each type the numbers of records and of bodies, the bytes of heads and of all.
  */
 export const COMMIT_RECORDS = newScript(
   RECORD_TABLES + RECORD_CHANGES + MAKE_ROOM + String.raw`

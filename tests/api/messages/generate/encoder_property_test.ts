@@ -24,7 +24,9 @@ const SAID = fc.array(
   { maxLength: 12 },
 );
 
-/** Events of up to four calls and of text, in any interleaving that keeps the order of each call. */
+/**
+ * Events of up to four calls and of text, in any interleaving that keeps the order of each call.
+ */
 const STREAMS = fc.tuple(
   fc.array(ARGUMENTS, { maxLength: 4 }),
   SAID,
@@ -45,7 +47,9 @@ const STREAMS = fc.tuple(
     return { events: [...events, finish()], given, said };
   });
 
-/** Fails unless the blocks are 0, 1, 2 …, each started once, stopped once, and one open at a time. */
+/**
+ * Fails unless the blocks are 0, 1, 2 …, each started once, stopped once, and one open at a time.
+ */
 function assertOrderly(records: readonly JsonObject[]): void {
   let open: JsonValue | undefined = undefined;
   let started = 0;

@@ -83,7 +83,7 @@ Deno.test("a stream is requested as a stream", async () => {
   assertEquals(sent[0]?.headers.get("accept"), "text/event-stream");
 });
 
-Deno.test("of the query only beta=true is sent, beside the query of the base URL", async () => {
+Deno.test("of the query only beta=true is sent, along with the query of the base URL", async () => {
   const cases = [
     ["", "http://up.test/v1/messages"],
     ["?beta=true", "http://up.test/v1/messages?beta=true"],

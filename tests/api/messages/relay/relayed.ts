@@ -71,8 +71,9 @@ export function streaming(...records: readonly string[]): Says {
 }
 
 /**
- * A gateway with these providers and this route, before upstreams that answer by the script. `more` is
- * further configuration; without it nothing is retried. `bases` are base URLs other than `http://ID.test`.
+ * A gateway with these providers and this route, before upstreams that answer by the script. `more`
+ * is further configuration; without it nothing is retried. `bases` are base URLs other than
+ * `http://ID.test`.
  */
 export function relayed(
   providers: Readonly<Record<string, string>>,

@@ -82,7 +82,7 @@ Deno.test("eager_input_streaming asks for nothing, nor do empty examples and dir
   assertEquals(fieldsOf({ tools: [tool("f", nothing)] }), { tools: [made("f")] });
 });
 
-Deno.test("callers beside the model are dropped and named", () => {
+Deno.test("callers other than the model are dropped and named", () => {
   const allowed_callers = ["direct", "code_execution_20260120"];
   const tools = [tool("a"), tool("f", { allowed_callers })];
   for (const wire of TRANSLATED) {

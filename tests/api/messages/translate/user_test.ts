@@ -44,7 +44,7 @@ Deno.test("one text block is a string, several blocks are parts in their order",
   assertEquals(contentOf(text("a"), IMAGE, text("b")), [text("a"), IMAGE_PART, text("b")]);
 });
 
-Deno.test("empty texts beside other content are left out", () => {
+Deno.test("empty texts next to other content are left out", () => {
   assertEquals(contentOf(text(""), text("a"), text("")), "a");
   assertEquals(contentOf(text(""), IMAGE), [IMAGE_PART]);
 });

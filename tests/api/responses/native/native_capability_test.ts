@@ -10,7 +10,7 @@ import { refusalOf, type Reply } from "../../../support/state_call.ts";
 
 const ABLE: Account = { can: ["background_responses", 'hosted_tools: [" Web_Search ", mcp]'] };
 
-/** A create at these accounts; what came of it and which upstreams were asked. */
+/** A create at these accounts; what came of it and which upstreams were called. */
 async function create(
   accounts: Readonly<Record<string, Account>>,
   body: JsonObject,

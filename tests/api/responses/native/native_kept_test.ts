@@ -12,7 +12,9 @@ import {
 } from "../../../support/native_gateway.ts";
 import { objectsAt, refusalOf } from "../../../support/state_call.ts";
 
-/** A gateway whose upstream gives the responses `resp_1`, `resp_2` and so on, each with this in it. */
+/**
+ * A gateway whose upstream gives the responses `resp_1`, `resp_2` and so on, each with this in it.
+ */
 function gateway(can: readonly string[] = [], more: JsonObject = {}): NativeGateway {
   let count = 0;
   return nativeGateway(nativeConfig({ up: { can } }), ({ json }) => {

@@ -15,7 +15,7 @@ const TWO = nativeConfig({ first: { can: CAN }, second: { can: CAN } });
 const CHANGED = nativeConfig({ first: { can: CAN, key: "sk-new" }, second: { can: CAN } });
 const MINUTE_MS = 60_000;
 
-/** Two accounts that both give each first response the id `resp_1`, and delete it when asked to. */
+/** Two accounts that both give each first response the id `resp_1`, and delete it on request. */
 function gateway(config = TWO): NativeGateway {
   return nativeGateway(config, ({ method, path, json }) => {
     if (json.previous_response_id !== undefined) return { body: responseOf("resp_9") };

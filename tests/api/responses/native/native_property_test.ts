@@ -17,7 +17,10 @@ function mostly<T>(right: T, ...wrong: readonly T[]): fc.Arbitrary<T> {
   });
 }
 
-/** An event: how far its number is from the one before, and which of its parts are as they should be. */
+/**
+ * An event: how far its number is from the one before, and which of its parts are as they should
+ * be.
+ */
 interface Step {
   readonly type: string;
   readonly step: number;

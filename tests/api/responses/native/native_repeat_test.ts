@@ -16,7 +16,9 @@ const BOTH = nativeConfig({
   second: { can: ["background_responses"] },
 });
 
-/** What the first upstream does with every request, and whether the work was certainly not begun. */
+/**
+ * What the first upstream does with every request, and whether the work was certainly not begun.
+ */
 const FAILURES:
   readonly (readonly [what: string, says: ScriptedResponse | Error, untaken: boolean])[] = [
     ["429", { status: 429, body: "" }, true],
@@ -33,7 +35,7 @@ const FAILURES:
     ["a broken stream", { body: "data: {\n\n" }, false],
   ];
 
-/** How often each upstream was asked for one response. */
+/** How often each upstream was called for one response. */
 async function requests(
   says: ScriptedResponse | Error,
   body: JsonObject,

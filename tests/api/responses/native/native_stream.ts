@@ -126,7 +126,9 @@ export async function relayed(
   };
 }
 
-/** The Response object of the synthetic failure that ends a text, which must be one by its shape. */
+/**
+ * The Response object of the synthetic failure that ends a text, which must be one by its shape.
+ */
 export function failureIn(text: string, sequence: number): JsonObject {
   const [, data = ""] = /event: response\.failed\ndata: (.*)\n\n$/.exec(text) ?? [];
   const event = parseJson(data);
@@ -142,7 +144,9 @@ export function failureIn(text: string, sequence: number): JsonObject {
   return response;
 }
 
-/** Asserts that a stream was delivered up to a failure, and ended with exactly that one terminal. */
+/**
+ * Asserts that a stream was delivered up to a failure, and ended with exactly that one terminal.
+ */
 export function assertBroken({ refused, text, broken, outcome }: Relayed, before: string): void {
   assertEquals([refused, outcome], [null, null]);
   assert(broken !== null, `complete: ${text}`);

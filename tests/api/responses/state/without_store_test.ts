@@ -24,7 +24,10 @@ const CAN = [
 ];
 const COUNTING = ["response_compaction", "response_input_tokens"];
 
-/** Values of `store` in a request with the value of `X-Gateway-Lossy`; undefined leaves the field out. */
+/**
+ * Values of `store` in a request with the value of `X-Gateway-Lossy`; undefined leaves the field
+ * out.
+ */
 const STORES = [
   { store: undefined, lossy: null },
   { store: null, lossy: null },

@@ -171,7 +171,9 @@ function inNamespace(member: string, value: JsonValue, more: More = {}): Probe {
   return inside("tools[0]", "tools", value, make, more);
 }
 
-/** A JSON Schema format. Its name, which is required, is lost in the request without the field too. */
+/**
+ * A JSON Schema format. Its name, which is required, is lost in the request without the field too.
+ */
 function inFormat(member: string, value: JsonValue, more: More = {}): Probe {
   const make = (given: JsonValue | undefined) => ({
     format: {
