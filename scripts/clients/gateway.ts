@@ -2,6 +2,7 @@ import { parseConfig } from "../../src/config/load.ts";
 import { STARTERS } from "../../src/cli/init.ts";
 import { listen, type Listening } from "../../src/cli/listen.ts";
 import { isRefusal } from "../../src/core/failure.ts";
+import { messageOf } from "../../src/core/openai_error.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
@@ -122,11 +123,12 @@ function keyOf(headers: Headers): string {
 
 function summaryOf(reports: readonly Readonly<CallReport>[]): CellReport {
   const failures = reports.flatMap(({ failure }) => failure ?? []);
+  const refusal = failures.findLast(isRefusal);
   const fault = failures.findLast((failure) => !isRefusal(failure));
   return {
     verified: reports.some(({ verified }) => verified.length > 0),
     lossy: [...new Set(reports.flatMap(({ lossy }) => lossy))],
-    refusal: failures.findLast(isRefusal)?.message ?? null,
+    refusal: refusal === undefined ? null : messageOf(refusal),
     fault: fault === undefined ? null : `${fault.kind}: ${fault.message}`,
   };
 }

@@ -124,9 +124,9 @@ export function attemptsOf(report: Readonly<CallReport>): readonly Readonly<Atte
  */
 function failureText(failure: Failure): string {
   if (!isRefusal(failure)) return `${failure.kind}: ${failure.message}`;
-  const { kind, param } = failure;
+  const { kind, at } = failure;
   const cause = REFUSAL_DOCS[kind].cause.replaceAll("`", "");
-  return `${param === null ? kind : `${kind} at ${param}`}: ${cause}`;
+  return `${at === null ? kind : `${kind} at ${at}`}: ${cause}`;
 }
 
 /** Returns the fields that an access line would have. */

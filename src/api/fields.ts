@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/result.ts";
 import type { Refusal } from "../core/failure.ts";
+import { requiredField, wrongField } from "./shape.ts";
 
 /** Checks the known fields of a body. The refusal names the first invalid field by its path. */
 export function checkFields(schema: z.ZodType, value: JsonObject): Failed<Refusal> | null {
@@ -10,16 +11,15 @@ export function checkFields(schema: z.ZodType, value: JsonObject): Failed<Refusa
   if (issue === undefined) return null;
   const path = pathOf(issue.path);
   const param = path === "" ? null : path;
-  const lack = issue.code === "too_small" ? "must not be empty" : "is required";
-  return isMissing(issue, value)
-    ? refuse("missing_required_parameter", `The field '${path}' ${lack}.`, param)
-    : refuse("invalid_type", `The field '${path}' must be ${expectedOf(issue)}.`, param);
+  if (issue.code === "too_small") {
+    return refuse("missing_required_parameter", `The field '${path}' must not be empty.`, param);
+  }
+  return isMissing(issue.path, value) ? requiredField(param) : wrongField(param, expectedOf(issue));
 }
 
-/** True if a required field is absent: a null, or an empty list that needs an element, counts as absent. */
-function isMissing(issue: z.core.$ZodIssue, value: unknown): boolean {
-  if (issue.code === "too_small") return true;
-  return typeof issue.path.at(-1) === "string" && (valueAt(value, issue.path) ?? null) === null;
+/** True if a required field is absent: a null counts as absent. */
+function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
+  return typeof path.at(-1) === "string" && (valueAt(value, path) ?? null) === null;
 }
 
 function expectedOf(issue: z.core.$ZodIssue): string {

@@ -1,12 +1,11 @@
 import type { Refusal } from "../core/failure.ts";
 import { isExactId } from "../core/ids.ts";
-import { type Failed, refuse } from "../core/result.ts";
+import type { Failed } from "../core/result.ts";
+import { brokenRule, wrongValue } from "../wires/chat_request/refusals.ts";
 
 /** Returns the refusal of a text that is no valid id or cursor, else null. White space in it is significant. */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
-  return isExactId(id)
-    ? null
-    : refuse("invalid_value", `'${param}' must be text without white space around it.`, param);
+  return isExactId(id) ? null : wrongValue(param, "text without white space around it");
 }
 
 // Some servers treat both slashes as the end of a path segment, and dots as a step in the path.
@@ -28,10 +27,9 @@ export function pathIdProblem(
   isReturned: boolean,
 ): Failed<Refusal> | null {
   if (isReturned || !holdsDecoded(PATH_SIGN, id)) return segmentProblem(id, param);
-  return refuse(
-    "invalid_value",
-    `'${param}' must not hold '/', '\\' or '..', encoded or not: no provider has returned this id.`,
+  return brokenRule(
     param,
+    "must not hold '/', '\\' or '..', encoded or not: no provider has returned this id",
   );
 }
 
@@ -42,15 +40,13 @@ export function pathIdProblem(
  */
 export function pathItemProblem(id: string, param: string): Failed<Refusal> | null {
   return holdsDecoded(DOT_SEGMENT, id)
-    ? refuse("invalid_value", `'${param}' must not hold a path segment of dots.`, param)
+    ? brokenRule(param, "must not hold a path segment of dots")
     : null;
 }
 
 /** Refuses an id of one or two dots, which the URL standard treats as a step in the path, encoded or not. */
 function segmentProblem(id: string, param: string): Failed<Refusal> | null {
-  return /^\.{1,2}$/.test(id)
-    ? refuse("invalid_value", `'${param}' must not be one or two dots.`, param)
-    : null;
+  return /^\.{1,2}$/.test(id) ? brokenRule(param, "must not be one or two dots") : null;
 }
 
 /** True if the pattern is found in the text as it is, or after any number of percent-decodings. */

@@ -29,7 +29,7 @@ export function parseMetadata(value: JsonValue | undefined): Result<Record<strin
 }
 
 function invalid(path: string, rule: string): Failed<Refusal> {
-  return refuse("invalid_metadata", `'${path}' ${rule}.`, path);
+  return refuse("invalid_metadata", { kind: "rule", rule }, path);
 }
 
 /** True if a text has more than `limit` characters. An emoji is one character, but several code units. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
+import { wrongValue } from "../wires/chat_request/refusals.ts";
 import { identifierProblem } from "./identifier.ts";
 
 const MAX_PAGE_ITEMS = 100;
@@ -21,16 +22,12 @@ export function parsePage(query: URLSearchParams): Result<Page> {
   const written = query.get("limit") ?? String(DEFAULT_PAGE_ITEMS);
   const limit = /^\d{1,3}$/.test(written) ? Number(written) : 0;
   if (limit < 1 || limit > MAX_PAGE_ITEMS) {
-    return refuse(
-      "invalid_value",
-      `'limit' must be a number from 1 to ${MAX_PAGE_ITEMS}.`,
-      "limit",
-    );
+    return wrongValue("limit", `a number from 1 to ${MAX_PAGE_ITEMS}`);
   }
   const order = query.get("order") ?? "desc";
   return order === "asc" || order === "desc"
     ? success({ after, limit, order })
-    : refuse("invalid_value", "'order' must be asc or desc.", "order");
+    : wrongValue("order", "asc or desc");
 }
 
 /** Returns the list object with one page of `items`, which must be oldest first. */
@@ -38,7 +35,7 @@ export function encodePage(items: readonly JsonObject[], page: Page): Result<Jso
   const ordered = page.order === "asc" ? items : items.toReversed();
   const before = page.after === null ? -1 : ordered.findIndex(({ id }) => id === page.after);
   if (page.after !== null && before < 0) {
-    return refuse("invalid_value", "'after' must be the id of an item of the list.", "after");
+    return wrongValue("after", "the id of an item of the list");
   }
   const rest = ordered.slice(before + 1);
   return success(listObject(rest.slice(0, page.limit), rest.length > page.limit));

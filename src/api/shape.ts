@@ -90,7 +90,17 @@ export function typeProblem(
   const wrong = wrongIn(shape, value, 0);
   if (wrong === null) return null;
   const at = wrong.steps.reduceRight<string>(pathBelow, path);
-  return refuse("invalid_type", `The field '${at}' must be ${expected(wrong.shape)}.`, at);
+  return wrongField(at, expected(wrong.shape));
+}
+
+/** Returns the refusal of a field with the wrong JSON type, in the words of the client API. */
+export function wrongField(path: string | null, expected: string): Failed<Refusal> {
+  return refuse("invalid_type", { kind: "unexpected", expected }, path);
+}
+
+/** Returns the refusal of a request without a required field, in the words of the client API. */
+export function requiredField(path: string | null): Failed<Refusal> {
+  return refuse("missing_required_parameter", { kind: "required" }, path);
 }
 
 /** Returns an object without its known members that are null, on every level. Other members are unchanged. */

@@ -9,7 +9,7 @@ import { hasBudget, type PresentedKey, refuseModel, refuseUnpriced } from "./per
 /** Members of a request by which a provider that is a router itself may choose another model or price. */
 export interface Steering {
   /** Models that the request names beside its own, with the path of each. */
-  readonly models: readonly { readonly param: string; readonly model: string }[];
+  readonly models: readonly { readonly at: string; readonly model: string }[];
   /** The first member that names no model, or not as the gateway reads it; null for none. */
   readonly unread: string | null;
 }
@@ -73,7 +73,7 @@ export function parseSteering(
 ): Steering | null {
   if (!isChecked(key)) return null;
   const hasUsd = hasBudget(key, "nanoUsd");
-  const models: { readonly param: string; readonly model: string }[] = [];
+  const models: { readonly at: string; readonly model: string }[] = [];
   let unread: string | null = isSeveral(model) ? "model" : null;
   for (const [name, value = null] of members()) {
     const folded = foldedName(name);
@@ -129,11 +129,11 @@ function isUsualPrice(folded: string, value: JsonValue): boolean {
 /** Returns the models of a list of names or of objects with a `model`; null for anything else. */
 function parseModels(name: string, list: JsonValue): Steering["models"] | null {
   if (!Array.isArray(list)) return null;
-  const models: { readonly param: string; readonly model: string }[] = [];
-  for (const [at, entry] of list.entries()) {
+  const models: { readonly at: string; readonly model: string }[] = [];
+  for (const [index, entry] of list.entries()) {
     const model = isObject(entry) ? entry.model : entry;
     if (typeof model !== "string") return null;
-    models.push({ param: `${name}[${at}]`, model });
+    models.push({ at: `${name}[${index}]`, model });
   }
   return models;
 }
@@ -142,9 +142,9 @@ function parseModels(name: string, list: JsonValue): Steering["models"] | null {
 function parseToolModels(tools: JsonValue): Steering["models"] {
   return !Array.isArray(tools)
     ? []
-    : tools.flatMap((tool, at) =>
+    : tools.flatMap((tool, index) =>
       isObject(tool) && typeof tool.model === "string"
-        ? [{ param: `tools[${at}].model`, model: tool.model }]
+        ? [{ at: `tools[${index}].model`, model: tool.model }]
         : []
     );
 }
@@ -156,10 +156,10 @@ export function refuseSteering(
   provider: string,
   { models, unread }: Steering,
 ): Failed<Refusal> | null {
-  for (const { param, model } of models) {
+  for (const { at, model } of models) {
     const refused = refuseModel(key, provider, model) ??
       refuseUnpriced(key, pricing, provider, model);
-    if (refused !== null) return { ok: false, failure: { ...refused.failure, param } };
+    if (refused !== null) return { ok: false, failure: { ...refused.failure, at } };
   }
   return unread === null ? null : refuseUnread(unread);
 }
@@ -167,8 +167,11 @@ export function refuseSteering(
 function refuseUnread(unread: string): Failed<Refusal> {
   return refuse(
     "unsupported_feature",
-    `This client key may use some models only, or has budgets, and '${unread}' may choose another ` +
-      "model or price at the provider; omit it.",
+    {
+      kind: "rule",
+      before: "This client key may use some models only, or has budgets, and ",
+      rule: "may choose another model or price at the provider; omit it",
+    },
     unread,
   );
 }

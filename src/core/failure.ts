@@ -106,13 +106,30 @@ export type RefusalKind = keyof typeof REFUSAL_TABLE;
 /** Treatment of each kind of refusal. */
 export const REFUSALS: Readonly<Record<RefusalKind, RefusalTreatment>> = REFUSAL_TABLE;
 
+/**
+ * Why a request is refused, as data: each error format writes its own sentence (`ErrorFormat.words`), so
+ * that a path can be mapped to that of the client without a sentence being read.
+ */
+export type Reason =
+  /** The field is absent. */
+  | { readonly kind: "required" }
+  /** The field has another type or value than the `expected` one, such as "an integer". */
+  | { readonly kind: "unexpected"; readonly expected: string }
+  /** The field has no counterpart in the provider's protocol; `advice` is a sentence. */
+  | { readonly kind: "not_carried"; readonly advice: string | null }
+  /** Reasoning without the signature that its provider requires; `resend` names where the client has it. */
+  | { readonly kind: "unsigned_reasoning"; readonly resend: string }
+  /** A sentence that is the same in all formats, around the field: `before` it, and the predicate `rule`. */
+  | { readonly kind: "rule"; readonly before?: string; readonly rule: string }
+  /** A sentence that does not depend on the path of the field. */
+  | { readonly kind: "text"; readonly text: string };
+
 /** A refused request; no upstream request was sent. */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** Error message for the client: one plain sentence that names the remedy. */
-  readonly message: string;
-  /** Path of the field that is wrong, such as `messages[0].role`. */
-  readonly param: string | null;
+  /** Path of the field that is wrong, such as `messages[0].role`; null if it is no single field. */
+  readonly at: string | null;
+  readonly reason: Reason;
 }
 
 /**

@@ -43,9 +43,36 @@ export function openaiError(failure: Failure): OpenaiError {
   return { headers: retryAfterHeader(failure), error: faultFields(failure), raw: null };
 }
 
-function refusalFields({ kind, message, param }: Refusal): JsonObject {
+function refusalFields(refusal: Refusal): JsonObject {
+  const { kind, at } = refusal;
   const { status, code = kind, type = typeOfStatus(status) } = REFUSALS[kind];
-  return { message, type, param, code };
+  return { message: openaiWords(refusal), type, param: at, code };
+}
+
+/** Returns the sentence of a refusal in the OpenAI format. */
+function openaiWords({ at, reason }: Refusal): string {
+  const field = `'${at ?? ""}'`;
+  switch (reason.kind) {
+    case "required":
+      return `The field ${field} is required.`;
+    case "unexpected":
+      return `The field ${field} must be ${reason.expected}.`;
+    case "not_carried":
+      return `The provider cannot honour ${field}.${
+        reason.advice === null ? "" : ` ${reason.advice}`
+      }`;
+    case "unsigned_reasoning":
+      return `The provider cannot honour ${field}. Send the ${reason.resend}.`;
+    case "rule":
+      return `${reason.before ?? ""}${field} ${reason.rule}.`;
+    case "text":
+      return reason.text;
+  }
+}
+
+/** Returns the message of a failure for people who are no clients of an API, such as readers of a log. */
+export function messageOf(failure: Failure): string {
+  return isRefusal(failure) ? openaiWords(failure) : failure.message;
 }
 
 function faultFields({ kind, message }: Fault): JsonObject {

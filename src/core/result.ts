@@ -1,4 +1,4 @@
-import type { Failure, Fault, FaultKind, Refusal, RefusalKind } from "./failure.ts";
+import type { Failure, Fault, FaultKind, Reason, Refusal, RefusalKind } from "./failure.ts";
 
 /** Result of a step of a call: its value, or the failure that ends the call. */
 export type Result<T> =
@@ -21,13 +21,20 @@ export function failed<F extends Failure>(failure: F): Failed<F> {
   return { ok: false, failure };
 }
 
-/** Returns a failed result that refuses the request; `param` is the path of the invalid field. */
+/**
+ * Returns a failed result that refuses the request; `at` is the path of the invalid field. A text is a
+ * reason that does not depend on the path.
+ */
 export function refuse(
   kind: RefusalKind,
-  message: string,
-  param: string | null = null,
+  reason: Reason | string,
+  at: string | null = null,
 ): Failed<Refusal> {
-  return failed({ kind, message, param });
+  return failed({
+    kind,
+    at,
+    reason: typeof reason === "string" ? { kind: "text", text: reason } : reason,
+  });
 }
 
 /**

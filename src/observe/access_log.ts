@@ -1,4 +1,5 @@
 import { connectionCause } from "../core/failure.ts";
+import { messageOf } from "../core/openai_error.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
@@ -17,7 +18,7 @@ export function accessLog(log: Log): Sink {
       log.warn("stream broke off", {
         request_id: report.id,
         provider: report.provider,
-        reason: failure.message,
+        reason: messageOf(failure),
       });
     }
     if (report.bug !== null) {

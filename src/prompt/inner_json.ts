@@ -31,8 +31,11 @@ export function newInnerItems(): InnerItems {
 export function tooManyInnerItems(path: string): Failed<Refusal> {
   return refuse(
     "request_too_large",
-    `'${path}' brings the JSON texts within the request to more than ${MAX_INNER_ITEMS} ` +
-      "members and elements; send fewer.",
+    {
+      kind: "rule",
+      rule: `brings the JSON texts within the request to more than ${MAX_INNER_ITEMS} ` +
+        "members and elements; send fewer",
+    },
     path,
   );
 }

@@ -34,9 +34,14 @@ export function unknownMember(
 }
 
 /** Returns the refusal of a field that has no counterpart in the provider's protocol. */
-export function unsupported(path: string, advice = ""): Failed<Refusal> {
-  const text = `The provider cannot honour '${path}'.${advice === "" ? "" : ` ${advice}`}`;
-  return refuse("unsupported_feature", text, path);
+export function unsupported(path: string, advice: string | null = null): Failed<Refusal> {
+  return refuse("unsupported_feature", { kind: "not_carried", advice }, path);
+}
+
+/** Returns the refusal of reasoning that the provider takes only with its signature. */
+export function unsigned(path: string): Failed<Refusal> {
+  const resend = "'thinking_blocks' of the answer";
+  return refuse("unsupported_feature", { kind: "unsigned_reasoning", resend }, path);
 }
 
 /** Returns the refusal of a field that a provider accepts only if its capability is declared. */
@@ -50,12 +55,17 @@ export function undeclared(
 
 /** Returns the refusal of a field with the wrong JSON type. */
 export function wrongType(path: string, expected: string): Failed<Refusal> {
-  return refuse("invalid_type", `'${path}' must be ${expected}.`, path);
+  return refuse("invalid_type", { kind: "rule", rule: `must be ${expected}` }, path);
 }
 
 /** Returns the refusal of a value that no provider accepts. */
 export function wrongValue(path: string, expected: string): Failed<Refusal> {
-  return refuse("invalid_value", `'${path}' must be ${expected}.`, path);
+  return brokenRule(path, `must be ${expected}`);
+}
+
+/** Returns the refusal of a value that breaks a rule: the predicate of a sentence about the field. */
+export function brokenRule(path: string, rule: string): Failed<Refusal> {
+  return refuse("invalid_value", { kind: "rule", rule }, path);
 }
 
 /** Returns the refusal of two contradictory fields. */
@@ -65,7 +75,7 @@ export function contradiction(path: string, message: string): Failed<Refusal> {
 
 /** Returns the refusal of a request without a required field. */
 export function missing(path: string): Failed<Refusal> {
-  return refuse("missing_required_parameter", `'${path}' is required.`, path);
+  return refuse("missing_required_parameter", { kind: "rule", rule: "is required" }, path);
 }
 
 /**
@@ -87,8 +97,7 @@ export function parseArguments(given: Optional, path: string): Result<JsonObject
 export function nesting(body: JsonObject): Failed<Refusal> | null {
   const deep = Object.keys(body).find((key) => isTooDeep(body[key]));
   if (deep === undefined) return null;
-  const text =
-    `'${deep}' is nested more than ${MAX_LEVELS} levels deep, which only upstreams that speak ` +
-    "Chat Completions themselves can take.";
-  return refuse("unsupported_feature", text, deep);
+  const rule = `is nested more than ${MAX_LEVELS} levels deep, which only upstreams that speak ` +
+    "Chat Completions themselves can take";
+  return refuse("unsupported_feature", { kind: "rule", rule }, deep);
 }

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from "../core/failure.ts";
+import { messageOf } from "../core/openai_error.ts";
 import { type Failed, refuse, type Result } from "../core/result.ts";
 import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
@@ -35,7 +36,7 @@ export function reasonText(reason: SkipReason): string {
     case "refused":
       return reason.refusal.kind === "missing_required_parameter"
         ? "neither the request nor the file names a model"
-        : reason.refusal.message;
+        : messageOf(reason.refusal);
   }
 }
 

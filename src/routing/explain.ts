@@ -1,4 +1,5 @@
 import { nearest } from "../config/problems.ts";
+import { messageOf } from "../core/openai_error.ts";
 import type { EndpointName, RelayFamily, RequestType } from "../core/endpoint.ts";
 import { hasCapability, requireNativeProvider } from "../call/capability.ts";
 import { isLapsed } from "../call/client_key.ts";
@@ -64,16 +65,19 @@ function explainOwned(
     ...nameHints(call, { ...requested, model: null }),
   ];
   for (const provider of call.generation.providers.values()) {
-    const reason = hasCapability(provider, family)
-      ? refuseProvider(call.client.key, provider.id)?.failure.message
-      : `it does not declare ${family}`;
-    lines.push(`Provider ${provider.id}: ${reason === undefined ? "able" : `skipped, ${reason}`}`);
+    const refused = refuseProvider(call.client.key, provider.id);
+    const state = !hasCapability(provider, family)
+      ? `skipped, it does not declare ${family}`
+      : refused === null
+      ? "able"
+      : `skipped, ${messageOf(refused.failure)}`;
+    lines.push(`Provider ${provider.id}: ${state}`);
   }
   const able = requireNativeProvider(call, requested.provider, family);
   const refused = able.ok ? refuseProvider(call.client.key, able.value.id) : able;
   lines.push(
     refused !== null
-      ? `Refused without a known owner: ${refused.failure.message}`
+      ? `Refused without a known owner: ${messageOf(refused.failure)}`
       : `New objects and lists go to provider ${
         requested.provider ?? (able.ok ? able.value.id : "")
       }.`,
@@ -97,10 +101,14 @@ export function explainRouting(
     };
   }
   const requested = parseRequestedModel(call, model);
-  if (!requested.ok) return { lines: [`Refused: ${requested.failure.message}`], isServed: false };
+  if (!requested.ok) {
+    return { lines: [`Refused: ${messageOf(requested.failure)}`], isServed: false };
+  }
   const family = forms.findOwnedFamily(call.path);
   const refused = refuseEndpoint(key, family ?? forms.findApi(call.path));
-  if (refused !== null) return { lines: [`Refused: ${refused.failure.message}`], isServed: false };
+  if (refused !== null) {
+    return { lines: [`Refused: ${messageOf(refused.failure)}`], isServed: false };
+  }
   const matchesAs = forms.findRequestTypes(call.path);
   if (family !== null) return explainOwned(call, family, requested.value);
   if (matchesAs === null) {

@@ -63,10 +63,10 @@ export function traceTargets(
  */
 function skipText(reason: SkipReason): string {
   if (reason.kind !== "refused") return reasonText(reason);
-  const { kind, param } = reason.refusal;
-  return param === null
+  const { kind, at } = reason.refusal;
+  return at === null
     ? `it refuses the request: ${kind}`
-    : `it refuses the request: ${kind} at ${param}`;
+    : `it refuses the request: ${kind} at ${at}`;
 }
 
 /** Returns the reason for which a target that can serve a call was not among the picked ones; null if it was. */

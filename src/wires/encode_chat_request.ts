@@ -39,10 +39,8 @@ function movedReasoning(
 
 function withOwnPath(refused: Failed, origins: readonly Origin[]): Failed {
   const { failure } = refused;
-  if (!isRefusal(failure) || failure.param === null) return refused;
-  const param = ownPath(failure.param, origins);
-  const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`);
-  return failed({ ...failure, param, message });
+  if (!isRefusal(failure) || failure.at === null) return refused;
+  return failed({ ...failure, at: ownPath(failure.at, origins) });
 }
 
 /** Returns a path with the indexes that message and part had before system messages were folded. */

@@ -163,7 +163,7 @@ Deno.test("an id of one or two dots is refused, also if an upstream has returned
       pathItemProblem(id, "p"),
     ];
     for (const problem of problems) {
-      assertEquals([problem?.failure.kind, problem?.failure.param], ["invalid_value", "p"]);
+      assertEquals([problem?.failure.kind, problem?.failure.at], ["invalid_value", "p"]);
     }
   }
 });

@@ -1,6 +1,6 @@
 import { decideRetry, retryDelayMs } from "../../src/attempts/retry_policy.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { fault } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/result.ts";
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
@@ -144,7 +144,7 @@ Deno.test("a client that disconnects ends the retry delay at once, and no furthe
 });
 
 Deno.test("a refusal of the gateway is never retried", () => {
-  const failure = { kind: "unsupported_feature", message: "", param: null } as const;
+  const { failure } = refuse("unsupported_feature", "");
   const situation = {
     attempts: 1,
     retry: RETRY,

@@ -3,11 +3,12 @@ import {
   FAULTS,
   isFaultKind,
   type RawError,
+  type Reason,
   type RefusalKind,
   REFUSALS,
   type UpstreamError,
 } from "../../src/core/failure.ts";
-import { openaiErrors } from "../../src/core/openai_error.ts";
+import { messageOf, openaiErrors } from "../../src/core/openai_error.ts";
 import { fault, refuse } from "../../src/core/result.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -42,6 +43,27 @@ Deno.test("a refusal is written with the type of its status and its kind as code
     '{"error":{"message":"No such model.","type":"invalid_request_error","param":null,' +
       '"code":"model_not_found"}}',
   );
+});
+
+Deno.test("each reason of a refusal has its sentence with the path of the field", () => {
+  const cases: readonly (readonly [Reason, string])[] = [
+    [{ kind: "required" }, "The field 'a[0].b' is required."],
+    [{ kind: "unexpected", expected: "a number" }, "The field 'a[0].b' must be a number."],
+    [{ kind: "not_carried", advice: null }, "The provider cannot honour 'a[0].b'."],
+    [{ kind: "not_carried", advice: "Omit it." }, "The provider cannot honour 'a[0].b'. Omit it."],
+    [
+      { kind: "unsigned_reasoning", resend: "'c' of it" },
+      "The provider cannot honour 'a[0].b'. Send the 'c' of it.",
+    ],
+    [{ kind: "rule", rule: "must not be empty" }, "'a[0].b' must not be empty."],
+    [{ kind: "rule", before: "Here ", rule: "is wrong" }, "Here 'a[0].b' is wrong."],
+    [{ kind: "text", text: "It is wrong." }, "It is wrong."],
+  ];
+  for (const [reason, sentence] of cases) {
+    const { failure } = refuse("invalid_value", reason, "a[0].b");
+    assertEquals(JSON.parse(written(failure).text).error.message, sentence);
+    assertEquals(messageOf(failure), sentence);
+  }
 });
 
 Deno.test("an upstream's own error is written for the kinds that pass it on, and for no other", () => {

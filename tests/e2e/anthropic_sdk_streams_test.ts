@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { newMessageEncoder } from "../../src/api/messages/generate/encoder.ts";
 import type { StreamEvent } from "../../src/core/events.ts";
 import type { StreamRecord } from "../../src/core/reply.ts";
+import { refuse } from "../../src/core/result.ts";
 import { sseText } from "../../src/formats/sse.ts";
 import {
   call,
@@ -112,11 +113,7 @@ Deno.test("the Anthropic SDK throws the type and request ID of an error record",
   const encoder = newMessageEncoder(labelsOf());
   const begun = encoder.push(text("A"));
   assert(begun.ok);
-  const failure = {
-    kind: "draining",
-    message: "The gateway is shutting down.",
-    param: null,
-  } as const;
+  const { failure } = refuse("draining", "The gateway is shutting down.");
   const client = clientOf([...begun.value, ...encoder.fail(failure)]);
   const error = await client.messages.stream(BODY).finalMessage().catch((thrown: unknown) =>
     thrown

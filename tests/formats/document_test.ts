@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/core/json/json.ts";
+import { messageOf } from "../../src/core/openai_error.ts";
 import {
   checkItems,
   emptyDocument,
@@ -14,9 +15,9 @@ function refusalOf(text: string): string {
   const result = parseDocument(text);
   assert(!result.ok);
   assertEquals(result.failure.kind, "invalid_json");
-  assert("param" in result.failure);
-  assertEquals(result.failure.param, null);
-  return result.failure.message;
+  assert("at" in result.failure);
+  assertEquals(result.failure.at, null);
+  return messageOf(result.failure);
 }
 
 Deno.test("a request body is parsed with its text and its members", () => {
@@ -66,7 +67,7 @@ Deno.test("more members and elements than allowed are refused with the setting t
   const refused = checkItems(text, 10);
   assert(refused !== null);
   assertEquals(refused.failure.kind, "request_too_large");
-  assertStringIncludes(refused.failure.message, "server.max_json_members");
+  assertStringIncludes(messageOf(refused.failure), "server.max_json_members");
 });
 
 Deno.test("keys may be repeated below the top level", () => {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { messageOf } from "../../src/core/openai_error.ts";
 import {
   formText,
   type MultipartBody,
@@ -338,7 +339,7 @@ for (const [index, [why, body, message, type]] of REFUSED.entries()) {
       const form = parse(body, type, size);
       assert(!form.ok);
       assertEquals(form.failure.kind, "invalid_multipart");
-      assertStringIncludes(form.failure.message, message);
+      assertStringIncludes(messageOf(form.failure), message);
     }
   });
 }

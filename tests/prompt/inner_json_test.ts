@@ -61,7 +61,7 @@ Deno.test("the first arguments above the limit are named by their path", () => {
   const half = textOf(200_000 / 2);
   assertEquals(argumentItemsProblem(calling(half, half)), null);
   const param = (messages: unknown) =>
-    argumentItemsProblem(JSON.parse(JSON.stringify(messages)))?.failure.param;
+    argumentItemsProblem(JSON.parse(JSON.stringify(messages)))?.failure.at;
   assertEquals(
     param(calling(half, half, textOf(2))),
     "messages[1].tool_calls[2].function.arguments",

@@ -1,5 +1,6 @@
 import type { ErrorFormat } from "../../src/core/error_format.ts";
 import { statusOf } from "../../src/core/failure.ts";
+import { messageOf } from "../../src/core/openai_error.ts";
 import { fault, refuse, success } from "../../src/core/result.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import type { Capture } from "../../src/call/call.ts";
@@ -18,7 +19,7 @@ const plainErrors: ErrorFormat = {
   whole: (failure) => ({
     status: statusOf(failure),
     headers: { "content-type": "text/plain" },
-    body: utf8Bytes(`${failure.kind}: ${failure.message}`),
+    body: utf8Bytes(`${failure.kind}: ${messageOf(failure)}`),
   }),
 };
 

@@ -82,6 +82,6 @@ export function assertFailed(
 ): void {
   assert(!result.ok, "went well");
   const { failure } = result;
-  const found = { kind: failure.kind, param: "param" in failure ? failure.param : null };
+  const found = { kind: failure.kind, param: "at" in failure ? failure.at : null };
   assertEquals<unknown>(found, { kind, param });
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
+import { messageOf } from "../../src/core/openai_error.ts";
 import { parseDocument } from "../../src/formats/document.ts";
 import { encodeChatRequest } from "../../src/wires/encode_chat_request.ts";
 import { wires } from "../../src/wires/registry.ts";
@@ -127,9 +128,9 @@ Deno.test("with leading, a refusal names the message that the client sent", () =
   });
   for (const wire of ["local", "responses", "messages"] as const) {
     const refused = encode(text, wire, LEADING);
-    assert(!refused.ok && "param" in refused.failure);
-    assertEquals(refused.failure.param, "messages[6].content[0].type");
-    assert(refused.failure.message.includes("'messages[6].content[0].type'"));
+    assert(!refused.ok && "at" in refused.failure);
+    assertEquals(refused.failure.at, "messages[6].content[0].type");
+    assert(messageOf(refused.failure).includes("'messages[6].content[0].type'"));
   }
 });
 

@@ -150,7 +150,7 @@ function isKnown(wire: Wire, { body, param }: Place, word: string): boolean {
   assert(isRefusal(result.failure));
   if (!UNKNOWN.includes(result.failure.kind)) return true;
   const expected = param.replace("WORD", word);
-  const refused = result.failure.param;
+  const refused = result.failure.at;
   return refused === null || !(refused.startsWith(expected) || expected.startsWith(refused));
 }
 

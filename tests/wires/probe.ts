@@ -82,8 +82,8 @@ function assertRefused(trial: Trial, settings: Written): void {
   const result = trial.send(trial.value, settings);
   assert(!result.ok, "the field was accepted");
   assert(isRefusal(result.failure));
-  const { param } = result.failure;
-  assert(param !== null && isRelated(param, trial.path), `refused by ${param}`);
+  const { at } = result.failure;
+  assert(at !== null && isRelated(at, trial.path), `refused by ${at}`);
 }
 
 function assertExact(trial: Trial): void {

@@ -74,7 +74,7 @@ const REPAIRS: readonly Repair[] = [
     has: isThinking("adaptive"),
   },
   {
-    sentence: SENTENCES.thinkingType("thinking.type", "enabled"),
+    sentence: `thinking.type: ${SENTENCES.thinkingType("enabled")}`,
     has: isThinking("enabled"),
     options: { model: "claude-sonnet-4-5" },
   },
@@ -91,7 +91,7 @@ const REPAIRS: readonly Repair[] = [
     has: (request) => toolsOf(request).some((tool) => tool.defer_loading !== undefined),
   },
   {
-    sentence: SENTENCES.unexpectedTag(RESULT_PATH, "tool_reference", ["text", "image"]),
+    sentence: `${RESULT_PATH}: ${SENTENCES.unexpectedTag("tool_reference", ["text", "image"])}`,
     has: (request) => hasBlock(request, "tool_reference"),
     options: { prompts: [planned(SEARCH("CronList"), DONE)] },
   },
@@ -99,7 +99,7 @@ const REPAIRS: readonly Repair[] = [
     sentence: `Unexpected value(s) \`${BETA}\` for the \`anthropic-beta\` header`,
     has: (_request, headers) => headers.get("anthropic-beta")?.includes(BETA) ?? false,
   },
-  { sentence: SENTENCES.maxTokens("128000", "8192"), has: sendsMore(8192) },
+  { sentence: `max_tokens: ${SENTENCES.maxTokens("128000", "8192")}`, has: sendsMore(8192) },
   {
     sentence: "max_tokens is too large: 128000. This model supports at most 8192 completion tokens",
     has: sendsMore(8192),
@@ -131,7 +131,7 @@ const REPAIRS: readonly Repair[] = [
     options: READS_IMAGE,
   },
   {
-    sentence: SENTENCES.pdf(`${RESULT_PATH}.document`),
+    sentence: `${RESULT_PATH}.document: ${SENTENCES.pdf}`,
     has: (request) => hasBlock(request, "document"),
     options: READS_PAPER,
   },

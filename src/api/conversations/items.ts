@@ -1,10 +1,11 @@
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Refusal } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { brokenRule } from "../../wires/chat_request/refusals.ts";
 import { identifierProblem } from "../identifier.ts";
 import { inputItem } from "../item_shapes.ts";
 import { isReference, typeOf } from "../item_type.ts";
-import { typeProblem } from "../shape.ts";
+import { requiredField, typeProblem, wrongField } from "../shape.ts";
 
 /** Largest number of items that one request adds. */
 const MAX_ADDED_ITEMS = 20;
@@ -31,19 +32,22 @@ type Problem = Failed<Refusal> | null;
  * the first invalid item by its path, and no item is stored. Of unknown types only the id is checked.
  */
 export function parseItemBatch(items: JsonValue | undefined): Result<readonly JsonObject[]> {
-  if (!Array.isArray(items)) return wrongType("items", "an array of items");
+  if (!Array.isArray(items)) return wrongField("items", "an array of items");
   if (items.length > MAX_ADDED_ITEMS) {
     return refuse(
       "array_above_max_length",
-      `'items' may hold at most ${MAX_ADDED_ITEMS} items; add the rest with another request.`,
+      {
+        kind: "rule",
+        rule: `may hold at most ${MAX_ADDED_ITEMS} items; add the rest with another request`,
+      },
       "items",
     );
   }
-  if (isTooDeep(items)) return refuse("invalid_value", "'items' are nested too deep.", "items");
+  if (isTooDeep(items)) return brokenRule("items", "are nested too deep");
   const accepted: JsonObject[] = [];
   for (const [index, item] of items.entries()) {
     const path = `items[${index}]`;
-    if (!isObject(item)) return wrongType(path, "an object");
+    if (!isObject(item)) return wrongField(path, "an object");
     const problem = itemProblem(item, path);
     if (problem !== null) return problem;
     accepted.push(item);
@@ -63,7 +67,7 @@ function itemProblem(item: JsonObject, path: string): Problem {
   if (type === null || type === "") {
     return (item.type ?? null) === null
       ? refuse("missing_required_parameter", "An item needs a type.", `${path}.type`)
-      : wrongType(`${path}.type`, "the name of a type");
+      : wrongField(`${path}.type`, "the name of a type");
   }
   return idProblem(item, path) ?? knownProblem(type, item, path) ??
     typeProblem(inputItem, item, path);
@@ -104,7 +108,7 @@ function messageProblem({ role, content }: JsonObject, path: string): Problem {
 }
 
 function partProblem(part: JsonValue, path: string): Problem {
-  if (!isObject(part)) return wrongType(path, "an object");
+  if (!isObject(part)) return wrongField(path, "an object");
   const { type } = part;
   const problem = textAt(type, `${path}.type`);
   if (problem !== null) return problem;
@@ -121,25 +125,19 @@ function identifierAt(value: JsonValue | undefined, path: string): Problem {
 }
 
 function textAt(value: JsonValue | undefined, path: string): Problem {
-  return typeof value === "string" ? null : missing(value, path) ?? wrongType(path, "a text");
+  return typeof value === "string" ? null : missing(value, path) ?? wrongField(path, "a text");
 }
 
 function listAt(value: JsonValue | undefined, path: string): Problem {
-  return Array.isArray(value) ? null : missing(value, path) ?? wrongType(path, "an array");
+  return Array.isArray(value) ? null : missing(value, path) ?? wrongField(path, "an array");
 }
 
 function textOrListAt(value: JsonValue | undefined, path: string): Problem {
   return typeof value === "string" || Array.isArray(value)
     ? null
-    : missing(value, path) ?? wrongType(path, "a text or an array");
+    : missing(value, path) ?? wrongField(path, "a text or an array");
 }
 
 function missing(value: JsonValue | undefined, path: string): Problem {
-  return (value ?? null) === null
-    ? refuse("missing_required_parameter", `The field '${path}' is required.`, path)
-    : null;
-}
-
-function wrongType(path: string, what: string): Failed<Refusal> {
-  return refuse("invalid_type", `The field '${path}' must be ${what}.`, path);
+  return (value ?? null) === null ? requiredField(path) : null;
 }

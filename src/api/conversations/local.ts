@@ -1,12 +1,13 @@
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import { isVisible } from "../../call/ownership.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply, storedReply } from "../json_reply.ts";
+import { requiredField } from "../shape.ts";
 import { toStoredItem } from "../stored_item.ts";
 import { parseMetadata } from "../metadata.ts";
 import { encodePage, listObject, parsePage, queryProblem } from "../paging.ts";
@@ -41,7 +42,7 @@ export async function update(
   { id }: Conversation,
 ): Promise<Result<Reply>> {
   if (document.value.metadata === undefined) {
-    return refuse("missing_required_parameter", "The field 'metadata' is required.", "metadata");
+    return requiredField("metadata");
   }
   const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
@@ -70,7 +71,7 @@ export async function addItems(
   if (problem !== null) return problem;
   const { items } = document.value;
   if ((items ?? null) === null || (Array.isArray(items) && items.length === 0)) {
-    return refuse("missing_required_parameter", "The field 'items' is required.", "items");
+    return requiredField("items");
   }
   const added = addedItems(call, document);
   if (!added.ok) return added;

@@ -47,7 +47,8 @@ export const messagesErrors: ErrorFormat = {
 /** Returns the record that ends a stream which broke after delivery began (Messages API, streaming). */
 export function errorRecord(failure: Failure, id: string): StreamRecord {
   // The upstream's own message is left out: it is not yet free of the secrets of the provider.
-  const error = { type: "api_error", message: failure.message };
+  const message = isRefusal(failure) ? refusalWords(failure) : failure.message;
+  const error = { type: "api_error", message };
   const data = JSON.stringify({ type: "error", error, request_id: id });
   return { event: "error", data, raw: null };
 }
@@ -79,7 +80,7 @@ function statusFor(failure: Failure): number {
 
 function envelope(failure: Failure, id: string): JsonObject {
   const code = codeOf(failure);
-  const param = isRefusal(failure) && failure.param !== null ? dottedPath(failure.param) : null;
+  const param = isRefusal(failure) && failure.at !== null ? dottedPath(failure.at) : null;
   const details = { ...code !== null && { error_code: code }, ...param !== null && { param } };
   const error = {
     type: errorType(statusFor(failure), code),

@@ -1,35 +1,19 @@
-import type { Refusal } from "../../core/failure.ts";
+import type { Reason, Refusal } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse } from "../../core/result.ts";
-import type { Optional } from "../../wires/chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../wires/chat_request/refusals.ts";
 import type { Members } from "../../prompt/field_table.ts";
-import { SENTENCES, shown } from "./sentences.ts";
-
-/** Returns the refusal of a field that the target cannot carry. */
-export function extraInput(path: string): Failed<Refusal> {
-  return refuse("unsupported_feature", SENTENCES.extraInput(path), path);
-}
-
-/** Returns the refusal of a value that the target cannot carry; `message` names the path. */
-export function unsupportedValue(path: string, message: string): Failed<Refusal> {
-  return refuse("unsupported_feature", message, path);
-}
-
-/** Returns the refusal of a request without a required field. */
-export function required(path: string): Failed<Refusal> {
-  return refuse("missing_required_parameter", SENTENCES.required(path), path);
-}
+import { requiredField, wrongField } from "../shape.ts";
+import { shown } from "./sentences.ts";
 
 /** Returns the refusal of a field with the wrong JSON type, or of an absent field. */
 export function wrongType(given: Optional, path: string, expected: string): Failed<Refusal> {
-  return (given ?? null) === null
-    ? required(path)
-    : refuse("invalid_type", SENTENCES.wrongInput(path, expected), path);
+  return (given ?? null) === null ? requiredField(path) : wrongField(path, expected);
 }
 
-/** Returns the refusal of a value that no target takes; `message` names the path. */
-export function invalidValue(path: string, message: string): Failed<Refusal> {
-  return refuse("invalid_value", message, path);
+/** Returns the refusal of a value that no target takes. A text follows the path in the message. */
+export function invalidValue(path: string, reason: Reason | string): Failed<Refusal> {
+  return refuse("invalid_value", reason, path);
 }
 
 /** Returns the refusal of a value that is not among those that the API has. */
@@ -37,7 +21,7 @@ export function notAmong(path: string, expected: readonly string[]): Failed<Refu
   const quoted = expected.map((one) => `'${one}'`);
   const last = quoted.at(-1) ?? "";
   const list = quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} or ${last}`;
-  return invalidValue(path, SENTENCES.wrongInput(path, list));
+  return invalidValue(path, { kind: "unexpected", expected: list });
 }
 
 /**
@@ -51,7 +35,7 @@ export function unknownMember(
 ): Failed<Refusal> | null {
   for (const key in value) {
     if ((value[key] ?? null) !== null && !known.includes(key)) {
-      return extraInput(`${path}.${shown(key)}`);
+      return unsupported(`${path}.${shown(key)}`);
     }
   }
   return null;

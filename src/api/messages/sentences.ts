@@ -8,7 +8,8 @@ const MAX_SHOWN_CHARS = 64;
 const MAX_SHOWN_IDS = 10;
 
 /**
- * Sentences of the vendor's API (Messages API, errors). Clients compare the text: a client that
+ * Sentences of the vendor's API (Messages API, errors): the first three with the path of the field, the
+ * others behind it, but for that of the effort, which stands alone. Clients compare the text: a client that
  * recognises a sentence repeats its request without the feature, so no word of it may change.
  */
 export const SENTENCES = {
@@ -16,36 +17,34 @@ export const SENTENCES = {
   required: (path: string) => `${path}: Field required`,
   wrongInput: (path: string, expected: string) => `${path}: Input should be ${expected}`,
   effort: "This model does not support the effort parameter.",
-  thinkingType: (path: string, type: string) => `${path}: ${type} is not supported`,
+  thinkingType: (type: string) => `${type} is not supported`,
   maxTokens: (requested: string, most: string) =>
-    `max_tokens: ${requested} > ${most}, which is the maximum allowed number of output tokens ` +
+    `${requested} > ${most}, which is the maximum allowed number of output tokens ` +
     "for this model",
-  pdf: (path: string) => `${path}: This model does not support PDF input.`,
-  imageUrl: (path: string) => `${path}: This model does not support images by URL.`,
-  unexpectedTag: (path: string, tag: string, expected: readonly string[]) =>
-    `${path}: Input tag '${shown(tag)}' found using 'type' does not match any of the expected ` +
+  pdf: "This model does not support PDF input.",
+  imageUrl: "This model does not support images by URL.",
+  unexpectedTag: (tag: string, expected: readonly string[]) =>
+    `Input tag '${shown(tag)}' found using 'type' does not match any of the expected ` +
     `tags: ${expected.map((one) => `'${one}'`).join(", ")}`,
-  toolNotOffered: (path: string, type: string) =>
-    `${path}: ${shown(type)} is not offered by this provider`,
-  toolNamesNotUnique: "tools: Tool names must be unique.",
-  unknownReference: (path: string, name: string) =>
-    `${path}: Tool reference '${shown(name)}' not found in available tools`,
-  unknownTool: (path: string, name: string) =>
-    `${path}: Tool '${shown(name)}' not found in provided tools`,
-  choiceWithoutTools: "tool_choice: tool_choice may only be specified while providing tools",
-  unansweredCalls: (path: string, ids: readonly string[]) =>
-    `${path}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ` +
+  toolNotOffered: (type: string) => `${shown(type)} is not offered by this provider`,
+  toolNamesNotUnique: "Tool names must be unique.",
+  unknownReference: (name: string) =>
+    `Tool reference '${shown(name)}' not found in available tools`,
+  unknownTool: (name: string) => `Tool '${shown(name)}' not found in provided tools`,
+  choiceWithoutTools: "tool_choice may only be specified while providing tools",
+  unansweredCalls: (ids: readonly string[]) =>
+    `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ` +
     `${shownIds(ids)}. Each \`tool_use\` block must have a corresponding \`tool_result\` block ` +
     "in the next message.",
-  unexpectedResult: (path: string, id: string) =>
-    `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${shown(id)}. Each ` +
+  unexpectedResult: (id: string) =>
+    `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${shown(id)}. Each ` +
     "`tool_result` block must have a corresponding `tool_use` block in the previous message.",
-  idsNotUnique: (path: string) => `${path}: \`tool_use\` ids must be unique`,
-  noMessages: "messages: at least one message is required",
-  emptyContent: (path: string) => `${path}: user messages must have non-empty content`,
-  prefill: (path: string) =>
-    `${path}: This model does not support assistant message prefill. The conversation must end ` +
-    "with a user message.",
+  idsNotUnique: "`tool_use` ids must be unique",
+  noMessages: "at least one message is required",
+  emptyContent: "user messages must have non-empty content",
+  prefill:
+    "This model does not support assistant message prefill. The conversation must end with a user " +
+    "message.",
 } as const;
 
 /** Returns text of the client for a sentence, cut to a bounded length. */

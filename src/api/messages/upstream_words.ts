@@ -43,7 +43,7 @@ export function upstreamWords(message: string, requested: Optional): string {
     const { requested: stated, most } = pattern.exec(message)?.groups ?? {};
     if (most === undefined) continue;
     const above = stated ?? numberAbove(most, message, requested);
-    if (above !== null) return SENTENCES.maxTokens(above, most);
+    if (above !== null) return `max_tokens: ${SENTENCES.maxTokens(above, most)}`;
   }
   return message;
 }

@@ -58,7 +58,7 @@ function parsePage(query: URLSearchParams): Result<ModelPage> {
   if (limit < 1 || limit > MAX_PAGE_MODELS) {
     return refuse(
       "invalid_value",
-      `'limit' must be a number from 1 to ${MAX_PAGE_MODELS}.`,
+      { kind: "unexpected", expected: `a number from 1 to ${MAX_PAGE_MODELS}` },
       "limit",
     );
   }

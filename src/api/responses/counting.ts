@@ -15,6 +15,7 @@ import { refuseSteering } from "../../call/steering.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
+import { requiredField, wrongField } from "../shape.ts";
 import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
@@ -45,7 +46,7 @@ export const counting: readonly Endpoint[] = [
 async function compact(call: Call, { document }: ApiRequest): Promise<Result<Reply>> {
   const { model } = document.value;
   if ((model ?? null) === null && call.controls.model === null) {
-    return refuse("missing_required_parameter", "The field 'model' is required.", "model");
+    return requiredField("model");
   }
   return await callCapableProvider(call, document, {
     name: "compact",
@@ -77,7 +78,7 @@ async function callCapableProvider(
 ): Promise<Result<Reply>> {
   const { model } = document.value;
   if ((model ?? null) !== null && typeof model !== "string") {
-    return refuse("invalid_type", "The field 'model' must be a string.", "model");
+    return wrongField("model", "a string");
   }
   const named = requestedModel(call, typeof model === "string" ? model : "");
   if (!named.ok) return named;

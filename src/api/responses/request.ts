@@ -5,7 +5,7 @@ import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { exactBody } from "./translate/exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
-import { typeProblem } from "../shape.ts";
+import { requiredField, typeProblem, wrongField } from "../shape.ts";
 import { responsesBody } from "./request_shape.ts";
 
 /** Parsed request to create a response: known fields have valid types, and null counts as absent. */
@@ -98,7 +98,7 @@ function missingProblem({ conversation, tools, text, prompt }: JsonObject): Fail
   for (const { value, member, path } of needed) {
     if (!isObject(value) || (value[member] ?? null) !== null) continue;
     const at = `${path}.${member}`;
-    return refuse("missing_required_parameter", `The field '${at}' is required.`, at);
+    return requiredField(at);
   }
   return null;
 }
@@ -111,7 +111,7 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
       const path = `input[${index}].${member}`;
       if (id === null) continue;
       if (typeof id !== "string") {
-        return refuse("invalid_type", `The field '${path}' must be a string.`, path);
+        return wrongField(path, "a string");
       }
       const problem = identifierAt(id, path);
       if (problem !== null) return problem;

@@ -1,5 +1,5 @@
 import { type Failure, statusOf } from "../../core/failure.ts";
-import { openaiError, typeOfStatus } from "../../core/openai_error.ts";
+import { messageOf, openaiError, typeOfStatus } from "../../core/openai_error.ts";
 import type { HeaderFields } from "../../core/header_fields.ts";
 
 const WAIT = "retry-after";
@@ -13,7 +13,7 @@ export function errorEvent(failure: Failure, own: HeaderFields): string {
   const status = statusOf(failure);
   const { headers, error: shown } = openaiError(failure);
   const type = typeof shown.type === "string" ? shown.type : typeOfStatus(status);
-  const message = typeof shown.message === "string" ? shown.message : failure.message;
+  const message = typeof shown.message === "string" ? shown.message : messageOf(failure);
   const { code = null, param = null } = shown;
   const wait = own[WAIT] ?? headers[WAIT];
   const waiting = wait === undefined ? {} : { headers: { [WAIT]: wait } };

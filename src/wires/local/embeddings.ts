@@ -6,14 +6,14 @@ import {
   parseJson,
 } from "../../core/json/json.ts";
 import type { Fault } from "../../core/failure.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, type Result, success } from "../../core/result.ts";
 import { findValue, parseElements } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import { newPostRequest } from "../post_request.ts";
 import { isRefused } from "../../prompt/field_table.ts";
 import { EMBEDDINGS } from "./fields.ts";
-import { missing, unsupported, wrongType } from "../chat_request/refusals.ts";
+import { brokenRule, missing, unsupported, wrongType } from "../chat_request/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
@@ -34,7 +34,7 @@ export function encodeEmbeddings(
     const value = document.value[key] ?? null;
     const treatment = EMBEDDINGS.topLevel.get(key);
     if (treatment !== undefined && (value === null || !isRefused(treatment, value))) continue;
-    return unsupported(key, key === "encoding_format" ? BASE64_REMEDY : "");
+    return unsupported(key, key === "encoding_format" ? BASE64_REMEDY : null);
   }
   const input = parseInput(document.value.input ?? null);
   if (!input.ok) return input;
@@ -62,7 +62,7 @@ function parseInput(input: JsonValue): Result<JsonValue> {
   }
   // The runtime returns no vector for an empty text.
   if (texts.length === 0 || texts.includes("")) {
-    return refuse("invalid_value", "'input' must not be empty or hold empty text.", "input");
+    return brokenRule("input", "must not be empty or hold empty text");
   }
   return success(input);
 }

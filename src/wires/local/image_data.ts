@@ -1,6 +1,7 @@
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { Given } from "../../prompt/prompt.ts";
+import { brokenRule } from "../../prompt/refusals.ts";
 
 /**
  * Returns the base64 data of an image URL. The runtime accepts only base64; neither the runtime nor
@@ -18,7 +19,7 @@ export function parseBase64({ value: url, at }: Given<string>): Result<string> {
   // The pattern searches for one foreign character: a pattern that matches the whole text would
   // need a stack as long as the image.
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) {
-    return refuse("invalid_value", `'${at.path}' must hold base64 data.`, at.path);
+    return brokenRule(at.path, "must hold base64 data");
   }
   return success(digits + "=".repeat((4 - digits.length % 4) % 4));
 }

@@ -1,9 +1,9 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { GivenNumber, Prompt } from "../../prompt/prompt.ts";
-import { wrongValue } from "../../prompt/refusals.ts";
+import { brokenRule, wrongValue } from "../../prompt/refusals.ts";
 import { soleLimit } from "../../prompt/sole_limit.ts";
 import { allIn } from "../../prompt/read.ts";
 
@@ -90,5 +90,5 @@ function stopTexts(stop: Prompt["stop"]): Result<readonly string[]> {
   const empty = texts.find(({ value }) => value === "");
   if (empty === undefined) return success(texts.map(({ value }) => value));
   const { path } = empty.at;
-  return refuse("invalid_value", `'${path}' must not be empty.`, path);
+  return brokenRule(path, "must not be empty");
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
 import type { Carrier } from "../../prompt/carry.ts";
 import type {
@@ -10,7 +10,7 @@ import type {
   ToolCall,
   ToolResult,
 } from "../../prompt/prompt.ts";
-import { missing } from "../../prompt/refusals.ts";
+import { brokenRule, missing } from "../../prompt/refusals.ts";
 import { parseBase64 } from "./image_data.ts";
 
 /**
@@ -23,7 +23,7 @@ export function encodeTurns(
   carrier: Carrier,
 ): Result<readonly JsonObject[]> {
   if (messages.length === 0) {
-    return refuse("invalid_value", `'${path}' must hold at least one message.`, path);
+    return brokenRule(path, "must hold at least one message");
   }
   const parseArguments = newArgumentParser();
   const turns: JsonObject[] = [];
@@ -86,11 +86,7 @@ function resultTurn(
     return success({ role: "tool", ...content, tool_name: name.value });
   }
   return call === null
-    ? refuse(
-      "invalid_value",
-      `'${callId.at.path}' names no tool call of an earlier message.`,
-      callId.at.path,
-    )
+    ? brokenRule(callId.at.path, "names no tool call of an earlier message")
     : success({ role: "tool", ...content, tool_name: call.name, tool_call_id: callId.value });
 }
 

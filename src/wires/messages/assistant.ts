@@ -2,8 +2,8 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { ReasoningBlock } from "../../core/reasoning.ts";
 import { type Result, success } from "../../core/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
-import { notCarried } from "../../prompt/carry.ts";
 import { type AssistantTurn, callId, type ToolCall } from "../../prompt/prompt.ts";
+import { unsigned } from "../../prompt/refusals.ts";
 import { encodeContent, textBlocks } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
 import { toolId } from "./ids.ts";
@@ -52,9 +52,7 @@ export function newAssistantEncoder(
       if (stored !== null) carrier.lose(at.path);
       return success([]);
     }
-    const refused = earlier.has(turn)
-      ? carrier.apply(reasoning.at)
-      : notCarried(reasoning.at, "Send the 'thinking_blocks' of the answer.");
+    const refused = earlier.has(turn) ? carrier.apply(reasoning.at) : unsigned(reasoning.at.path);
     return refused ?? success([]);
   }
 

@@ -1,6 +1,7 @@
 import { parseChatRequest } from "../../../src/api/chat/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
+import { messageOf } from "../../../src/core/openai_error.ts";
 import { newDocument, parseDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 
@@ -11,9 +12,9 @@ function refusalOf(members: JsonObject): readonly [kind: string, param: string |
   const checked = parseChatRequest(newDocument({ messages: MESSAGES, ...members }));
   if (checked.ok) return null;
   assert(isRefusal(checked.failure));
-  const { kind, param, message } = checked.failure;
-  if (param !== null) assertStringIncludes(message, param);
-  return [kind, param];
+  const { kind, at } = checked.failure;
+  if (at !== null) assertStringIncludes(messageOf(checked.failure), at);
+  return [kind, at];
 }
 
 const TEXT = [1, true, {}, []];
@@ -124,7 +125,7 @@ for (const [path, members] of MISSING) {
 Deno.test("a request without messages is refused as incomplete", () => {
   const checked = parseChatRequest(newDocument({ model: "m" }));
   assert(!checked.ok && isRefusal(checked.failure));
-  assertEquals([checked.failure.kind, checked.failure.param], [
+  assertEquals([checked.failure.kind, checked.failure.at], [
     "missing_required_parameter",
     "messages",
   ]);
@@ -133,7 +134,7 @@ Deno.test("a request without messages is refused as incomplete", () => {
 Deno.test("an empty list of messages is refused as empty, not as missing", () => {
   const checked = parseChatRequest(newDocument({ model: "m", messages: [] }));
   assert(!checked.ok && isRefusal(checked.failure));
-  assertEquals(checked.failure.message, "The field 'messages' must not be empty.");
+  assertEquals(messageOf(checked.failure), "The field 'messages' must not be empty.");
 });
 
 Deno.test("null in an optional field is the same as its absence", () => {
@@ -179,7 +180,7 @@ Deno.test("a plain request with a number beyond the range is refused as any othe
     assert(document.ok);
     const checked = parseChatRequest(document.value);
     assert(!checked.ok && isRefusal(checked.failure));
-    assertEquals([checked.failure.kind, checked.failure.param], ["invalid_type", "temperature"]);
+    assertEquals([checked.failure.kind, checked.failure.at], ["invalid_type", "temperature"]);
   }
 });
 

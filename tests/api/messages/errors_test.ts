@@ -98,7 +98,7 @@ Deno.test("every fault of the gateway has the envelope, and Retry-After where it
 Deno.test("a refusal names its field by a dotted path, in the message and in the details", () => {
   const { failure } = refuse(
     "invalid_type",
-    "'messages[1].content[0]' must be a text.",
+    { kind: "unexpected", expected: "a text" },
     "messages[1].content[0]",
   );
   assertEquals(written(failure).body.error, {

@@ -1,10 +1,12 @@
 import { dottedPath, refusalWords } from "../../../src/api/messages/refusal_words.ts";
-import type { RefusalKind } from "../../../src/core/failure.ts";
+import { invalidValue, notAmong, wrongType } from "../../../src/api/messages/refusals.ts";
+import { refuse } from "../../../src/core/result.ts";
 import {
+  brokenRule,
   missing,
   undeclared,
+  unsigned,
   unsupported,
-  wrongType,
 } from "../../../src/wires/chat_request/refusals.ts";
 import { assertEquals } from "../../support/assert.ts";
 
@@ -16,55 +18,50 @@ Deno.test("a path has dots in place of brackets", () => {
   assertEquals(dottedPath("model"), "model");
 });
 
-Deno.test("a refusal of shared code has the words of the Messages API", () => {
+Deno.test("a refusal of a field has the words of the Messages API", () => {
   const cases = [
-    [missing("tools[0].name"), "tools.0.name: Field required"],
-    [
-      wrongType("messages[0].content", "a text or a list"),
-      "messages.0.content: Input should be a text or a list",
-    ],
+    [wrongType(null, "tools.0.name", "a valid string"), "tools.0.name: Field required"],
+    [wrongType(1, "system", "a valid list"), "system: Input should be a valid list"],
+    [notAmong("a.b", ["c", "d", "e"]), "a.b: Input should be 'c', 'd' or 'e'"],
     [unsupported("metadata"), "metadata: Extra inputs are not permitted"],
+    [unsupported("tools[0].type", "Use another."), "tools.0.type: Use another."],
     [
       undeclared("output_config.format", { id: "p" }, "structured_outputs"),
-      "output_config.format: The provider cannot honour 'output_config.format'. " +
-      "If its upstream can, set providers.p.capabilities.structured_outputs.",
+      "output_config.format: If its upstream can, set providers.p.capabilities.structured_outputs.",
+    ],
+    [
+      undeclared("output_config.effort", { id: "p" }, "reasoning_effort"),
+      "This model does not support the effort parameter.",
+    ],
+    [
+      unsigned("messages.1.content.0"),
+      "messages.1.content.0: Send the 'thinking_blocks' of the answer.",
     ],
   ] as const;
   for (const [{ failure }, words] of cases) assertEquals(refusalWords(failure), words);
 });
 
-Deno.test("a message that begins with its path, or has no path, stays as it is", () => {
-  const cases: readonly [RefusalKind, string, string | null][] = [
+Deno.test("a rule of a wire is a sentence about the path, behind the path", () => {
+  const cases = [
+    [missing("tools[0].name"), "tools.0.name: 'tools.0.name' is required."],
+    [brokenRule("stop[1]", "must not be empty"), "stop.1: 'stop.1' must not be empty."],
     [
-      "unsupported_feature",
-      "messages.1.output_config: Extra inputs are not permitted",
-      "messages.1.output_config",
+      refuse("unsupported_feature", { kind: "rule", before: "Omit ", rule: "here" }, "a[0]"),
+      "a.0: Omit 'a.0' here.",
     ],
-    [
-      "unsupported_feature",
-      "This model does not support the effort parameter.",
-      "output_config.effort",
-    ],
-    ["missing_required_parameter", "max_tokens: Field required", "max_tokens"],
-    ["model_not_found", "The route 'main' has no target with the requested model.", "model"],
-    ["invalid_json", "The request body is not valid UTF-8.", null],
-  ];
-  for (const [kind, message, param] of cases) {
-    assertEquals(refusalWords({ kind, message, param }), message);
-  }
+  ] as const;
+  for (const [{ failure }, words] of cases) assertEquals(refusalWords(failure), words);
 });
 
-Deno.test("any other message about a field has the path in front", () => {
-  assertEquals(
-    refusalWords({ kind: "invalid_value", message: "It is wrong.", param: "a[0].b" }),
-    "a.0.b: It is wrong.",
-  );
-  assertEquals(
-    refusalWords({
-      kind: "invalid_value",
-      message: "Shorten 'a[0].b' to 9 characters.",
-      param: "a[0].b",
-    }),
-    "a.0.b: Shorten 'a.0.b' to 9 characters.",
-  );
+Deno.test("a text follows the path if its kind is about a field, and stands alone otherwise", () => {
+  const cases = [
+    [invalidValue("a[0].b", "It is wrong."), "a.0.b: It is wrong."],
+    [refuse("invalid_value", "It is wrong."), "It is wrong."],
+    [refuse("model_not_found", "No target has the model.", "model"), "No target has the model."],
+    [
+      refuse("invalid_json", "The request body is not valid UTF-8."),
+      "The request body is not valid UTF-8.",
+    ],
+  ] as const;
+  for (const [{ failure }, words] of cases) assertEquals(refusalWords(failure), words);
 });

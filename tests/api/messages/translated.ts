@@ -1,3 +1,4 @@
+import { refusalWords } from "../../../src/api/messages/refusal_words.ts";
 import { parseMessagesRequest } from "../../../src/api/messages/request.ts";
 import {
   newChatTranslation,
@@ -89,8 +90,8 @@ export function refusalOf(
   result: Result<unknown>,
 ): readonly [kind: string, param: string | null, message: string] {
   assert(!result.ok && isRefusal(result.failure), JSON.stringify(result));
-  const { kind, param, message } = result.failure;
-  return [kind, param, message];
+  const { kind, at } = result.failure;
+  return [kind, at, refusalWords(result.failure)];
 }
 
 /** What the upstream is sent, or the refusal with the client's paths. */

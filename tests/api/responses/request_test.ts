@@ -17,7 +17,7 @@ function read(body: JsonObject): ResponsesRequest {
 function refused(body: JsonObject): readonly [string, string | null] {
   const request = parseResponsesRequest(newDocument(body));
   assert(!request.ok && isRefusal(request.failure));
-  return [request.failure.kind, request.failure.param];
+  return [request.failure.kind, request.failure.at];
 }
 
 Deno.test("a text input becomes one user message, and input items stay unchanged", () => {

@@ -1,6 +1,7 @@
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
+import { messageOf } from "../../../src/core/openai_error.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Field, objectIn, requestFields, smallest } from "./request_fields.ts";
@@ -35,7 +36,7 @@ function refusal(body: JsonObject): readonly [string, string | null] | null {
   const request = parseResponsesRequest(newDocument(body));
   if (request.ok) return null;
   assert(isRefusal(request.failure));
-  return [request.failure.kind, request.failure.param];
+  return [request.failure.kind, request.failure.at];
 }
 
 Deno.test("every field of the published request schema is checked", () => {
@@ -139,7 +140,7 @@ Deno.test("values that are nested deeper than any translation are not checked", 
 Deno.test("an error names the accepted types of the field", () => {
   const says = (body: JsonObject) => {
     const request = parseResponsesRequest(newDocument({ input: "hi", ...body }));
-    return request.ok ? "" : request.failure.message;
+    return request.ok ? "" : messageOf(request.failure);
   };
   assertEquals(says({ top_logprobs: 0.5 }), "The field 'top_logprobs' must be an integer.");
   const choice = { tools: [{ type: "mcp", allowed_tools: 1 }] };

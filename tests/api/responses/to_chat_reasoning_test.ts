@@ -137,7 +137,7 @@ Deno.test("forged sealed thinking with too many members in total is refused by i
     const refused = translate({ input: list }, "messages");
     assert(!refused.ok && isRefusal(refused.failure));
     assertEquals(refused.failure.kind, "request_too_large");
-    assertEquals(refused.failure.param, `input[${path}].encrypted_content`);
+    assertEquals(refused.failure.at, `input[${path}].encrypted_content`);
   }
 });
 

@@ -49,5 +49,5 @@ export function refusalOf(
   result: Result<unknown>,
 ): readonly [code: string, param: string | null] {
   assert(!result.ok && isRefusal(result.failure), JSON.stringify(result));
-  return [result.failure.kind, result.failure.param];
+  return [result.failure.kind, result.failure.at];
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../src/core/openai_error.ts";
 import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
 import type { ObjectStore } from "../../../src/state/object_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -45,7 +46,7 @@ Deno.test("without settings a conversation in memory may have 64 MiB, and the re
   const more = conversations.append("c", [{ id: "j", text: "x".repeat(MIB) }]);
   assertEquals(await outcomeOf(more), "state_too_large");
   const result = await more;
-  assert(!result.ok && result.failure.message.includes("larger than 64 MiB"));
+  assert(!result.ok && messageOf(result.failure).includes("larger than 64 MiB"));
 });
 
 Deno.test("the refusal of a large conversation names the configured size", async () => {
@@ -55,6 +56,6 @@ Deno.test("the refusal of a large conversation names the configured size", async
     const items = [{ id: "i", text: "x".repeat(3 * MIB) }];
     const given = { id: "c", creator: null, createdAt: 0, metadata: {}, items };
     const result = await conversations.create(given);
-    assert(!result.ok && result.failure.message.includes(`larger than ${text}`));
+    assert(!result.ok && messageOf(result.failure).includes(`larger than ${text}`));
   }
 });

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../src/core/openai_error.ts";
 import type { Failed, Result } from "../../../src/core/result.ts";
 import { ownerStore } from "../../../src/state/object_store.ts";
 import { newNoObjectStore } from "../../../src/state/none/object_store.ts";
@@ -39,9 +40,9 @@ Deno.test("every operation on an object is refused with state_disabled, which na
     );
   }
   for (const result of results) {
-    const { kind, message } = failureOf(result);
-    assertEquals(kind, "state_disabled");
-    assertStringIncludes(message, "state.store");
+    const failure = failureOf(result);
+    assertEquals(failure.kind, "state_disabled");
+    assertStringIncludes(messageOf(failure), "state.store");
   }
 });
 

@@ -21,7 +21,7 @@ function encode(text: string, isBase64 = false): Result<string | null> {
 
 function refusalOf(result: Result<unknown>): unknown {
   assert(!result.ok && isRefusal(result.failure));
-  return [result.failure.kind, result.failure.param];
+  return [result.failure.kind, result.failure.at];
 }
 
 Deno.test("an embeddings request is the client's text with only the model replaced", () => {

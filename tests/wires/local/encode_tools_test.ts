@@ -1,3 +1,4 @@
+import { messageOf } from "../../../src/core/openai_error.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { isObject } from "../../../src/core/json/json.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
@@ -50,8 +51,8 @@ Deno.test("strict is not sent, and without verify strict true is refused with ad
   const refused = encodeFields({ tools: [TOOL, ...tool(true)] }, UNCHECKED);
   assertFailed(refused, "unsupported_feature", "tools[1].function.strict");
   assert(!refused.ok);
-  assertStringIncludes(refused.failure.message, "strict: false");
-  assertStringIncludes(refused.failure.message, "verify: true");
+  assertStringIncludes(messageOf(refused.failure), "strict: false");
+  assertStringIncludes(messageOf(refused.failure), "verify: true");
 });
 
 Deno.test("tools of other types and unknown fields are refused with their path", () => {
@@ -101,7 +102,7 @@ Deno.test("without verify, disabled parallel calls and required calls are refuse
     const refused = encodeFields(fields, UNCHECKED);
     assertFailed(refused, "unsupported_feature", param);
     assert(!refused.ok);
-    assertStringIncludes(refused.failure.message, "verify: true");
+    assertStringIncludes(messageOf(refused.failure), "verify: true");
   }
   for (const parallel_tool_calls of [true, false]) {
     assertEquals<unknown>(toolsIn({ tools: [TOOL], parallel_tool_calls }), [TOOL]);

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../src/core/openai_error.ts";
 import { parseStops } from "../../../src/wires/verified/stop_promises.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -10,6 +11,6 @@ Deno.test("a stop text that the gateway checks has up to 4,096 characters", () =
   assertEquals(parsed.value.promises, [{ kind: "stop", path: "stop", texts: [longest] }]);
   const refused = parseStops([`${longest} `], CHECKED);
   assert(!refused.ok);
-  assertEquals(refused.failure.message.includes("at most 4096 characters"), true);
+  assertEquals(messageOf(refused.failure).includes("at most 4096 characters"), true);
   assert(parseStops(`${longest} `, { ...CHECKED, isSent: () => true }).ok, "the provider's own");
 });

@@ -1,4 +1,5 @@
 import type { StreamEvent } from "../../../src/core/events.ts";
+import { messageOf } from "../../../src/core/openai_error.ts";
 import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
@@ -23,7 +24,7 @@ function assertBroken(promise: ResponsePromise, events: readonly StreamEvent[]):
     const { result, counted } = verify([promise], events, isStream);
     assertFailed(result, "promise_broken");
     assert(!result.ok);
-    assertStringIncludes(result.failure.message, `'${promise.path}'`);
+    assertStringIncludes(messageOf(result.failure), `'${promise.path}'`);
     assertEquals(counted, [`${promise.kind} broken`]);
   }
 }
@@ -31,7 +32,7 @@ function assertBroken(promise: ResponsePromise, events: readonly StreamEvent[]):
 function assertTooLarge(result: Result<unknown>): void {
   assertFailed(result, "promise_broken");
   assert(!result.ok);
-  assertStringIncludes(result.failure.message, "takes more than 200000 steps to be checked");
+  assertStringIncludes(messageOf(result.failure), "takes more than 200000 steps to be checked");
 }
 
 function assertKept(promise: ResponsePromise, events: readonly StreamEvent[]): void {
@@ -301,7 +302,7 @@ Deno.test("the message of a broken promise holds nothing of the response", () =>
   const { result } = verify([promise], [call("f", '{"hidden":"answer"}'), CALLS]);
   assert(!result.ok);
   assertEquals(
-    result.failure.message,
+    messageOf(result.failure),
     "The response holds a call whose arguments are no object of the schema, so it breaks 'tools[0].strict'.",
   );
 });

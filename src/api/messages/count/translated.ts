@@ -3,11 +3,11 @@ import { fault, type Result, success } from "../../../core/result.ts";
 import { insertMembers, parseMembers, splice } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { unsupported } from "../../../wires/chat_request/refusals.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { parseResponseDocument } from "../../response_document.ts";
-import { extraInput } from "../refusals.ts";
 import type { MessagesRequest } from "../request.ts";
 import { newChatTranslation } from "../translate/to_chat.ts";
 
@@ -37,7 +37,7 @@ export function newTranslatedCounts(
   request: MessagesRequest,
 ): (target: Target) => Result<Candidate> {
   const extra = NOT_COUNTED.find((name) => (request.document.value[name] ?? null) !== null);
-  if (extra !== undefined) return () => extraInput(extra);
+  if (extra !== undefined) return () => unsupported(extra);
   const { translate } = newChatTranslation({
     ...request,
     document: withLimit(request.document),

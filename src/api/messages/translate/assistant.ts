@@ -1,10 +1,11 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { parseElements, parseMembers, type Span } from "../../../formats/edit.ts";
+import { unsupported } from "../../../wires/chat_request/refusals.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import { parseThinking, sealedText } from "../../sealed_thinking.ts";
 import { memberText } from "./chat_text.ts";
-import { extraInput, invalidValue, unknownMember, wrongType } from "../refusals.ts";
+import { invalidValue, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { blockText, contentBlocks, hasCitations, unexpectedTag } from "./content.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
@@ -129,12 +130,12 @@ function newAssistantReader(input: AssistantInput) {
     const unknown = unknownMember(block, TOOL_USE_MEMBERS, at);
     if (unknown !== null) return unknown;
     if (caller !== null && !(isObject(caller) && caller.type === "direct")) {
-      return extraInput(`${at}.caller`);
+      return unsupported(`${at}.caller`);
     }
     if (typeof id !== "string") return wrongType(id, `${at}.id`, "a valid string");
     if (typeof name !== "string") return wrongType(name, `${at}.name`, "a valid string");
     if (!isObject(given)) return wrongType(given, `${at}.input`, "a valid dictionary");
-    if (ids.has(id)) return invalidValue(`${at}.id`, SENTENCES.idsNotUnique(`${at}.id`));
+    if (ids.has(id)) return invalidValue(`${at}.id`, SENTENCES.idsNotUnique);
     ids.add(id);
     input.mention(name);
     const called = {

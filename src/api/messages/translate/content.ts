@@ -1,8 +1,8 @@
 import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
-import type { Optional } from "../../../wires/chat_request/refusals.ts";
-import { unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
+import { type Optional, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
 
@@ -64,5 +64,5 @@ export function unexpectedTag(
   expected: readonly string[],
 ): Failed<Refusal> {
   if (typeof type !== "string") return wrongType(type, `${at}.type`, "a valid string");
-  return unsupportedValue(at, SENTENCES.unexpectedTag(at, type, expected));
+  return unsupported(at, SENTENCES.unexpectedTag(type, expected));
 }

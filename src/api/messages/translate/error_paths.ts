@@ -1,6 +1,5 @@
 import { isRefusal } from "../../../core/failure.ts";
 import { type Failed, failed } from "../../../core/result.ts";
-import { SENTENCES } from "../sentences.ts";
 import type { PlacedMessage } from "./placed_message.ts";
 
 /** The client's paths of the messages and tools in a translated request. */
@@ -22,28 +21,13 @@ const FIELDS = [
   ["user", "metadata.user_id"],
 ] as const;
 
-/** Text with which the wires begin the refusal of a field that they cannot carry. */
-const WIRE_PREFIX = /^The provider cannot honour '[^']*'\.\s*/;
-
-/**
- * Returns a wire's refusal of a translated request with the client's own path, in the words of the
- * Messages API.
- */
+/** Returns a wire's refusal of a translated request with the client's own path. */
 export function toClientPaths(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
-  if (!isRefusal(failure) || failure.param === null) return refused;
+  if (!isRefusal(failure) || failure.at === null) return refused;
   // A refusal names the type of a tool, as the vendor does.
-  const param = clientPath(failure.param, origins)
-    .replace(/^(tools\.\d+)(?=\.)/, "$1.custom");
-  return failed({ ...failure, param, message: sentence(failure.message, failure.param, param) });
-}
-
-function sentence(message: string, path: string, param: string): string {
-  if (param === "output_config.effort") return SENTENCES.effort;
-  const advice = message.replace(WIRE_PREFIX, "");
-  return advice === ""
-    ? SENTENCES.extraInput(param)
-    : `${param}: ${advice.replaceAll(`'${path}'`, `'${param}'`)}`;
+  const at = clientPath(failure.at, origins).replace(/^(tools\.\d+)(?=\.)/, "$1.custom");
+  return failed({ ...failure, at });
 }
 
 /** Returns the client's path of a field of the translated request. */

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
+import { unsupported } from "../../../wires/chat_request/refusals.ts";
 import type { Members } from "../../../prompt/field_table.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { extraInput, notAmong, unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
+import { notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { blockText, contentBlocks, textPart, unexpectedTag } from "./content.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
@@ -44,7 +45,7 @@ export function imagePart(block: JsonObject, { at }: Place, wire: WireName): Res
       if (unknown !== null) return unknown;
       if (typeof url !== "string") return wrongType(url, `${path}.url`, "a valid string");
       if (wire !== "local") return success(imageUrl(url));
-      return unsupportedValue(`${at}.image`, SENTENCES.imageUrl(`${at}.image`));
+      return unsupported(`${at}.image`, SENTENCES.imageUrl);
     }
     default:
       return unexpectedTag(source.value, path, ["base64", "url"]);
@@ -73,7 +74,7 @@ export function documentParts(
   if (typeof context !== "string") return wrongType(context, `${at}.context`, "a valid string");
   const citations = block.citations ?? {};
   if (!isObject(citations)) return wrongType(citations, `${at}.citations`, "a valid dictionary");
-  if ((citations.enabled ?? false) !== false) return extraInput(`${at}.citations.enabled`);
+  if ((citations.enabled ?? false) !== false) return unsupported(`${at}.citations.enabled`);
   const unknown = unknownMember(
     citations,
     MESSAGES_FIELDS.members(`${DOCUMENT}.citations`),
@@ -111,7 +112,7 @@ function pdfPart(
   if (media_type !== "application/pdf") return notAmong(`${path}.media_type`, ["application/pdf"]);
   if (typeof data !== "string") return wrongType(data, `${path}.data`, "a valid string");
   if (wire === "local") {
-    return unsupportedValue(`${at}.document`, SENTENCES.pdf(`${at}.document`));
+    return unsupported(`${at}.document`, SENTENCES.pdf);
   }
   const filename = title === "" ? PDF_NAME : title;
   const file = { file_data: `data:application/pdf;base64,${data}`, filename };

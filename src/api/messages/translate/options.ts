@@ -1,15 +1,9 @@
 import { isObject, type JsonDocument, type JsonObject, numberOf } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { refuse, type Result, success } from "../../../core/result.ts";
 import { findValue } from "../../../formats/edit.ts";
+import { unsupported } from "../../../wires/chat_request/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";
-import {
-  extraInput,
-  invalidValue,
-  notAmong,
-  unknownMember,
-  unsupportedValue,
-  wrongType,
-} from "../refusals.ts";
+import { invalidValue, notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { carriedField, type ChatField, copiedField, newField } from "./chat_text.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
@@ -43,18 +37,18 @@ function limit(document: JsonDocument, { provider: { settings } }: Target): Fiel
   }
   if (tokens === 0) {
     // It asks to fill the vendor's prompt cache, without a response.
-    const path = "max_tokens";
-    return unsupportedValue(path, SENTENCES.wrongInput(path, "greater than or equal to 1"));
+    const expected = "greater than or equal to 1";
+    return refuse("unsupported_feature", { kind: "unexpected", expected }, "max_tokens");
   }
   if (tokens < 0) {
-    return invalidValue(
-      "max_tokens",
-      SENTENCES.wrongInput("max_tokens", "greater than or equal to 0"),
-    );
+    return invalidValue("max_tokens", {
+      kind: "unexpected",
+      expected: "greater than or equal to 0",
+    });
   }
   const most = Number(settings.extra.max_tokens ?? Infinity);
   if (tokens > most) {
-    return unsupportedValue("max_tokens", SENTENCES.maxTokens(String(tokens), String(most)));
+    return unsupported("max_tokens", SENTENCES.maxTokens(String(tokens), String(most)));
   }
   return success(carriedField(document, "max_tokens", "max_completion_tokens"));
 }
@@ -110,12 +104,12 @@ function format(document: JsonDocument, { provider: { settings } }: Target): Fie
   const given = newer ?? old;
   if (given === null) return success([]);
   if (newer !== null && old !== null) {
-    const message = "output_format: Send either output_config.format or output_format, not both.";
+    const message = "Send either output_config.format or output_format, not both.";
     return invalidValue("output_format", message);
   }
   const steps = newer === null ? ["output_format"] : ["output_config", "format"];
   const path = steps.join(".");
-  if (!settings.capabilities.structured_outputs) return extraInput(path);
+  if (!settings.capabilities.structured_outputs) return unsupported(path);
   if (!isObject(given)) return wrongType(given, path, "a valid dictionary");
   return schemaFormat(document, given, steps);
 }

@@ -1,8 +1,7 @@
 import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/result.ts";
-import { isEmpty } from "../../../wires/chat_request/refusals.ts";
-import { extraInput } from "../refusals.ts";
+import { isEmpty, unsupported } from "../../../wires/chat_request/refusals.ts";
 import { shown } from "../sentences.ts";
 import { READ_FIELDS } from "./fields.ts";
 
@@ -18,7 +17,7 @@ export function refusedField(value: JsonObject): Failed<Refusal> | null {
   for (const key in value) {
     const given = value[key];
     if (READ_FIELDS.has(key) || given === undefined || isEmpty(given)) continue;
-    if (IS_NO_OP.get(key)?.(given) !== true) return extraInput(shown(key));
+    if (IS_NO_OP.get(key)?.(given) !== true) return unsupported(shown(key));
   }
   return null;
 }

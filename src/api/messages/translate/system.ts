@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Optional } from "../../../wires/chat_request/refusals.ts";
-import { extraInput, notAmong, unknownMember, wrongType } from "../refusals.ts";
+import { type Optional, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { notAmong, unknownMember, wrongType } from "../refusals.ts";
 import {
   blockText,
   contentBlocks,
@@ -54,7 +54,7 @@ export function systemMessage(
   const path = `messages.${index}`;
   const unknown = unknownMember(message, MESSAGES_FIELDS.members("messages[system]"), path);
   if (unknown !== null) return unknown;
-  if ((message.clear_at ?? "never") !== "never") return extraInput(`${path}.clear_at`);
+  if ((message.clear_at ?? "never") !== "never") return unsupported(`${path}.clear_at`);
   const parts = textParts(message.content, `${path}.content`, lossy);
   if (!parts.ok) return parts;
   const config = message.output_config ?? {};

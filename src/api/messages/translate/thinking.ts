@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, numberOf } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Optional } from "../../../wires/chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../../wires/chat_request/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
-import { notAmong, unknownMember, unsupportedValue, wrongType } from "../refusals.ts";
+import { notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { type ChatField, newField } from "./chat_text.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
@@ -46,7 +46,7 @@ export function thinkingOf(
   const general = parseEffort(config.effort, path);
   if (!general.ok) return general;
   if (general.value !== null && !takesEffort(target, general.value)) {
-    return unsupportedValue(path, SENTENCES.effort);
+    return unsupported(path);
   }
   // The last effort of the dialogue counts. One that the target does not take is dropped: a client
   // that was refused the general effort sends the other ones once more.
@@ -119,8 +119,7 @@ function parseThinkingField(given: Optional): Result<RequestedThinking | null> {
   const { budget_tokens: budget = null, display = null } = given;
   const type = (["adaptive", "enabled", "disabled"] as const).find((one) => one === given.type);
   if (given.type === "between_tools") {
-    const path = "thinking.type";
-    return unsupportedValue(path, SENTENCES.thinkingType(path, "between_tools"));
+    return unsupported("thinking.type", SENTENCES.thinkingType("between_tools"));
   }
   if (type === undefined) return notAmong("thinking.type", ["adaptive", "enabled", "disabled"]);
   const known = MESSAGES_FIELDS.members(`thinking[${type}]`);

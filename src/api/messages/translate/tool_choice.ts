@@ -55,8 +55,7 @@ export function choiceFields(
   if (choice === null) return success([]);
   const { type, name, isParallel } = choice;
   if (name !== null && !byName.has(name)) {
-    const path = "tool_choice.name";
-    return invalidValue(path, SENTENCES.unknownTool(path, name));
+    return invalidValue("tool_choice.name", SENTENCES.unknownTool(name));
   }
   if (!hasTools) {
     return type === "auto" || type === "none"

@@ -135,7 +135,7 @@ function newResultReader(id: string, input: BlockInput) {
     if (unknown !== null) return unknown;
     const { tool_name: name } = block;
     if (typeof name !== "string") return wrongType(name, `${at}.tool_name`, "a valid string");
-    if (!input.hasTool(name)) return invalidValue(at, SENTENCES.unknownReference(at, name));
+    if (!input.hasTool(name)) return invalidValue(at, SENTENCES.unknownReference(name));
     input.mention(name);
     names.push(name);
     references ??= { index: parts.length, at };

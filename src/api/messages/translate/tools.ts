@@ -1,16 +1,10 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { parseElements, type Span } from "../../../formats/edit.ts";
-import { isEmpty } from "../../../wires/chat_request/refusals.ts";
+import { isEmpty, unsupported } from "../../../wires/chat_request/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { shortName } from "../../tool_names.ts";
-import {
-  extraInput,
-  invalidValue,
-  unknownMember,
-  unsupportedValue,
-  wrongType,
-} from "../refusals.ts";
+import { invalidValue, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { type ChatField, copiedField, memberText } from "./chat_text.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
@@ -104,15 +98,14 @@ function declaredTool(
   const type = tool.type ?? "custom";
   if (typeof type !== "string") return wrongType(type, `${path}.type`, "a valid string");
   if (type !== "custom") {
-    return unsupportedValue(`${path}.type`, SENTENCES.toolNotOffered(`${path}.type`, type));
+    return unsupported(`${path}.type`, SENTENCES.toolNotOffered(type));
   }
   const problem = memberProblem(tool, `${path}.custom`);
   if (problem !== null) return problem;
   const { name, input_schema: parameters } = tool;
   if (typeof name !== "string") return wrongType(name, `${path}.custom.name`, "a valid string");
   if (name === "") {
-    const at = `${path}.custom.name`;
-    return invalidValue(at, `${at}: String should have at least 1 character`);
+    return invalidValue(`${path}.custom.name`, "String should have at least 1 character");
   }
   if (!isObject(parameters)) {
     return wrongType(parameters, `${path}.custom.input_schema`, "a valid dictionary");
@@ -149,11 +142,11 @@ function memberProblem(tool: JsonObject, path: string): Result<never> | null {
   }
   const wrong = FLAGS.find((key) => (tool[key] ?? null) !== null && typeof tool[key] !== "boolean");
   if (wrong !== undefined) return wrongType(tool[wrong], `${path}.${wrong}`, "a valid boolean");
-  if (!isEmpty(tool.input_examples)) return extraInput(`${path}.input_examples`);
+  if (!isEmpty(tool.input_examples)) return unsupported(`${path}.input_examples`);
   const { allowed_callers: callers } = tool;
   return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"))
     ? null
-    : extraInput(`${path}.allowed_callers`);
+    : unsupported(`${path}.allowed_callers`);
 }
 
 /**

@@ -2,9 +2,10 @@ import { isObject, type JsonDocument, type JsonObject } from "../../../core/json
 import { pushAll } from "../../../core/push_all.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import { parseElements, type Span } from "../../../formats/edit.ts";
+import { unsupported } from "../../../wires/chat_request/refusals.ts";
 import { newInnerItems } from "../../../prompt/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { invalidValue, notAmong, unsupportedValue, wrongType } from "../refusals.ts";
+import { invalidValue, notAmong, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { type AssistantInput, assistantTurn } from "./assistant.ts";
 import { chatContent, type PlacedPart } from "./content.ts";
@@ -86,7 +87,7 @@ export function dialogueOf(
     const { results, rest } = content.value;
     for (const { id, place } of results) {
       if (open?.ids.delete(id) !== true) {
-        return invalidValue(place.at, SENTENCES.unexpectedResult(place.at, id));
+        return invalidValue(place.at, SENTENCES.unexpectedResult(id));
       }
     }
     const unanswered = openProblem();
@@ -124,8 +125,7 @@ export function dialogueOf(
 
   function openProblem(): Failed | null {
     if (open === null || open.ids.size === 0) return null;
-    const path = `messages.${open.index}`;
-    return invalidValue(path, SENTENCES.unansweredCalls(path, [...open.ids]));
+    return invalidValue(`messages.${open.index}`, SENTENCES.unansweredCalls([...open.ids]));
   }
 
   const messages = document.value.messages ?? null;
@@ -155,8 +155,7 @@ function systemTurn(parts: readonly PlacedPart[], at: string): PlacedMessage {
 
 /** Returns the refusal of a last message that the model shall continue: a Chat server begins a new one. */
 function prefillProblem(last: unknown, index: number): Failed | null {
-  const path = `messages.${index}`;
   return isObject(last) && last.role === "assistant"
-    ? unsupportedValue(path, SENTENCES.prefill(path))
+    ? unsupported(`messages.${index}`, SENTENCES.prefill)
     : null;
 }

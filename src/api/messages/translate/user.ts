@@ -60,7 +60,7 @@ export function userContent(
     pushAll(parts, made.value.map((part) => ({ part, at: place.at })));
   }
   if (results.length === 0 && parts.length === 0) {
-    return invalidValue(`${path}.content`, SENTENCES.emptyContent(`${path}.content`));
+    return invalidValue(`${path}.content`, SENTENCES.emptyContent);
   }
   if (parts.length === 0) return success({ results, rest: null });
   const { content: made, partsAt } = chatContent(parts);

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
+import { messageOf } from "../../../core/openai_error.ts";
 import type { CalledFunction } from "./items.ts";
 import { KEEP_ALIVE_MS } from "../../keep_alive.ts";
 import { newOutput } from "./output.ts";
@@ -155,14 +156,14 @@ export function newResponseEncoder(
     return success([...begin(), ...last.map(record), record(terminal)]);
   }
 
-  function fail({ message }: Failure): readonly StreamRecord[] {
+  function fail(failure: Failure): readonly StreamRecord[] {
     if (isFailed) return [];
     isFailed = true;
     // The sequence numbers of an unsent terminal event are used again.
     sequence = beforeTerminal ?? sequence;
     const first = begin();
     // The API closes the list of error codes; some clients also require a `type`.
-    const error = { code: "server_error", type: "server_error", message };
+    const error = { code: "server_error", type: "server_error", message: messageOf(failure) };
     resource = stateOf({ status: "failed", error });
     return [...first, record({ type: "response.failed", response: resource })];
   }

@@ -9,6 +9,7 @@ import {
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/reply.ts";
 import { type Failed, fault, type Result, success } from "../../../core/result.ts";
+import { messageOf } from "../../../core/openai_error.ts";
 import type { Edit, Entry } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
@@ -160,7 +161,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     keepAlive: COMMENT_KEEP_ALIVE,
     push,
     end: () => isEnded ? success([]) : error?.failed ?? endedEarly(),
-    fail({ message }) {
+    fail(failure) {
       if (isFailed) return [];
       isFailed = true;
       isEnded = true;
@@ -170,10 +171,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
         sequence: sequence + 1,
         lastEvent,
         output: items.text(),
-        message,
+        message: messageOf(failure),
       };
-      const failure = failedRecord(broken, options);
-      return [...waiting ?? [], failure];
+      return [...waiting ?? [], failedRecord(broken, options)];
     },
     done: () => isEnded,
     outcome: () => outcome,

@@ -7,6 +7,7 @@ import {
 import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import { parseDocument, parseRequest } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
+import { wrongField } from "../../shape.ts";
 
 /** Parsed `response.create` message of a WebSocket. */
 export interface CreateMessage {
@@ -63,7 +64,7 @@ export function parseCreateMessage(message: JsonDocument): Result<CreateMessage>
   const { text, value, members } = inner.value;
   const generate = message.value.generate ?? value.generate ?? null;
   if (generate !== null && typeof generate !== "boolean") {
-    return refuse("invalid_type", "The field 'generate' must be a boolean.", "generate");
+    return wrongField("generate", "a boolean");
   }
   if (value.background === true) {
     return refuse(
@@ -107,7 +108,7 @@ function parseInnerRequest(message: JsonDocument): Result<JsonDocument> {
   const inner = members.find(({ key }) => key === "response");
   if (inner === undefined || (value.response ?? null) === null) return success(message);
   if (!isObject(value.response)) {
-    return refuse("invalid_type", "The field 'response' must be an object.", "response");
+    return wrongField("response", "an object");
   }
   const stray = Object.keys(value).find((key) => !MESSAGE_FIELDS.includes(key));
   return stray === undefined ? parseDocument(text.slice(inner.start, inner.end)) : refuse(

@@ -1,4 +1,4 @@
-import { isRefusal } from "../../../core/failure.ts";
+import { isRefusal, type Reason } from "../../../core/failure.ts";
 import { type Failed, failed } from "../../../core/result.ts";
 import type { PlacedMessage } from "./chat_turns.ts";
 
@@ -19,14 +19,18 @@ const FIELDS = [
   ["tool_choice.function", "tool_choice"],
 ] as const;
 
+/** Reasoning without a signature, with where clients of this API have it. */
+const UNSIGNED: Reason = {
+  kind: "unsigned_reasoning",
+  resend: "'encrypted_content' of the item",
+};
+
 /** Returns a wire's refusal of a translated request with the client's own path and field names. */
 export function toClientPaths(refused: Failed, origins: Origins): Failed {
   const { failure } = refused;
-  if (!isRefusal(failure) || failure.param === null) return refused;
-  const param = toClientPath(failure.param, origins);
-  const message = failure.message.replaceAll(`'${failure.param}'`, `'${param}'`)
-    .replace("'thinking_blocks' of the answer", "'encrypted_content' of the item");
-  return failed({ ...failure, param, message });
+  if (!isRefusal(failure) || failure.at === null) return refused;
+  const reason = failure.reason.kind === "unsigned_reasoning" ? UNSIGNED : failure.reason;
+  return failed({ ...failure, at: toClientPath(failure.at, origins), reason });
 }
 
 /** Returns the path in the client's request for a path in the translated request. */

@@ -1,6 +1,7 @@
 import { newMessageRelay } from "../../../../src/api/messages/relay/relay_stream.ts";
 import { isRefusal } from "../../../../src/core/failure.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
+import { messageOf } from "../../../../src/core/openai_error.ts";
 import type { StreamRecord } from "../../../../src/core/reply.ts";
 import { fault } from "../../../../src/core/result.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -133,7 +134,7 @@ Deno.test("a stream that breaks without message_stop ends with one error event",
   assert(!ended.ok);
   const { failure } = fault("upstream_response_too_large", "Too large.");
   for (
-    const [cause, message] of [[ended.failure, ended.failure.message], [
+    const [cause, message] of [[ended.failure, messageOf(ended.failure)], [
       failure,
       "Too large.",
     ]] as const

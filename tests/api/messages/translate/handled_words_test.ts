@@ -198,7 +198,7 @@ function isKnown({ body, param }: Place, word: string): boolean {
   if (chat.ok) return true;
   assert(isRefusal(chat.failure));
   if (!UNKNOWN.includes(chat.failure.kind)) return true;
-  return chat.failure.param !== param.replace("WORD", word);
+  return chat.failure.at !== param.replace("WORD", word);
 }
 
 for (const [name, place] of Object.entries(PLACES)) {

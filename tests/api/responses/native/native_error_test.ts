@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
 import { answers } from "../../../support/chat_call.ts";
+import { sentenceOf } from "../../../support/sentence.ts";
 import { create } from "../../../support/socket_client.ts";
 import { nativeConfig, streamOf } from "../../../support/native_gateway.ts";
 import { socketGateway } from "../../../support/socket_gateway.ts";
@@ -116,7 +117,7 @@ Deno.test("a fractional token count makes the response invalid", async () => {
       CREATED + DELTA + sse(lifecycle("response.completed", 2, { usage })),
     );
     assertBroken(answer, CREATED + DELTA);
-    assertMatch(answer.broken?.message ?? "", /no whole number/);
+    assertMatch(sentenceOf(answer.broken), /no whole number/);
   }
 });
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { failed, fault } from "../../../../src/core/result.ts";
+import { messageOf } from "../../../../src/core/openai_error.ts";
+import { fault, refuse } from "../../../../src/core/result.ts";
 import { messages } from "../../../../src/wires/messages/messages.ts";
 import { local } from "../../../../src/wires/local/local.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";
@@ -94,14 +95,14 @@ for (const [wire, param, body] of CASES) {
   Deno.test(`${wire.name} refuses ${param} by the client's own path: ${JSON.stringify(body)}`, () => {
     const refused = told(wire, body);
     assertEquals(refusalOf(refused)[1], param);
-    assertStringIncludes(refused.failure.message, `'${param}'`);
+    assertStringIncludes(messageOf(refused.failure), `'${param}'`);
   });
 }
 
 Deno.test("a failure that is no refusal, or names no field, stays unchanged", () => {
   const chat = translate({ input: "hi" });
   assert(chat.ok);
-  const nameless = failed({ kind: "invalid_value", message: "m", param: null });
+  const nameless = refuse("invalid_value", "m");
   for (const one of [fault("circuit_open", "m"), nameless]) {
     assertEquals(chat.value.toClientPaths(one), one);
   }
@@ -112,5 +113,5 @@ Deno.test("unsigned reasoning is refused with the field names of Responses", () 
   const refused = told(messages, {
     input: [{ role: "user", content: "q" }, thought, { role: "assistant", content: "a" }],
   });
-  assertStringIncludes(refused.failure.message, "'encrypted_content'");
+  assertStringIncludes(messageOf(refused.failure), "'encrypted_content'");
 });

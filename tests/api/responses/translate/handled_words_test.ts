@@ -99,7 +99,7 @@ function isKnown({ body, param }: Place, word: string): boolean {
   if (chat.ok) return !chat.value.lossy.includes(word);
   assert(isRefusal(chat.failure));
   if (!UNKNOWN.includes(chat.failure.kind)) return true;
-  return chat.failure.param !== param.replace("WORD", word);
+  return chat.failure.at !== param.replace("WORD", word);
 }
 
 for (const [name, place] of Object.entries(PLACES)) {

@@ -1,0 +1,7 @@
+import type { Failure } from "../../src/core/failure.ts";
+import { messageOf } from "../../src/core/openai_error.ts";
+
+/** Message of a failure; empty if there is none. */
+export function sentenceOf(failure: Failure | null | undefined): string {
+  return failure == null ? "" : messageOf(failure);
+}
