@@ -67,7 +67,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
           : undeclared(at.refusedPath ?? at.path, provider, treatment.capability);
       case "verified":
         if (provider.settings.verify || isNothing) return null;
-        return notCarried(at, treatment.advice);
+        return unsupported(at.path, treatment.advice);
       case "lossy":
         lose(at.path);
         return null;

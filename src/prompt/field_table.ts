@@ -92,7 +92,10 @@ export function gated(
 }
 
 /** Returns the treatment of a field that needs this name in the list of its capability. */
-export function listed(name: string, treatment: Treatment & { readonly kind: "gated" }): Treatment {
+export function needing(
+  name: string,
+  treatment: Treatment & { readonly kind: "gated" },
+): Treatment {
   return { ...treatment, listed: name };
 }
 

@@ -6,8 +6,8 @@ import {
   exact,
   gated,
   ignored,
-  listed,
   lossy,
+  needing,
   newFieldTable,
   refusedUnless,
   type Treatment,
@@ -68,7 +68,7 @@ Deno.test("a field that needs a capability is refused with the name of its key",
   assert(refused.failure.message.includes("providers.p.capabilities.structured_outputs"));
   const capabilities = { structured_outputs: true, hosted_tools: ["mcp"] };
   assertEquals(carrierOf(strict, { capabilities }).use(AT), null);
-  const hosted = (name: string) => listed(name, gated("hosted_tools"));
+  const hosted = (name: string) => needing(name, gated("hosted_tools"));
   assertEquals(carrierOf(hosted("mcp"), { capabilities }).use(AT), null);
   assert(carrierOf(hosted("web_search"), { capabilities }).use(AT) !== null);
 });

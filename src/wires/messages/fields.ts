@@ -1,7 +1,6 @@
 import type { ChatField } from "../../prompt/chat_fields.ts";
 import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
 import {
-  advised,
   byWire,
   exact,
   exactBut,
@@ -77,7 +76,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "tool_choice=required": exactBut("refused together with `thinking`"),
   "tool_choice[function].function.name": exactBut("refused together with `thinking`"),
   "response_format[text]": ignored,
-  "response_format[json_object]": advised(verified(), VERIFY),
+  "response_format[json_object]": byWire(verified()),
   "response_format[json_schema]": gated("structured_outputs"),
   // They are only labels.
   "response_format[json_schema].json_schema.name": lossy("the schema"),

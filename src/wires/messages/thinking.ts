@@ -22,6 +22,10 @@ export function outputConfig(input: SectionInput): Result<JsonObject> {
   const { effort: requested, format: given } = input.prompt;
   const effort = requested === null ? success({}) : encodeEffort(requested, input);
   if (!effort.ok) return effort;
+  // The API has no format of any object: the gateway checks the response.
+  if (given?.kind === "json_object" && !input.target.provider.settings.verify) {
+    return notCarried(given.at, VERIFY);
+  }
   const format = given?.kind === "json_schema" ? schemaFormat(given, input) : success({});
   if (!format.ok) return format;
   const config = { ...effort.value, ...format.value };

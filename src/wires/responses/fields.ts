@@ -11,8 +11,8 @@ import {
   exact,
   exactBut,
   gated,
-  listed,
   lossy,
+  needing,
   newFieldTable,
   verified,
 } from "../../prompt/field_table.ts";
@@ -63,7 +63,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "verbosity": exact,
   "logprobs": exact,
   "top_logprobs": exact,
-  "web_search_options": listed(
+  "web_search_options": needing(
     "web_search",
     gated("hosted_tools", "with `web_search` in the list"),
   ),

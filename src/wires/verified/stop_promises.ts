@@ -1,7 +1,6 @@
 import { type Result, success } from "../../core/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
-import type { Given, Prompt } from "../../prompt/prompt.ts";
-import { type Optional, wrongType } from "../../prompt/refusals.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
 /** Maximum number of stop texts of a request that are searched for in its response. */
@@ -24,19 +23,6 @@ export interface StopRules {
   readonly isSent: (text: string) => boolean;
   /** False if the gateway must not search for the other texts; then they are refused. */
   readonly verify: boolean;
-}
-
-/** Parses the stop texts of a Chat request. */
-export function parseStops(given: Optional, rules: StopRules): Result<StopTexts> {
-  const isList = Array.isArray(given);
-  const list = isList ? given : (given ?? null) === null ? [] : [given];
-  const stops: Given<string>[] = [];
-  for (const [index, value] of list.entries()) {
-    const path = isList ? `stop[${index}]` : "stop";
-    if (typeof value !== "string") return wrongType(path, "a string");
-    stops.push({ value, at: { field: "stop", path } });
-  }
-  return splitStops({ value: stops, at: { field: "stop", path: "stop" } }, rules);
 }
 
 /**
