@@ -1,3 +1,4 @@
+import { messageOf } from "../../src/core/openai_error.ts";
 import { newCarrier, notCarried } from "../../src/prompt/carry.ts";
 import type { ChatField } from "../../src/prompt/chat_fields.ts";
 import {
@@ -65,7 +66,7 @@ Deno.test("a field that needs a capability is refused with the name of its key",
   const refused = carrierOf(strict).use(AT);
   assert(refused !== null);
   assertFailed(refused, "unsupported_feature", "a.user.type");
-  assert(refused.failure.message.includes("providers.p.capabilities.structured_outputs"));
+  assert(messageOf(refused.failure).includes("providers.p.capabilities.structured_outputs"));
   const capabilities = { structured_outputs: true, hosted_tools: ["mcp"] };
   assertEquals(carrierOf(strict, { capabilities }).use(AT), null);
   const hosted = (name: string) => needing(name, gated("hosted_tools"));
@@ -80,7 +81,7 @@ Deno.test("a field that the gateway checks is refused with advice where it must 
   const refused = carrierOf(checked, { verify: false }).use(AT, true);
   assert(refused !== null);
   assertFailed(refused, "unsupported_feature", "a.user");
-  assert(refused.failure.message.endsWith(" Send less."));
+  assert(messageOf(refused.failure).endsWith(" Send less."));
 });
 
 Deno.test("a row that the wire decides holds only if the wire applies it", () => {
