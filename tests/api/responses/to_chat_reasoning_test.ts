@@ -140,7 +140,7 @@ Deno.test("forged sealed thinking with too many members in total is refused by i
   const one = [USER, thought("A", blocks(200_001)), SAID];
   const together = [...items.slice(0, 3), thought("C", blocks(1)), SAID];
   for (const [list, path] of [[one, 1], [together, 3]] as const) {
-    const refused = translate({ input: list }, "messages");
+    const refused = translate({ input: list }, "compat");
     assert(!refused.ok && isRefusal(refused.failure));
     assertEquals(refused.failure.kind, "request_too_large");
     assertEquals(refused.failure.at, `input[${path}].encrypted_content`);

@@ -116,8 +116,6 @@ function parseImage(part: JsonObject, path: string, media: Media, carrier: Carri
     path,
     refusedPath: `${path}.type`,
   };
-  const refused = carrier.use(at);
-  if (refused !== null) return refused;
   if ((part.file_id ?? null) !== null) {
     return unsupported(`${path}.file_id`, "Send the image itself.");
   }
@@ -126,13 +124,12 @@ function parseImage(part: JsonObject, path: string, media: Media, carrier: Carri
   if (!url.ok) return url;
   if (part.detail === "original") return unsupported(`${path}.detail`);
   const detailAt = { field: `${members}.detail`, path: `${path}.detail` } as const;
-  const detail = usedBy(carrier, textOf(part.detail, detailAt));
+  const detail = textOf(part.detail, detailAt);
   if (!detail.ok) return detail;
-  const [own, marks] = [{ url: url.value, detail: detail.value }, {
-    cache: null,
-    breakpoint: null,
-  }];
-  return success({ kind: "image", at, ...own, ...marks });
+  const used = carrier.use(at) ?? usedBy(carrier, detail);
+  if (!used.ok) return used;
+  const own = { kind: "image", at, url: url.value, detail: detail.value } as const;
+  return success({ ...own, cache: null, breakpoint: null });
 }
 
 function parseFile(part: JsonObject, path: string, media: Media, carrier: Carrier): Result<Part> {
@@ -141,22 +138,24 @@ function parseFile(part: JsonObject, path: string, media: Media, carrier: Carrie
     path,
     refusedPath: `${path}.type`,
   };
-  const refused = carrier.use(at);
-  if (refused !== null) return refused;
   if ((part.file_url ?? null) !== null) {
     return unsupported(`${path}.file_url`, "Send the file itself.");
   }
   if ((part.detail ?? "auto") !== "auto") return unsupported(`${path}.detail`);
   const placeOf = (name: "file_id" | "filename" | "file_data") =>
     ({ field: `messages[].content[file].file.${name}`, path: `${path}.${name}` }) as const;
-  const member = (name: "file_id" | "filename" | "file_data") =>
-    usedBy(carrier, textOf(part[name], placeOf(name)));
+  const member = (name: "file_id" | "filename" | "file_data") => textOf(part[name], placeOf(name));
   const read = allIn({
     id: member("file_id"),
     name: member("filename"),
     data: member("file_data"),
   });
   if (!read.ok) return read;
+  const { id, name, data } = read.value;
+  for (const given of [{ at }, id, name, data]) {
+    const refused = given === null ? null : carrier.use(given.at);
+    if (refused !== null) return refused;
+  }
   const dataAt = placeOf("file_data");
   return success({ kind: "file", at, ...read.value, dataAt, cache: null, breakpoint: null });
 }

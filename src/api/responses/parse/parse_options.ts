@@ -185,20 +185,22 @@ function parseFormat(format: Optional, carrier: Carrier): Result<Format | null> 
     path: "text.format",
     ...type === "json_object" && { refusedPath: "text.format.type" },
   };
-  const refused = carrier.use(at);
-  if (refused !== null) return refused;
-  if (type === "json_object") return success({ kind: type, at });
+  if (type === "json_object") return carrier.use(at) ?? success({ kind: type, at });
   const rows = "response_format[json_schema].json_schema";
   const member = <Name extends "name" | "description" | "schema" | "strict">(name: Name) =>
     ({ field: `${rows}.${name}`, path: `text.format.${name}` }) as const;
-  const name = requiredText(format.name, member("name"));
   const schemaAt = member("schema");
   const schema = requiredObject(format.schema, schemaAt.path);
   const read = allIn({
-    name: usedBy(carrier, name),
+    name: requiredText(format.name, member("name")),
     schema: schema.ok ? success({ value: schema.value, at: schemaAt }) : schema,
-    description: usedBy(carrier, textOf(format.description, member("description"))),
-    strict: usedBy(carrier, flagOf(format.strict, member("strict"))),
+    description: textOf(format.description, member("description")),
+    strict: flagOf(format.strict, member("strict")),
   });
-  return read.ok ? success({ kind: type, at, ...read.value }) : read;
+  if (!read.ok) return read;
+  for (const given of [{ at }, read.value.name, read.value.description, read.value.strict]) {
+    const refused = given === null ? null : carrier.use(given.at);
+    if (refused !== null) return refused;
+  }
+  return success({ kind: type, at, ...read.value });
 }

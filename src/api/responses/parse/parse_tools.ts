@@ -180,12 +180,11 @@ function chosenTool(
 ): Result<ChosenTool> {
   if (given.type !== "function") return unsupported(`${path}.type`);
   const field = "tool_choice[function].function.name";
-  const refused = carrier.use({ field, path, refusedPath: `${path}.type` });
-  if (refused !== null) return refused;
   const name = requiredText(given.name, { field, path: `${path}.name` });
   if (!name.ok) return name;
   const { value, at } = name.value;
-  return success({ kind: "function", name: flatNameIn(given.namespace, value), at });
+  return carrier.use({ field, path, refusedPath: `${path}.type` }) ??
+    success({ kind: "function", name: flatNameIn(given.namespace, value), at });
 }
 
 function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Result<Choice> {
@@ -193,8 +192,6 @@ function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Res
   const path = "tool_choice";
   const at: FieldRef = { field: `${rows}.mode`, path, refusedPath: `${path}.type` };
   const listAt: FieldRef = { field: `${rows}.tools`, path: `${path}.tools` };
-  const refused = carrier.use(at);
-  if (refused !== null) return refused;
   if (!Array.isArray(tools)) return wrongType(listAt.path, "an array");
   const chosen = mapObjects(
     tools,
@@ -203,7 +200,8 @@ function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Res
   );
   if (!chosen.ok) return chosen;
   const mode = given ?? "auto";
-  return mode === "auto" || mode === "required"
-    ? success({ kind: "allowed", at, mode, tools: chosen.value, listAt })
-    : wrongValue(`${path}.mode`, "'auto' or 'required'");
+  if (mode !== "auto" && mode !== "required") {
+    return wrongValue(`${path}.mode`, "'auto' or 'required'");
+  }
+  return carrier.use(at) ?? success({ kind: "allowed", at, mode, tools: chosen.value, listAt });
 }
