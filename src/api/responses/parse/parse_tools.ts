@@ -167,24 +167,19 @@ export function parseChoice(
   }
   if (!isObject(given)) return wrongValue(path, "'auto', 'none', 'required' or an object");
   if (given.type === "allowed_tools") return allowedTools(given, carrier);
-  const tool = chosenTool(given, path, carrier);
-  return tool.ok
-    ? success({ kind: "named", at: { ...tool.value.at, path }, tool: tool.value })
-    : tool;
+  const tool = chosenTool(given, path);
+  if (!tool.ok) return tool;
+  const at: FieldRef = { ...tool.value.at, path, refusedPath: `${path}.type` };
+  return carrier.use(at) ?? success({ kind: "named", at, tool: tool.value });
 }
 
-function chosenTool(
-  given: JsonObject,
-  path: string,
-  carrier: Carrier,
-): Result<ChosenTool> {
+function chosenTool(given: JsonObject, path: string): Result<ChosenTool> {
   if (given.type !== "function") return unsupported(`${path}.type`);
   const field = "tool_choice[function].function.name";
   const name = requiredText(given.name, { field, path: `${path}.name` });
   if (!name.ok) return name;
   const { value, at } = name.value;
-  return carrier.use({ field, path, refusedPath: `${path}.type` }) ??
-    success({ kind: "function", name: flatNameIn(given.namespace, value), at });
+  return success({ kind: "function", name: flatNameIn(given.namespace, value), at });
 }
 
 function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Result<Choice> {
@@ -193,11 +188,7 @@ function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Res
   const at: FieldRef = { field: `${rows}.mode`, path, refusedPath: `${path}.type` };
   const listAt: FieldRef = { field: `${rows}.tools`, path: `${path}.tools` };
   if (!Array.isArray(tools)) return wrongType(listAt.path, "an array");
-  const chosen = mapObjects(
-    tools,
-    listAt.path,
-    (tool, inside) => chosenTool(tool, inside, carrier),
-  );
+  const chosen = mapObjects(tools, listAt.path, chosenTool);
   if (!chosen.ok) return chosen;
   const mode = given ?? "auto";
   if (mode !== "auto" && mode !== "required") {
