@@ -10,7 +10,10 @@ import { parseRequestedModel, type RequestedModel } from "./routing/requested_mo
 import { discover } from "./upstream/discover.ts";
 import type { Provider } from "./wires/wire.ts";
 
-/** Serves a request: plans its candidates, looks for a stored response, then sends to the candidates. */
+/**
+ * Serves a request: plans its candidates, looks for a stored response, then sends to the
+ * candidates.
+ */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
@@ -27,8 +30,9 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
 }
 
 /**
- * Answers a request without cache and retries, by targets of one protocol only: the chosen one, then
- * the fallbacks that have the same protocol. For operations whose result depends on who answers.
+ * Answers a request without cache and retries, by targets of one protocol only: the chosen one,
+ * then the fallbacks that have the same protocol. For operations whose result depends on who
+ * answers.
  */
 export async function exchangeOnce(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = planRoute(call, inference);
@@ -40,8 +44,9 @@ export async function exchangeOnce(call: Call, inference: Inference): Promise<Re
 }
 
 /**
- * Sends a call to the provider that owns the object it names. No routing, cache or fallback, and retries
- * only if `isRetried`: of a candidate with side effects, only an attempt that was certainly not processed.
+ * Sends a call to the provider that owns the object it names. No routing, cache or fallback, and
+ * retries only if `isRetried`: of a candidate with side effects, only an attempt that was certainly
+ * not processed.
  */
 export async function forward(
   call: Call,

@@ -13,7 +13,10 @@ const FOLDERS = [
 /** Cases whose upstream leaves the published shapes itself; they are relayed as they are. */
 const AS_SENT = "/as_sent/";
 
-/** Cases whose chunks hold what the official client knows and the published shapes do not: custom calls. */
+/**
+ * Cases whose chunks hold what the official client knows and the published shapes do not: custom
+ * calls.
+ */
 const UNPUBLISHED = "/unpublished/";
 
 const chats = FOLDERS.flatMap((folder) =>

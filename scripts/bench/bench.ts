@@ -138,8 +138,8 @@ async function compareSystems(
 }
 
 /**
- * Returns the time limit of a run, in milliseconds: twice the duration of all rounds, with the warm-up
- * of each system, and five minutes.
+ * Returns the time limit of a run, in milliseconds: twice the duration of all rounds, with the
+ * warm-up of each system, and five minutes.
  */
 function benchTimeoutMs({ seconds, rounds, peers }: BenchOptions): number {
   const systems = 2 + peers.length;

@@ -27,7 +27,7 @@ const world = newRealWorld();
 const settings = parsed.config.state;
 const opened = await openStateStore(settings, { world, log });
 if (opened?.ok === false) throw new Error(opened.problem);
-// A store that is away would be measured as a fast one.
+// A store that is unavailable would be measured as a fast one.
 const isNeverAway = () => {
   throw new Error("The state store is away.");
 };

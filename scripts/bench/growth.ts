@@ -1,6 +1,9 @@
 const MAIN = new URL("../../tests/support/growth/main.ts", import.meta.url).pathname;
 
-/** Doubles each kind of list that clients and providers can send and prints what grows faster than its list. */
+/**
+ * Doubles each kind of list that clients and providers can send and prints what grows faster than
+ * its list.
+ */
 export async function measureGrowth(): Promise<void> {
   await new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", "--quiet", MAIN],

@@ -13,8 +13,8 @@ export interface Measurement {
   /** Processor time per response in microseconds; null where the system does not report it. */
   readonly cpuUs: number | null;
   /**
-   * Processor time by the time of all rounds: 1 if the core of the system was never idle, less if the load or
-   * the upstream was the limit. Null where the system does not report processor time.
+   * Processor time by the time of all rounds: 1 if the core of the system was never idle, less if
+   * the load or the upstream was the limit. Null where the system does not report processor time.
    */
   readonly busyShare: number | null;
 }
@@ -36,8 +36,8 @@ export interface SystemRun {
 }
 
 /**
- * Returns the error in the body of a response; null if there is none. `records` is the number of text
- * records of a stream; null for a whole response.
+ * Returns the error in the body of a response; null if there is none. `records` is the number of
+ * text records of a stream; null for a whole response.
  */
 export type BodyCheck = (body: string, records: number | null) => string | null;
 
@@ -125,7 +125,10 @@ interface Turn {
   readonly first: Uint8Array;
 }
 
-/** Returns the first request of a dialogue and those that follow; outside dialogues they are the same. */
+/**
+ * Returns the first request of a dialogue and those that follow; outside dialogues they are the
+ * same.
+ */
 async function checkFirstTurns(
   scenario: Scenario,
   port: number,

@@ -86,8 +86,8 @@ export function parseBehaviour(body: Uint8Array): string {
 }
 
 /**
- * Returns the number of text records that the upstream streams to a request; null if it sends a whole
- * response.
+ * Returns the number of text records that the upstream streams to a request; null if it sends a
+ * whole response.
  */
 export function expectedRecords(request: Uint8Array): number | null {
   switch (parseBehaviour(request)) {

@@ -39,8 +39,8 @@ export interface InstalledSettings {
 const CPU_TICK_MS = 10;
 
 /**
- * Returns a starter of server processes, each pinned to a core if `taskset` exists. Each gateway writes
- * its processor profile into `profileFolder` when it ends; null for none.
+ * Returns a starter of server processes, each pinned to a core if `taskset` exists. Each gateway
+ * writes its processor profile into `profileFolder` when it ends; null for none.
  */
 export function newServerProcesses(
   canPin: boolean,
@@ -113,10 +113,10 @@ export function newServerProcesses(
 }
 
 /**
- * The shell ends the program when its own input ends or a terminal or `timeout` ends all processes, so that
- * the program cannot outlive the benchmark: its process group and its children with groups of their own,
- * because a command may start further processes. An interrupt ends only the benchmark, which closes the
- * input. What still runs after a while is killed.
+ * The shell ends the program when its own input ends or a terminal or `timeout` ends all processes,
+ * so that the program cannot outlive the benchmark: its process group and its children with groups
+ * of their own, because a command may start further processes. An interrupt ends only the
+ * benchmark, which closes the input. What still runs after a while is killed.
  */
 const RUN_UNTIL_STDIN_ENDS = `
 trap '' INT
@@ -241,8 +241,8 @@ function readCpuMs(pid: number, threads: Threads = "all"): number | null {
 }
 
 /**
- * Returns the processor time in milliseconds of a process and its running children; null where the system
- * does not report it.
+ * Returns the processor time in milliseconds of a process and its running children; null where the
+ * system does not report it.
  */
 export function treeCpuMs(pid: number, threads: Threads): number | null {
   return sumOf(processTree(pid).map((one) => unlessEnded(() => readCpuMs(one, threads))));
@@ -259,8 +259,8 @@ function unlessEnded(read: () => number | null): number | null {
 }
 
 /**
- * Returns the processor time of a process and of its children that have ended, in milliseconds: 0 if it has
- * ended itself.
+ * Returns the processor time of a process and of its children that have ended, in milliseconds: 0
+ * if it has ended itself.
  */
 function readFamilyCpuMs(pid: number): number | null {
   if (Deno.build.os !== "linux") return null;

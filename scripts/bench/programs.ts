@@ -43,7 +43,10 @@ export async function findPrograms(canPin: boolean, core: number): Promise<Progr
 export interface Programs extends AsyncDisposable {
   /** A folder for files of programs. */
   readonly folder: string;
-  /** Starts a program with a configuration and waits until it listens. `onLine` gets the lines of its stderr. */
+  /**
+   * Starts a program with a configuration and waits until it listens. `onLine` gets the lines of
+   * its stderr.
+   */
   start(
     program: Program,
     config: string,

@@ -11,8 +11,8 @@ import {
 } from "./payloads.ts";
 
 /**
- * A system under load: the bare proxy, the program that does the least of a gateway, or gateways with a
- * configuration and a state store.
+ * A system under load: the bare proxy, the program that does the least of a gateway, or gateways
+ * with a configuration and a state store.
  */
 export type SystemName =
   | "floor"
@@ -42,8 +42,8 @@ export interface ScenarioRequest {
   /** Further headers. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Returns the body of a turn that continues the response with the given ID; null if each request is
-   * the same.
+   * Returns the body of a turn that continues the response with the given ID; null if each request
+   * is the same.
    */
   readonly nextTurn: ((previousId: string) => Uint8Array<ArrayBuffer>) | null;
 }

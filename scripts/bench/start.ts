@@ -9,13 +9,18 @@ export interface StartResult {
    * Bytes of memory after the first response, ascending; empty where the system does not report it.
    */
   readonly memoryBytes: readonly number[];
-  /** Bytes of memory after `IDLE_MS` without a request; null where the system does not report it. */
+  /**
+   * Bytes of memory after `IDLE_MS` without a request; null where the system does not report it.
+   */
   readonly idleBytes: number | null;
 }
 
 const START_COUNT = 9;
 
-/** Time without a request until the idle memory is read: the runtime frees what the start needed after half of it. */
+/**
+ * Time without a request until the idle memory is read: the runtime frees what the start needed
+ * after half of it.
+ */
 const IDLE_MS = 60_000;
 
 const CONFIG = `

@@ -32,8 +32,8 @@ const MAX_STREAMS_BYTES = 60 * 1024 * 1024;
 const MEMORY_SAMPLE_INTERVAL_MS = 100;
 
 /**
- * Opens 1,000 streams of one record every 300 ms at the floor, at the sources, and at the executable if it
- * is built.
+ * Opens 1,000 streams of one record every 300 ms at the floor, at the sources, and at the
+ * executable if it is built.
  */
 export async function measureStreams(
   servers: ServerProcesses,
@@ -59,8 +59,8 @@ export async function measureStreams(
 }
 
 /**
- * Opens the streams at the sources and reads what is in use after a garbage collection. Null where the system has
- * no signal for it.
+ * Opens the streams at the sources and reads what is in use after a garbage collection. Null where
+ * the system has no signal for it.
  */
 export async function measureStreamsInUse(
   servers: ServerProcesses,

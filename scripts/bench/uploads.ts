@@ -13,7 +13,9 @@ const UPLOAD_BYTES = 64 * MIB;
 /** Uploads one after the other, each of this many bytes. */
 const SMALL_UPLOAD_BYTES = 12.5 * MIB, SMALL_UPLOADS_COUNT = 12;
 
-/** Small uploads before the measured ones: they compile the code and fill the pools of the runtime. */
+/**
+ * Small uploads before the measured ones: they compile the code and fill the pools of the runtime.
+ */
 const WARM_UPLOADS_COUNT = 40;
 
 /** Gateways that are measured, of which the lowest counts: what is not collected yet counts too. */

@@ -6,8 +6,8 @@ const WHOLE: readonly string[] = [completion, message].map((body) =>
 );
 
 /**
- * Returns the error in a response body; null if it is the complete response, or the complete stream with
- * `records` text records, that the upstream sent.
+ * Returns the error in a response body; null if it is the complete response, or the complete stream
+ * with `records` text records, that the upstream sent.
  */
 export function findBodyError(body: string, records: number | null): string | null {
   return records === null ? findWholeError(body) : findStreamError(body, records);

@@ -13,8 +13,9 @@ export interface WorkersMeasurement {
   /** Processor time of a request in microseconds, of the parent and all workers together. */
   readonly gatewayUs: number;
   /**
-   * The part of it in the main threads, which serve one request after the other. The rest are threads of the
-   * runtime that collect garbage and compile beside them, on another core if one is free.
+   * The part of it in the main threads, which serve one request after the other. The rest are
+   * threads of the runtime that collect garbage and compile at the same time, on another core if
+   * one is free.
    */
   readonly mainUs: number;
   /** Processor time of a request in microseconds, of the load generator. */
@@ -35,8 +36,8 @@ export const MIN_WORKERS_RATIO = 1.8;
 const MESSAGE_COUNT = 4_000;
 
 /**
- * A request that costs the gateway far more than the load generator: a body of many small objects that
- * is parsed and found in the cache, so that no upstream takes part of a core.
+ * A request that costs the gateway far more than the load generator: a body of many small objects
+ * that is parsed and found in the cache, so that no upstream takes part of a core.
  */
 const SCENARIO: Scenario = {
   name: "workers",
@@ -151,10 +152,10 @@ function programOnAllCores(canPin: boolean): Program {
 }
 
 /**
- * Returns the report line. The load generator needs a part of the cores too, so with two cores the rate
- * cannot reach the target; then the processor time of a request decides: what two workers do on two cores of
- * their own, by what one does on one core. One worker is faster where its runtime has a second core for its
- * other threads, so the line also has the ratio to that.
+ * Returns the report line. The load generator needs a part of the cores too, so with two cores the
+ * rate cannot reach the target; then the processor time of a request decides: what two workers do
+ * on two cores of their own, by what one does on one core. One worker is faster where its runtime
+ * has a second core for its other threads, so the line also has the ratio to that.
  */
 export function workersLine({ cores, one, two }: WorkersResult): string {
   const rate = median(two.rates.map((each, round) => each / (one.rates[round] ?? each)));
@@ -173,7 +174,10 @@ export function workersLine({ cores, one, two }: WorkersResult): string {
     `>= ${MIN_WORKERS_RATIO.toFixed(2)}${decisive >= MIN_WORKERS_RATIO ? "" : " missed"}`;
 }
 
-/** Returns the ratio of the highest rates that the processor time of a request permits on these cores. */
+/**
+ * Returns the ratio of the highest rates that the processor time of a request permits on these
+ * cores.
+ */
 function highestRatio(cores: number, { one, two }: Pick<WorkersResult, "one" | "two">): number {
   return highestRate(cores, 2, two) / highestRate(cores, 1, one);
 }

@@ -18,8 +18,9 @@ export type Shot = (place: Place) => Promise<void>;
 export interface Client {
   readonly title: string;
   /**
-   * The npm packages that the reference page shows. Those of imported clients have their versions in
-   * the import map; those of command-line clients are written with it, such as `opencode-ai@1.18.33`.
+   * The npm packages that the reference page shows. Those of imported clients have their versions
+   * in the import map; those of command-line clients are written with it, such as
+   * `opencode-ai@1.18.33`.
    */
   readonly packages: readonly string[];
   readonly shots: Readonly<Partial<Record<ShotName, Shot>>>;

@@ -21,7 +21,9 @@ const COMPAT: KnownFields = {
   "tools[].function": words("name description parameters strict"),
 };
 
-/** The local API, chat. The runtime ignores other fields, so that one would be lost without a word. */
+/**
+ * The local API, chat. The runtime ignores other fields, so that one would be lost without a word.
+ */
 const LOCAL: KnownFields = {
   "": words("model messages tools format options stream keep_alive think"),
   "messages[]": words("role content thinking images tool_calls tool_name tool_call_id"),
@@ -55,8 +57,8 @@ const KNOWN_BY_PATH: Readonly<Record<string, KnownFields>> = {
 };
 
 /**
- * Returns an upstream that refuses a request with a field that its protocol does not have, and passes
- * every other request on to `upstream`.
+ * Returns an upstream that refuses a request with a field that its protocol does not have, and
+ * passes every other request on to `upstream`.
  */
 export function newJudge(
   upstream: (request: Request) => Promise<Response>,
@@ -71,7 +73,9 @@ export function newJudge(
   };
 }
 
-/** Returns the path of the first field that is not known, with `[]` for any index; null if all are. */
+/**
+ * Returns the path of the first field that is not known, with `[]` for any index; null if all are.
+ */
 export function unknownField(body: JsonValue, known: KnownFields, path = ""): string | null {
   if (Array.isArray(body)) {
     for (const item of body) {

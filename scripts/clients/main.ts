@@ -7,8 +7,9 @@ import {
 } from "./matrix.ts";
 import type { Client, Shot } from "./client.ts";
 
-// Runs the clients of a folder and prints a line of JSON for each client and each cell. Its arguments
-// are the folder, the JSON of the gateways' base URLs, and the names of the files to run, if not all.
+// Runs the clients of a folder and prints a line of JSON for each client and each cell. Its
+// arguments are the folder, the JSON of the gateways' base URLs, and the names of the files to run,
+// if not all.
 
 /** Time after which a cell has failed. */
 const CELL_TIMEOUT_MS = 60_000;

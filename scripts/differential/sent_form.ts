@@ -2,7 +2,10 @@ import { concatBytes } from "../../src/core/concat_bytes.ts";
 import { formText, newFormParser, withModel } from "../../src/formats/multipart.ts";
 import type { DrawnForm } from "./drawn_forms.ts";
 
-/** What a parser reads in a form: the names of its parts in order of the alphabet, and the texts of the parts `model`. */
+/**
+ * What a parser reads in a form: the names of its parts in order of the alphabet, and the texts of
+ * the parts `model`.
+ */
 export interface Reading {
   readonly names: readonly string[];
   readonly models: readonly string[];

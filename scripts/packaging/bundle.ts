@@ -12,21 +12,23 @@ export interface Places {
   readonly packages: string;
 }
 
-/** A bundle: the file that it is made from, and its name. Its source map has the name with `.map`. */
+/**
+ * A bundle: the file that it is made from, and its name. Its source map has the name with `.map`.
+ */
 export interface Bundle {
   readonly source: string;
   readonly file: string;
 }
 
-/** The bundles of the threads that the program starts from files beside it. */
+/** The bundles of the threads that the program starts from files next to it. */
 export const THREADS = [
   { source: "src/state/sqlite/store_worker.js", file: "store_worker.js" },
 ] as const satisfies readonly Bundle[];
 
 /**
- * Writes the program as `main.js` with its chunks, and a file for each kind of thread, into this folder
- * of the checkout, which is emptied first. The same sources give the same bytes in any folder. `address`
- * is the URL of this build's release check. Returns the names of the files.
+ * Writes the program as `main.js` with its chunks, and a file for each kind of thread, into this
+ * folder of the checkout, which is emptied first. The same sources give the same bytes in any
+ * folder. `address` is the URL of this build's release check. Returns the names of the files.
  */
 export async function bundle(
   root: string,
@@ -56,8 +58,9 @@ const BUNDLE = [
 ];
 
 /**
- * Writes the program in chunks, so that what most gateways do not use, such as the simulator and the
- * pages of the documentation, is neither read nor compiled at the start. Returns the names of the files.
+ * Writes the program in chunks, so that what most gateways do not use, such as the simulator and
+ * the pages of the documentation, is neither read nor compiled at the start. Returns the names of
+ * the files.
  */
 async function bundleProgram(places: Places, address: string | null): Promise<string[]> {
   const { root, folder } = places;
@@ -114,7 +117,9 @@ async function deno(cwd: string, args: readonly string[]): Promise<string> {
 
 const NO_ADDRESS = "RELEASE_ADDRESS = null;";
 
-/** Returns the files with the URL of the release check, for which exactly one of them has a place. */
+/**
+ * Returns the files with the URL of the release check, for which exactly one of them has a place.
+ */
 export function stampedOnce(
   codes: ReadonlyMap<string, string>,
   address: string,

@@ -2,9 +2,9 @@
 const HASHED = /^(.+)-[A-Z0-9]{8}\.js$/;
 
 /**
- * Returns names for the chunks of a bundle that do not depend on the folder in which it was made: the
- * bundler hashes the paths of its sources. `codes` has the code of each file by name, without places of
- * this machine. Other files, such as `main.js`, keep their names.
+ * Returns names for the chunks of a bundle that do not depend on the folder in which it was made:
+ * the bundler hashes the paths of its sources. `codes` has the code of each file by name, without
+ * places of this machine. Other files, such as `main.js`, keep their names.
  */
 export function chunkNames(codes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const chunks = [...codes].flatMap(([name, code]) => {
@@ -30,9 +30,9 @@ export function withChunkNames(code: string, names: ReadonlyMap<string, string>)
 const STATIC_IMPORT = /^import (\{[^{}]*\}) from ("\.\/[^"]+");$/gm;
 
 /**
- * Returns code whose imports from chunks are dynamic. For a static import the runtime looks up its line
- * in the source map at every start, and so parses the map of the whole program: measured, 10 MB. Lines
- * keep their numbers.
+ * Returns code whose imports from chunks are dynamic. For a static import the runtime looks up its
+ * line in the source map at every start, and so parses the map of the whole program: measured, 10
+ * MB. Lines keep their numbers.
  */
 export function withDynamicImports(code: string): string {
   return code.replaceAll(

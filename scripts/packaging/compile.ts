@@ -5,8 +5,8 @@ import { bundle } from "./bundle.ts";
 import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
 import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
 
-// Builds self-contained executables of the program. It is bundled first, so that only used code goes
-// in, and no path of this machine.
+// Builds self-contained executables of the program. It is bundled first, so that only used code
+// goes in, and no path of this machine.
 
 /** Deno's target names, by the platforms that executables are built for. */
 export const TARGETS = {
@@ -102,7 +102,9 @@ export async function checksums(folder: string, names: readonly string[]): Promi
 
 const ROOT = dirname(dirname(import.meta.dirname ?? "."));
 
-/** Returns the date of all files in seconds since 1970: the commit's, so that builds do not differ. */
+/**
+ * Returns the date of all files in seconds since 1970: the commit's, so that builds do not differ.
+ */
 async function sourceDate(): Promise<number> {
   const epoch = Number(Deno.env.get("SOURCE_DATE_EPOCH") || NaN);
   if (Number.isInteger(epoch)) return epoch;

@@ -2,8 +2,8 @@
 const HEAD_BYTES = 4096;
 
 /**
- * Returns why an executable must not be built on this runtime; null if it may be. `deno compile` takes
- * any file: the executable could have the name of one platform and be for another.
+ * Returns why an executable must not be built on this runtime; null if it may be. `deno compile`
+ * takes any file: the executable could have the name of one platform and be for another.
  */
 export async function runtimeTrouble(
   path: string,
@@ -26,7 +26,9 @@ export async function runtimeTrouble(
   return `DENORT_BIN is ${found}; the target is ${target}.`;
 }
 
-/** Returns the platform of an executable by its ELF, Mach-O or PE header; null for any other file. */
+/**
+ * Returns the platform of an executable by its ELF, Mach-O or PE header; null for any other file.
+ */
 export function parseMachine(head: Uint8Array<ArrayBuffer>): string | null {
   if (head.length < HEAD_BYTES) return null;
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);

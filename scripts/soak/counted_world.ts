@@ -2,8 +2,9 @@ import { getHeapSpaceStatistics } from "node:v8";
 import type { World } from "../../src/core/world.ts";
 import { newRealWorld as newOriginalWorld } from "../../src/world/real_world.ts";
 
-// The gateway of the soak is the program itself with this module in place of src/world/real_world.ts,
-// by an import map. It counts timers and answers SIGUSR2 with one line on stderr.
+// The gateway of the soak is the program itself with this module in place of
+// src/world/real_world.ts, by an import map. It counts timers and answers SIGUSR2 with one line on
+// stderr.
 
 /** Start of the line with the figures of the process. */
 const PROBE_MARK = "soak-probe ";
@@ -63,7 +64,10 @@ export function newRealWorld(): World & { close(): void } {
 /** The spaces of the heap that hold machine code, bytecode and what belongs to them. */
 const CODE_SPACE = /^(?:shared_)?(?:code|trusted)_/;
 
-/** Returns the bytes of compiled code, which the engine goes on making from more functions for hours. */
+/**
+ * Returns the bytes of compiled code, which the engine goes on making from more functions for
+ * hours.
+ */
 function codeBytes(): number {
   return getHeapSpaceStatistics()
     .filter(({ space_name }) => CODE_SPACE.test(space_name))

@@ -1,4 +1,7 @@
-/** Holds uses back while the gateway is looked at, so that no memory of a call in flight is measured. */
+/**
+ * Holds uses back while the gateway is looked at, so that no memory of a call in flight is
+ * measured.
+ */
 export interface Gate {
   /** Resolves when the use may begin. */
   enter(): Promise<void>;

@@ -41,8 +41,9 @@ export interface GatewayProcess {
 }
 
 /**
- * Returns the arguments of Deno that run the sources with `counted_world.ts` in place of the real world, by an
- * import map in `folder`: on SIGUSR2 the program writes its figures behind `PROBE_MARK` to stderr.
+ * Returns the arguments of Deno that run the sources with `counted_world.ts` in place of the real
+ * world, by an import map in `folder`: on SIGUSR2 the program writes its figures behind
+ * `PROBE_MARK` to stderr.
  */
 export async function probedProgram(folder: string): Promise<readonly string[]> {
   const importMap = `${folder}/import_map.json`;
@@ -58,8 +59,8 @@ export async function probedProgram(folder: string): Promise<readonly string[]> 
 }
 
 /**
- * Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`. `started` ends it
- * if it still runs.
+ * Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`.
+ * `started` ends it if it still runs.
  */
 export async function startGateway(
   upstream: string,
@@ -137,8 +138,8 @@ export async function startGateway(
 }
 
 /**
- * True if a line reports an error of the gateway: a thrown one, or any at this level but the problems
- * of a configuration that the soak has broken.
+ * True if a line reports an error of the gateway: a thrown one, or any at this level but the
+ * problems of a configuration that the soak has broken.
  */
 export function isComplaint(line: string): boolean {
   if (/internal_error|Uncaught|panicked|^\s+at /.test(line)) return true;

@@ -12,8 +12,8 @@ export interface Slope {
 }
 
 /**
- * Returns the slope of memory over the last half of the run, of the lowest sample in each minute: what
- * ends behind a call may still be held at a moment. Null with fewer than 3 such samples.
+ * Returns the slope of memory over the last half of the run, of the lowest sample in each minute:
+ * what ends behind a call may still be held at a moment. Null with fewer than 3 such samples.
  */
 export function fitLastHalf(all: readonly MemorySample[]): Slope | null {
   const samples = [...Map.groupBy(all, ({ hours }) => Math.floor(hours * 60)).values()]

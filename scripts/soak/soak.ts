@@ -27,8 +27,8 @@ export interface SoakOptions {
 }
 
 /**
- * Runs the soak and prints its report. Returns the problems; none if it has passed. `started` ends what it has
- * started and removes its files.
+ * Runs the soak and prints its report. Returns the problems; none if it has passed. `started` ends
+ * what it has started and removes its files.
  */
 export async function runSoak(
   { minutes, rate, print }: SoakOptions,
@@ -159,8 +159,8 @@ async function endsWithin(promise: Promise<void>, ms: number): Promise<boolean> 
 }
 
 /**
- * Waits until the gateway holds as little as before, or, without an earlier look, until it holds the
- * same for `STEADY_LOOKS_COUNT` looks. Returns the last look in any case.
+ * Waits until the gateway holds as little as before, or, without an earlier look, until it holds
+ * the same for `STEADY_LOOKS_COUNT` looks. Returns the last look in any case.
  */
 async function quiet(gateway: GatewayProcess, before: Holdings | null): Promise<Holdings> {
   const end = performance.now() + QUIET_TIMEOUT_MS;

@@ -23,7 +23,9 @@ export interface SoakRun {
   readonly complaints: readonly string[];
 }
 
-/** The slope of memory that a soak may not exceed by twice its standard error, in bytes per hour. */
+/**
+ * The slope of memory that a soak may not exceed by twice its standard error, in bytes per hour.
+ */
 export const MAX_SLOPE_BYTES_PER_HOUR = 1_000_000;
 
 /** Below this length the slope is printed but not judged: noise of a few kB would decide. */
@@ -32,7 +34,9 @@ export const MIN_JUDGED_MINUTES = 30;
 /** From this length on the slope is precise enough to be judged without its standard error. */
 export const MIN_PRECISE_MINUTES = 60;
 
-/** Bytes in use by which the idle gateway may exceed those before the load, in a run of any length. */
+/**
+ * Bytes in use by which the idle gateway may exceed those before the load, in a run of any length.
+ */
 export const MAX_GROWTH_BYTES = 10_000_000;
 
 const HELD = ["descriptors", "sockets", "timers", "tasks"] as const;

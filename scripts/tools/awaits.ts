@@ -19,7 +19,10 @@ export const STORE_METHODS: Readonly<Record<string, readonly string[]>> = {
   StateStore: ["ping", "close"],
 };
 
-/** Names by which an interface of the state store is called in an expression, such as `state.objects.responses`. */
+/**
+ * Names by which an interface of the state store is called in an expression, such as
+ * `state.objects.responses`.
+ */
 const NAMED_INTERFACES: Readonly<Record<string, string>> = {
   responses: "ResponseStore",
   conversations: "ConversationStore",
@@ -54,7 +57,10 @@ interface Declared {
    * `Stored`, or a promise of a `Result` or of `Failed`.
    */
   readonly functions: Set<string>;
-  /** Interfaces of the state store, by the names of the parameters and variables that have them as type. */
+  /**
+   * Interfaces of the state store, by the names of the parameters and variables that have them as
+   * type.
+   */
   readonly interfaces: Map<string, string>;
 }
 
@@ -138,14 +144,14 @@ function isStoring(call: Call, declared: Declared): boolean {
  * Lint rule against a forgotten `await`: no statement, and no `void`, drops the result of a call of
  * the state store, because a failed write must not look like a successful one. Lint rules know no
  * types, so these calls are of the store:
- * - a method of `STORE_METHODS` on `responses`, `conversations`, `reasoning`, `outcomes` or `cachedResponses`,
- *   with or without a path such as `state.objects` before it, on a member of `owners`, or on `ownerStore(…)`
+ * - a method of `STORE_METHODS` on `responses`, `conversations`, `reasoning`, `outcomes` or
+ *   `cachedResponses`, with or without a path such as `state.objects` before it, on a member of
+ *   `owners`, or on `ownerStore(…)`
  * - such a method on a parameter or variable whose type is annotated as an interface of the store
- * - an imported function of `STORING_FUNCTIONS`, and a function of the same file that is declared to return
- *   `Stored`, or a promise of a `Result` or of `Failed`
- * - `storeOutcome` and `identify` of any object
- * `.then`, `.catch` and `.finally` after such a call do not change that. Folders that may not import
- * `state` are not checked.
+ * - an imported function of `STORING_FUNCTIONS`, and a function of the same file that is declared
+ *   to return `Stored`, or a promise of a `Result` or of `Failed`
+ * - `storeOutcome` and `identify` of any object `.then`, `.catch` and `.finally` after such a call
+ *   do not change that. Folders that may not import `state` are not checked.
  */
 const awaits: Deno.lint.Plugin = {
   name: "awaits",

@@ -1,6 +1,6 @@
 import claudeCode from "../clients/agent/results.json" with { type: "json" };
 import { pageOf, type Results } from "../clients/agent/results.ts";
-import { configReference } from "../../src/config/reference.ts";
+import { configReference } from "./reference/config_keys.ts";
 import { cliPage } from "./reference/cli.ts";
 import { clientsPage } from "./reference/clients.ts";
 import { endpointsPage } from "./reference/endpoints.ts";

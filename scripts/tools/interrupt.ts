@@ -1,9 +1,12 @@
-/** The exit code for each signal that ends a script: 128 plus the number of the signal, as in a shell. */
+/**
+ * The exit code for each signal that ends a script: 128 plus the number of the signal, as in a
+ * shell.
+ */
 const EXIT_CODES = [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 /**
- * Runs `work` until it is over, a signal arrives or the time limit has passed, and then `end`, which ends
- * what the work has started. Returns the exit code of the process; fails as `work` does.
+ * Runs `work` until it is over, a signal arrives or the time limit has passed, and then `end`,
+ * which ends what the work has started. Returns the exit code of the process; fails as `work` does.
  */
 export async function runUntilInterrupted(
   work: () => Promise<void>,
@@ -30,7 +33,7 @@ export async function runUntilInterrupted(
   );
   clearTimeout(timeLimit);
   await end();
-  // A terminal interrupts the servers too, so that the work may fail before the signal is seen.
+  // A terminal interrupts the servers too, so that the work may fail before the signal arrives.
   if (exitCode === null && failure !== null) throw failure.error;
   return exitCode ?? 0;
 }

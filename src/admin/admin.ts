@@ -1,12 +1,11 @@
 import type { RequestForms } from "../routing/explain.ts";
 import { contentPolicy, importMapSource, TEXT_POLICY } from "./content_policy.ts";
 import { newEvents } from "./events.ts";
-import { explainQuery } from "./explain_query.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
 import { newFigureReader } from "./key_figures.ts";
 import type { PageFile } from "./page_files.ts";
 import { NOTHING_READ, type SnapshotSource, takeSnapshot } from "./take_snapshot.ts";
-import { readUsage } from "./usage_query.ts";
+import { explainQuery, readUsage } from "./queries.ts";
 
 /** The requests of the admin listener. */
 export interface Admin {

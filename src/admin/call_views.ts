@@ -1,12 +1,16 @@
-import { type Failure, isRefusal, isServerFailure } from "../core/failure.ts";
+import {
+  type Failure,
+  FAULTS,
+  isRefusal,
+  isServerFailure,
+  logEndOf,
+  REFUSALS,
+} from "../core/failure.ts";
 import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
-import { type Attempt, type CallReport, wasSent } from "../observe/report.ts";
-import type { TracedTarget } from "../observe/trace.ts";
-import { boundedText, MAX_LISTED } from "./bounded_text.ts";
-import { codeOf, outcomeOf } from "./call_outcome.ts";
-import type { FinishedCall, RunningCall } from "./snapshot.ts";
+import { type Attempt, type CallReport, type TracedTarget, wasSent } from "../observe/report.ts";
+import type { CallOutcome, FinishedCall, RunningCall } from "./snapshot.ts";
 
 /** Maximum number of running calls in a snapshot. */
 const MAX_RUNNING = 50;
@@ -152,4 +156,41 @@ function bounded(text: string | null): string | null {
 
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
+}
+
+/** Maximum length of a text of a snapshot that clients can choose, such as a model or a path. */
+const MAX_TEXT_CHARS = 300;
+
+/** Returns a text that clients or providers may have chosen, cut to a bound, without lone surrogates. */
+function boundedText(text: string): string {
+  if (text.length <= MAX_TEXT_CHARS) return text.toWellFormed();
+  // A slice would hold the whole text in memory.
+  return [...text.slice(0, MAX_TEXT_CHARS), "…"].join("").toWellFormed();
+}
+
+/** Maximum number of field paths and attempts of a call in a snapshot. */
+const MAX_LISTED = 50;
+
+/** Returns what became of a finished call. */
+function outcomeOf(
+  { failure, attempts }: Pick<CallReport, "failure" | "attempts">,
+): CallOutcome {
+  if (failure === null) return "complete";
+  if (isRefusal(failure)) return "refused";
+  if (FAULTS[failure.kind].byClient) return "left";
+  if (!wasSent({ outcome: failure.kind })) return attempts.some(wasSent) ? "failed" : "not_sent";
+  return logEndOf(failure) === "refused" ? "refused" : "failed";
+}
+
+/** Returns the code of a failure as clients receive it; its kind if it comes from a provider. */
+function codeOf(failure: Failure): string {
+  return isRefusal(failure) ? REFUSALS[failure.kind].code ?? failure.kind : failure.kind;
+}
+
+/** Returns why a call is stored longer than others; null for a call that is not. */
+export function markOf(
+  { outcome, isSlow }: Pick<FinishedCall, "outcome" | "isSlow">,
+): "failed" | "not_sent" | "refused" | "slow" | null {
+  if (outcome === "complete" || outcome === "left") return isSlow ? "slow" : null;
+  return outcome;
 }

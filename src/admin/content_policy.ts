@@ -9,7 +9,10 @@ export const TEXT_POLICY = ["default-src 'none'", ...CLOSED].join("; ");
 
 const IMPORT_MAP = /<script type="importmap">([^]*?)<\/script>/;
 
-/** Returns the source expression of the import map of a page: its digest. Empty without an import map. */
+/**
+ * Returns the source expression of the import map of a page: its digest. Empty without an import
+ * map.
+ */
 export function importMapSource(page: string): string {
   const [, text] = IMPORT_MAP.exec(page) ?? [];
   if (text === undefined) return "";
@@ -28,9 +31,9 @@ export interface GatewayAddresses {
 const EVERY_HOST = ["0.0.0.0", "[::]"];
 
 /**
- * Returns the `Content-Security-Policy` of a page that was requested with this `Host`. The form that
- * sends a chat call may connect to the gateway only: at its own address, by the host of the page, and by
- * the names of the gateway.
+ * Returns the `Content-Security-Policy` of a page that was requested with this `Host`. The form
+ * that sends a chat call may connect to the gateway only: at its own address, by the host of the
+ * page, and by the names of the gateway.
  */
 export function contentPolicy(
   importMap: string,

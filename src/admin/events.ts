@@ -12,8 +12,8 @@ export const MAX_UNREAD_MS = 30_000;
 /** Streams of snapshots, one a second. */
 export interface Events {
   /**
-   * Returns a stream of server-sent events; null if there are too many. `abort` ends the connection of
-   * a listener that takes nothing, whose socket would stay open with what it has not read.
+   * Returns a stream of server-sent events; null if there are too many. `abort` ends the connection
+   * of a listener that takes nothing, whose socket would stay open with what it has not read.
    */
   open(abort?: () => void): ReadableStream<Uint8Array> | null;
   /** Sends a snapshot at once. */
@@ -33,10 +33,11 @@ interface Listener {
 }
 
 /**
- * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what comes
- * from the store. A listener that has not read its last snapshot is skipped, and gets what it missed with
- * the next one, so that nothing waits for it. If it takes nothing for too long, it loses its place: its
- * client may be gone without a word. `onBug` receives what a snapshot throws; the streams continue.
+ * Returns the streams of snapshots. `take` makes the snapshot for a reader, `refresh` reads what
+ * comes from the store. A listener that has not read its last snapshot is skipped, and gets what it
+ * missed with the next one, so that nothing waits for it. If it takes nothing for too long, it
+ * loses its place: its client may be gone without a word. `onBug` receives what a snapshot throws;
+ * the streams continue.
  */
 export function newEvents(
   world: Pick<World, "after" | "now" | "wall">,

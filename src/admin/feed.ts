@@ -1,15 +1,11 @@
 import type { Generation } from "../call/generation.ts";
 import type { World } from "../core/world.ts";
-import { type CallReport, isBilled, type Sink } from "../observe/report.ts";
-import { newTrace } from "../observe/trace.ts";
-import { markOf } from "./call_outcome.ts";
-import { MAX_RING_CALLS, newCallRing } from "./call_ring.ts";
-import { attemptsOf, finishedView, isStreaming } from "./call_views.ts";
-import { type KeyRate, type KeyRates, newKeyRates } from "./key_rates.ts";
+import { type CallReport, isBilled, newTrace, type Sink } from "../observe/report.ts";
+import { MAX_RING_CALLS, newCallRing, newSlowCalls } from "./call_ring.ts";
+import { attemptsOf, finishedView, isStreaming, markOf } from "./call_views.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
 import { newRouteWindow, type RouteCounts } from "./route_window.ts";
-import { newSecondRing } from "./second_ring.ts";
-import { newSlowCalls } from "./slow_calls.ts";
+import { type KeyRate, type KeyRates, newKeyRates, newSecondRing } from "./second_ring.ts";
 import type { SecondView, Snapshot } from "./snapshot.ts";
 
 /**

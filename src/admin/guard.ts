@@ -2,9 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import {
   authorityIn,
   defaultPort,
-  isIpAddress,
-  isLocalName,
-  parseAuthority,
+  isSameHost,
+  newHostRule,
   parseOrigin,
 } from "../core/authority.ts";
 
@@ -40,13 +39,8 @@ const MAX_CREDENTIALS_CHARS = 4_096;
 export function newAdminGuard(
   { hosts, password }: GuardSettings,
 ): (request: GuardedRequest) => Refused | null {
-  const names = new Set(hosts.map((name) => name.toLowerCase().replace(/\.$/, "")).filter(Boolean));
+  const isHostAllowed = newHostRule(hosts);
   const digest = password === null ? null : sha256(password);
-
-  function isHostAllowed(written: string): boolean {
-    const host = parseAuthority(written)?.host;
-    return host !== undefined && (isIpAddress(host) || isLocalName(host) || names.has(host));
-  }
 
   return (request) => {
     const { method, url, headers } = request;
@@ -92,11 +86,8 @@ function isForeign({ headers, url }: GuardedRequest, host: string): boolean {
   const written = headers.get("origin");
   if (written !== null) {
     const origin = parseOrigin(written);
-    const own = parseAuthority(host);
-    if (origin === null || own === null || origin.host !== own.host) return true;
-    const usual = defaultPort(origin.scheme);
-    // The scheme is not compared: a TLS proxy forwards `Host` but not the scheme.
-    if (usual === null || (origin.port ?? usual) !== (own.port ?? usual)) return true;
+    if (origin === null || defaultPort(origin.scheme) === null) return true;
+    if (!isSameHost(origin, host)) return true;
   }
   const site = headers.get("sec-fetch-site");
   if (site === null || site === "same-origin" || site === "none") return false;

@@ -16,7 +16,10 @@ const MEMORY_INTERVAL_MS = 500, STORE_INTERVAL_MS = 5_000;
 /** Maximum time for which a snapshot waits for the store. */
 const MAX_WAIT_MS = 500;
 
-/** Returns figures that are empty until the first read. A store that is away leaves the old ones. */
+/**
+ * Returns figures that are empty until the first read. A store that is unavailable leaves the old
+ * ones.
+ */
 export function newFigureReader(gateway: Gateway): FigureReader {
   const { world, state } = gateway;
   const intervalMs = state.availability === null ? MEMORY_INTERVAL_MS : STORE_INTERVAL_MS;

@@ -35,7 +35,9 @@ export interface PageFile {
 
 const SCRIPT = "text/javascript; charset=utf-8", STYLE = "text/css; charset=utf-8";
 
-/** Returns the text of a library without the line that names its source map, which is not served. */
+/**
+ * Returns the text of a library without the line that names its source map, which is not served.
+ */
 function library(text: string): string {
   return text.replace(/\n?\/\/# sourceMappingURL=\S+\s*$/, "\n");
 }

@@ -1,6 +1,6 @@
 import { type Attempt, wasSent } from "../observe/report.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
-import { MAX_MINUTES, newTimeRing } from "./time_ring.ts";
+import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
 
 /** Attempts at one provider in the last 15 minutes. */
 export interface ProviderCounts {

@@ -1,5 +1,5 @@
 import type { Generation, Route } from "../call/generation.ts";
-import { MAX_MINUTES, newTimeRing } from "./time_ring.ts";
+import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
 
 /** A call that its route served, or that failed. */
 export interface RoutedCall {

@@ -1,7 +1,34 @@
-import type { CallOutcome } from "./snapshot.ts";
+import type { CallOutcome, SecondView } from "./snapshot.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
-import type { SecondView } from "./snapshot.ts";
-import { MAX_MINUTES } from "./time_ring.ts";
+
+/** Number of minutes over which the page adds up calls and attempts. */
+export const MAX_MINUTES = 15;
+
+/** What happened in each of the last units of time, such as the last 15 minutes. */
+interface TimeRing<T> {
+  /** Returns the content of a unit, new if the unit has none. */
+  at(unit: number): T;
+  /** Returns the contents of the last units up to this one. */
+  until(unit: number): readonly T[];
+}
+
+/** Returns a ring of `size` units, each of which begins with new content. Units are counted since 1970. */
+export function newTimeRing<T>(size: number, create: () => T): TimeRing<T> {
+  const slots: { readonly unit: number; readonly content: T }[] = [];
+  return {
+    at(unit) {
+      const slot = slots[unit % size];
+      if (slot?.unit === unit) return slot.content;
+      const content = create();
+      slots[unit % size] = { unit, content };
+      return content;
+    },
+    until: (last) =>
+      slots.filter((slot) => slot !== undefined)
+        .filter(({ unit }) => unit <= last && unit > last - size)
+        .map(({ content }) => content),
+  };
+}
 
 /** Number of seconds that are stored. */
 export const MAX_SECONDS = MAX_MINUTES * 60;
@@ -107,5 +134,41 @@ function viewOf({ times, unpriced, ...counts }: Slot): SecondView {
     usd: counts.usd === 0 && unpriced > 0 ? null : counts.usd,
     firstTokenP50Ms: quantile([times], 0.5),
     firstTokenP95Ms: quantile([times], 0.95),
+  };
+}
+
+/** Seconds over which the use of a key is added up. */
+const MAX_RATE_SECONDS = 60;
+
+/** Requests and tokens of the last minute. */
+export interface KeyRate {
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** Use of each client key in the last minute. */
+export interface KeyRates {
+  add(second: number, key: string, tokens: number): void;
+  read(second: number, key: string): KeyRate;
+}
+
+const NO_USE: KeyRate = { requests: 0, tokens: 0 };
+
+/** Returns rates without requests. Names of keys come from the file. */
+export function newKeyRates(): KeyRates {
+  const ring = newTimeRing(MAX_RATE_SECONDS, () => new Map<string, KeyRate>());
+  return {
+    add(second, key, tokens) {
+      const byKey = ring.at(second);
+      const earlier = byKey.get(key) ?? NO_USE;
+      byKey.set(key, { requests: earlier.requests + 1, tokens: earlier.tokens + tokens });
+    },
+    read(second, key) {
+      const recent = ring.until(second).map((byKey) => byKey.get(key) ?? NO_USE);
+      return {
+        requests: recent.reduce((sum, one) => sum + one.requests, 0),
+        tokens: recent.reduce((sum, one) => sum + one.tokens, 0),
+      };
+    },
   };
 }

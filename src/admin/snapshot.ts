@@ -1,12 +1,14 @@
 import type { UsageCounts } from "../core/usage_row.ts";
 
 /**
- * What became of a finished call: `refused` by the gateway, `not_sent` because no provider of the route
- * takes a request now, `failed` otherwise, or `left` by its client.
+ * What became of a finished call: `refused` by the gateway, `not_sent` because no provider of the
+ * route takes a request now, `failed` otherwise, or `left` by its client.
  */
 export type CallOutcome = "complete" | "refused" | "not_sent" | "failed" | "left";
 
-/** What the admin page shows, once a second, as JSON. Never a key, prompt, response or query string. */
+/**
+ * What the admin page shows, once a second, as JSON. Never a key, prompt, response or query string.
+ */
 export interface Snapshot {
   readonly version: string;
   /** Time of the snapshot, in milliseconds since 1970. */
@@ -17,8 +19,9 @@ export interface Snapshot {
   readonly generation: number;
   readonly isDraining: boolean;
   /**
-   * Address at which the gateway serves clients, such as `http://127.0.0.1:8080`. `0.0.0.0` and `[::]`
-   * mean every address of the machine: readers replace them with the host at which they read this.
+   * Address at which the gateway serves clients, such as `http://127.0.0.1:8080`. `0.0.0.0` and
+   * `[::]` mean every address of the machine: readers replace them with the host at which they read
+   * this.
    */
   readonly gatewayUrl: string;
   /** True if the gateway requires a client key. */
@@ -32,7 +35,10 @@ export interface Snapshot {
   /** Warnings of the running configuration. */
   readonly warnings: readonly string[];
   readonly store: StoreView;
-  /** Seconds that have ended since the previous snapshot of the listener; the first one has up to 900. */
+  /**
+   * Seconds that have ended since the previous snapshot of the listener; the first one has up to
+   * 900.
+   */
   readonly seconds: readonly SecondView[];
   readonly providers: readonly ProviderView[];
   readonly routes: readonly RouteView[];
@@ -46,8 +52,9 @@ export interface Snapshot {
   readonly finishedCount: number;
   readonly finished: readonly FinishedCall[];
   /**
-   * Of the last 100 calls that failed, were not sent, were refused and were slow, each, those that are older
-   * than the ones in `finished`, and that the listener has not received yet, newest first.
+   * Of the last 100 calls that failed, were not sent, were refused and were slow, each, those that
+   * are older than the ones in `finished`, and that the listener has not received yet, newest
+   * first.
    */
   readonly notable: readonly FinishedCall[];
   readonly keys: readonly KeyView[];
@@ -81,7 +88,7 @@ export interface StoreView {
   /** Such as `memory`, `sqlite`, `valkey` or `none`. */
   readonly engine: string;
   readonly isUp: boolean;
-  /** Time since when the store is away, in milliseconds since 1970; null while it is up. */
+  /** Time since when the store is unavailable, in milliseconds since 1970; null while it is up. */
   readonly awaySinceMs: number | null;
   /** Duration of the last successful ping; null for a store in memory. */
   readonly pingMs: number | null;
@@ -155,7 +162,9 @@ export interface TargetView {
   /** Calls that it served, and calls that failed at it at last. */
   readonly calls: number;
   readonly failed: number;
-  /** Share of the served calls of the route that it served, from 0 to 1; null if none was served. */
+  /**
+   * Share of the served calls of the route that it served, from 0 to 1; null if none was served.
+   */
   readonly servedShare: number | null;
 }
 
@@ -191,9 +200,15 @@ export interface FinishedCall {
   readonly isSlow?: true;
   /** Model that the client requested; absent if it is that of the access line, or was not read. */
   readonly requestedModel?: string;
-  /** Kind and meaning of the failure, without values of the request and content of the upstream; null if the call succeeded. */
+  /**
+   * Kind and meaning of the failure, without values of the request and content of the upstream;
+   * null if the call succeeded.
+   */
   readonly failure: string | null;
-  /** Targets in the order of the route, with the reason why one was passed over; empty if not routed. */
+  /**
+   * Targets in the order of the route, with the reason why one was passed over; empty if not
+   * routed.
+   */
   readonly targets: readonly PassedTarget[];
   readonly attempts: readonly AttemptView[];
   readonly verified: readonly string[];
@@ -251,7 +266,9 @@ export interface KeyView {
   readonly today: UsageCounts;
 }
 
-/** A limit of tokens per minute that all keys of a group share, with their use of the last minute. */
+/**
+ * A limit of tokens per minute that all keys of a group share, with their use of the last minute.
+ */
 export interface GroupRateView {
   /** Name of the group. */
   readonly scope: string;

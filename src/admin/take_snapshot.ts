@@ -1,15 +1,16 @@
-import type { Generation } from "../call/generation.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { VERSION } from "../core/build.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { firstKnownModel } from "../routing/first_model.ts";
 import { runningViews } from "./call_views.ts";
 import type { Feed } from "./feed.ts";
-import type { KeyFigures } from "./key_views.ts";
-import { keyViews } from "./key_views.ts";
+import { type KeyFigures, keyViews } from "./key_views.ts";
 import type { NoteBook, Notes } from "./notes.ts";
-import { providerViews } from "./provider_views.ts";
-import { routeViews } from "./route_views.ts";
-import type { Snapshot, StoreView } from "./snapshot.ts";
+import type { ProviderView, RouteView, Snapshot, StoreView, TargetView } from "./snapshot.ts";
+import { breakerState, findRest } from "../call/accounts.ts";
+import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
+import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";
 
 /** What a reader of snapshots has already received. */
 export interface Cursor {
@@ -90,4 +91,80 @@ function storeView({ generation, state, world }: Gateway): StoreView {
     pendingWrites: availability?.pendingWrites() ?? 0,
     objects: Object.entries(objects.stats()).map(([name, size]) => ({ name, ...size })),
   };
+}
+
+/** Returns the providers in the order of the file. */
+function providerViews(
+  { generation, state }: Pick<Gateway, "generation" | "state">,
+  feed: Pick<Feed, "provider">,
+): readonly ProviderView[] {
+  const { circuit_breaker } = generation.config;
+  return [...generation.providers.values()].map((provider): ProviderView => {
+    const { id, settings, accounts } = provider;
+    const breaker = circuit_breaker.enabled ? breakerState({ state }, provider) : "closed";
+    const wait = ({ digest }: { readonly digest: string }) =>
+      state.breakers.longestOpenFor(digest, circuit_breaker);
+    const waits = servingAccounts(provider, "").map(wait);
+    const isOpen = ({ digest }: { readonly digest: string }) =>
+      circuit_breaker.enabled && state.breakers.state(digest) === "open";
+    const max = settings.max_concurrent ?? null;
+    const slots = max === null ? null : state.slots.counts(provider);
+    return {
+      id,
+      type: settings.type,
+      breaker,
+      opensInMs: breaker === "open" ? Math.round(Math.min(...waits)) : null,
+      ...feed.provider(id),
+      running: slots?.running ?? null,
+      queued: slots?.queued ?? null,
+      maxConcurrent: max,
+      keys: !hasPool(provider) ? [] : accounts.map((account) => {
+        const rest = findRest({ state }, provider, account);
+        return {
+          name: account.name,
+          isUsed: account.weight > 0,
+          restsForMs: rest === null ? null : Math.round(rest.leftMs),
+          opensInMs: isOpen(account) ? Math.round(wait(account)) : null,
+        };
+      }),
+    };
+  });
+}
+
+/** Returns the routes in the order of the file. */
+function routeViews(
+  generation: Generation,
+  feed: Pick<Feed, "route">,
+): readonly RouteView[] {
+  return writtenRoutes(generation).map(({ route, match }): RouteView => {
+    const counts = feed.route(route.name);
+    const allServed = counts.values().reduce((sum, { served }) => sum + served, 0);
+    const allFailed = counts.values().reduce((sum, { failed }) => sum + failed, 0);
+    const view = (target: RouteTarget, key: string, share: number | null): TargetView => {
+      const { served, failed } = counts.get(key) ?? NO_CALLS;
+      return {
+        provider: target.provider.id,
+        model: target.model,
+        share,
+        calls: served + failed,
+        failed,
+        servedShare: allServed === 0 ? null : served / allServed,
+      };
+    };
+    return {
+      name: route.name,
+      match: matchText(match),
+      strategy: route.strategy,
+      calls: allServed + allFailed,
+      failed: allFailed,
+      targets: route.targets.map((target) => view(target, target.key, shareOf(target, route))),
+      fallbacks: route.fallback.map((target) => view(target, FALLBACK_PREFIX + target.key, null)),
+    };
+  });
+}
+
+/** Returns the share of a target among all that are not drained; null if it depends on times. */
+function shareOf(target: RouteTarget, { targets, strategy }: Route): number | null {
+  const open = targets.filter(({ weight }) => weight > 0);
+  return target.weight === 0 ? 0 : targetShare(target, open, strategy);
 }

@@ -1,11 +1,11 @@
 import type { Refusal } from "../core/failure.ts";
 import { isExactId } from "../core/ids.ts";
 import type { Failed } from "../core/result.ts";
-import { brokenRule, wrongValue } from "../wires/chat_request/refusals.ts";
+import { brokenRule } from "../wires/chat_request/refusals.ts";
 
 /** Returns the refusal of a text that is no valid id or cursor, else null. White space in it is significant. */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
-  return isExactId(id) ? null : wrongValue(param, "text without white space around it");
+  return isExactId(id) ? null : brokenRule(param, "must not begin or end with white space");
 }
 
 // Some servers treat both slashes as the end of a path segment, and dots as a step in the path.

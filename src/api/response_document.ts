@@ -13,7 +13,7 @@ export function parseResponseDocument(
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)
     ? success({ text, value, members: parseMembers(text) })
-    : fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
+    : fault("invalid_upstream_response", "The provider's response is not a JSON object.");
 }
 
 /** True if an upstream response is a JSON list that is not nested too deeply. */

@@ -1,6 +1,6 @@
-import type { RequestHeaders } from "../core/request_headers.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import { messagesErrors } from "./messages/errors.ts";
+import type { RequestHeaders } from "../core/header_fields.ts";
 
 /** Every path at or below this one is of the Messages API. */
 const MESSAGES = "/v1/messages";

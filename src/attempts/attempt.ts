@@ -1,14 +1,17 @@
-import type { Failure } from "../core/failure.ts";
-import { connectionCause, FAULTS, isRefusal, isServerFailure } from "../core/failure.ts";
+import {
+  connectionCause,
+  type Failure,
+  FAULTS,
+  isRefusal,
+  isServerFailure,
+} from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result, success } from "../core/result.ts";
 import { circuitModel, isAble, openFor } from "../call/accounts.ts";
-import { hasPool } from "../call/key_pool.ts";
+import { hasPool, loadKey } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
-import { setCarriage } from "../call/carriage.ts";
-import type { Candidate, Candidates } from "../call/inference.ts";
-import { loadKey } from "../call/load_key.ts";
+import { type Candidate, type Candidates, setCarriage } from "../call/inference.ts";
 import type { BreakerVerdict } from "../state/breakers.ts";
 import type { Slot } from "../state/provider_slots.ts";
 import { storageUnavailable } from "../state/store_failure.ts";

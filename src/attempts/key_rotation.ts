@@ -3,8 +3,7 @@ import { failed, fault, type Result } from "../core/result.ts";
 import type { Reply } from "../core/reply.ts";
 import { accountsOf, findRest, pickAccount } from "../call/accounts.ts";
 import type { Call } from "../call/call.ts";
-import { setCarriage } from "../call/carriage.ts";
-import type { Candidate } from "../call/inference.ts";
+import { type Candidate, setCarriage } from "../call/inference.ts";
 import { isSameRefusal, newKeyTrial } from "../call/key_trial.ts";
 import type { Rest } from "../state/key_rests.ts";
 
@@ -120,7 +119,7 @@ function allResting(rests: readonly (Rest | null)[]): Fault {
     )
     : fault(
       "provider_keys_refused",
-      "All keys of the provider rest after they were refused; the log names them.",
+      "The provider rejected all configured keys; the log names them.",
       details,
     );
   return failure;

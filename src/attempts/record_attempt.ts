@@ -7,10 +7,9 @@ import {
 } from "../core/failure.ts";
 import type { Reply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import { hasPool } from "../call/key_pool.ts";
+import { hasPool, loadKey } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
-import { loadKey } from "../call/load_key.ts";
 
 /**
  * Records the time to the first byte of an attempt. A failed attempt counts as the timeout of its provider:

@@ -16,11 +16,17 @@ export interface FailedAttempt {
   readonly retryAllowed: boolean;
   /** Uniform in [0, 1). */
   readonly random: number;
-  /** The call has side effects: it is sent again only if the upstream certainly did not start processing. */
+  /**
+   * The call has side effects: it is sent again only if the upstream certainly did not start
+   * processing.
+   */
   readonly hasSideEffects: boolean;
 }
 
-/** Decides whether a failed attempt is retried, falls back or ends the call, and returns the retry delay. */
+/**
+ * Decides whether a failed attempt is retried, falls back or ends the call, and returns the retry
+ * delay.
+ */
 export function decideRetry(situation: FailedAttempt): RetryDecision {
   const { failure, attempts, retry, retryAllowed, hasSideEffects } = situation;
   if (isRefusal(failure)) return { kind: "stop" };

@@ -8,17 +8,17 @@ import type { Slot } from "../state/provider_slots.ts";
 const BUSY_RETRY_AFTER_MS = 1_000;
 
 /**
- * Takes a concurrency slot of the candidate's provider, and waits in its queue if no slot is free. Fails
- * if the circuit breaker is open. Cancellation of the call ends the wait and releases the slot;
- * otherwise the caller releases the slot.
+ * Takes a concurrency slot of the candidate's provider, and waits in its queue if no slot is free.
+ * Fails if the circuit breaker is open. Cancellation of the call ends the wait and releases the
+ * slot; otherwise the caller releases the slot.
  */
 export async function takeSlot(
   call: Call,
   candidate: Candidate,
 ): Promise<Result<Slot>> {
   const { provider } = candidate.target;
-  // With an open breaker no request is sent, so a wait would be useless. The permit is taken later, with
-  // the slot: a call in the queue must not hold one of the trials of a half-open breaker.
+  // With an open breaker no request is sent, so a wait would be useless. The permit is taken later,
+  // with the slot: a call in the queue must not hold one of the trials of a half-open breaker.
   const openMs = openFor(call, candidate);
   if (openMs > 0) return circuitOpen(openMs);
   const entry = call.state.slots.enter(provider);
@@ -47,7 +47,10 @@ export async function takeSlot(
     : success(releasedOnCancel(call, slot));
 }
 
-/** Returns the failure of an attempt that an open circuit breaker prevents for `openFor` milliseconds. */
+/**
+ * Returns the failure of an attempt that an open circuit breaker prevents for `openFor`
+ * milliseconds.
+ */
 export function circuitOpen(openFor: number): Failed {
   const message =
     "The provider has failed too often, so no requests are sent to it for a while; send the request again later.";
@@ -58,7 +61,10 @@ function busy(message: string): Failed {
   return fault("provider_busy", message, { mayHaveRun: false, retryAfterMs: BUSY_RETRY_AFTER_MS });
 }
 
-/** Returns a slot or a load that cancellation of the call releases too, because an unread stream has no end. */
+/**
+ * Returns a slot or a load that cancellation of the call releases too, because an unread stream has
+ * no end.
+ */
 export function releasedOnCancel({ cancellation }: Call, slot: Slot): Slot {
   const unsubscribe = cancellation.onCancel(slot.release);
   return {

@@ -1,10 +1,9 @@
 import type { HttpResponse, Reply } from "../core/reply.ts";
 import type { Call } from "../call/call.ts";
-import { setCarriage } from "../call/carriage.ts";
-import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import { type Candidate, type Candidates, type Inference, setCarriage } from "../call/inference.ts";
 import { entryBytes } from "../state/response_cache.ts";
 import type { SharedCache } from "../state/shared_cache.ts";
-import { cacheKey } from "./key.ts";
+import { createHash } from "node:crypto";
 
 /** Result of a cache lookup. */
 export interface Lookup {
@@ -106,4 +105,37 @@ function findServed({ report }: Call, candidates: Candidates): Candidate {
 function storableResponse({ status, headers, body }: HttpResponse): HttpResponse {
   const type = headers["content-type"];
   return { status, headers: type === undefined ? {} : { "content-type": type }, body };
+}
+
+/** Client headers that may change the upstream's response. */
+const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as const;
+
+/**
+ * Returns the cache key of a candidate's response: a digest of the client's JSON, the upstream
+ * request, the provider with its current settings, the model, the protocol and the control headers;
+ * with `caching.per_key` also of the caller. The key for a shared cache is equal in each process with
+ * equal settings. Null if the response is not cacheable.
+ */
+function cacheKey(
+  call: Pick<Call, "headers" | "generation" | "caller">,
+  inference: Pick<Inference, "matchesAs" | "canonical">,
+  { target, request }: Pick<Candidate, "target" | "request">,
+  isShared: boolean,
+): string | null {
+  const canonical = inference.canonical(request);
+  if (canonical === null) return null;
+  const { provider, model, wire } = target;
+  const { config, sharedCachePrefix } = call.generation;
+  const namespaces = isShared
+    ? [sharedCachePrefix, provider.sharedNamespace]
+    : [provider.namespace];
+  const controls = CONTROL_HEADERS.map((name) => call.headers.get(name));
+  const who = [inference.matchesAs[0], ...namespaces, wire.name, model, request.path];
+  const caller = config.caching.per_key ? [call.caller.name] : [];
+  // The first part is JSON without line breaks, so the line break marks the start of the second
+  // part.
+  return createHash("sha256")
+    .update(`${JSON.stringify([...who, ...controls, ...caller])}\n`)
+    .update(canonical)
+    .digest("hex");
 }

@@ -13,8 +13,8 @@ type Context = Pick<Call, "generation" | "state">;
 export type OpenTarget = Omit<Target, "account">;
 
 /**
- * Prepares a call for a target: for its owner, else for the first account that serves the model, from
- * which each attempt may change to another one. Null if no account serves the model.
+ * Prepares a call for a target: for its owner, else for the first account that serves the model,
+ * from which each attempt may change to another one. Null if no account serves the model.
  */
 export function prepareForAccounts(
   target: OpenTarget,
@@ -30,7 +30,10 @@ export function prepareForAccounts(
   return withOtherAccounts(prepare({ ...target, account }), prepare);
 }
 
-/** Prepares a routed call for a target, with the account that has its stored reasoning if there is one. */
+/**
+ * Prepares a routed call for a target, with the account that has its stored reasoning if there is
+ * one.
+ */
 export function prepareRouted(
   { prepare, reasoningAccount }: {
     readonly prepare: (target: Target) => Result<Candidate>;
@@ -60,7 +63,10 @@ function withOtherAccounts(
   });
 }
 
-/** Returns the accounts that may serve a candidate: the owner of an object, else all that serve the model. */
+/**
+ * Returns the accounts that may serve a candidate: the owner of an object, else all that serve the
+ * model.
+ */
 export function accountsOf({ target, withAccount }: Candidate): readonly ProviderAccount[] {
   return withAccount === undefined
     ? [target.account]
@@ -77,7 +83,10 @@ export function findRest(
   return hasPool(provider) ? state.keyRests.find(digest, model) : null;
 }
 
-/** Returns the circuit of a model: its own if the configuration names it, else the one that all others share. */
+/**
+ * Returns the circuit of a model: its own if the configuration names it, else the one that all
+ * others share.
+ */
 export function circuitModel({ generation }: Pick<Call, "generation">, model: string): string {
   return generation.namedModels.has(model) ? model : "";
 }
@@ -104,7 +113,10 @@ export function openFor(call: Context, candidate: Candidate): number {
   return awake.length === 0 ? 0 : Math.min(...waits);
 }
 
-/** Returns the milliseconds for which the circuit breaker of an account refuses a request with this model. */
+/**
+ * Returns the milliseconds for which the circuit breaker of an account refuses a request with this
+ * model.
+ */
 function openForAccount(call: Context, { digest }: ProviderAccount, model: string): number {
   const { state, generation: { config } } = call;
   return state.breakers.openFor(digest, config.circuit_breaker, circuitModel(call, model));
@@ -122,10 +134,9 @@ export interface KeyChoice {
 }
 
 /**
- * Returns the key for the next request to a provider, by smooth weighted round-robin: one that does not
- * rest and was not used in this attempt, with a circuit breaker that is not open and without a doubt if
- * there is one. Null
- * if all rest; also if all breakers are open once a key was used.
+ * Returns the key for the next request to a provider, by smooth weighted round-robin: one that does
+ * not rest and was not used in this attempt, with a circuit breaker that is not open and without a
+ * doubt if there is one. Null if all rest; also if all breakers are open once a key was used.
  */
 export function pickAccount(
   call: Context,
@@ -157,7 +168,9 @@ export function countResting(call: Pick<Call, "state">, provider: Provider): num
 
 const STATES = ["closed", "half-open", "open"] as const;
 
-/** Returns the state of the key that admits most, of the keys of a provider that serve new requests. */
+/**
+ * Returns the state of the key that admits most, of the keys of a provider that serve new requests.
+ */
 export function breakerState(
   { state }: Pick<Call, "state">,
   provider: Provider,

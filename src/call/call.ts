@@ -1,7 +1,5 @@
-import type { RequestHeaders } from "../core/request_headers.ts";
 import type { Cancellation } from "../core/cancellation.ts";
-import { decodeHeaderText } from "../core/decode_header_text.ts";
-import type { HeaderFields } from "../core/header_fields.ts";
+import { decodeHeaderText, type HeaderFields, type RequestHeaders } from "../core/header_fields.ts";
 import type { Reply } from "../core/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";

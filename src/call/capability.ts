@@ -39,8 +39,8 @@ function keyOf(capability: NativeCapability): string {
 }
 
 /**
- * Returns the refusal of a provider that does not declare the capability; null if it does. `isNamed` is
- * true if the client names the provider.
+ * Returns the refusal of a provider that does not declare the capability; null if it does.
+ * `isNamed` is true if the client names the provider.
  */
 export function refuseIncapable(
   provider: Provider,
@@ -57,7 +57,9 @@ export function refuseIncapable(
   );
 }
 
-/** Returns the parameter of a refusal: clients of relayed endpoints that name no provider know none. */
+/**
+ * Returns the parameter of a refusal: clients of relayed endpoints that name no provider know none.
+ */
 function paramOf(capability: NativeCapability, isNamed: boolean): "provider" | null {
   return isNamed || !isRelayed(capability) ? "provider" : null;
 }

@@ -1,6 +1,5 @@
 import type { CalendarPeriod } from "../core/calendar.ts";
 import type { EndpointName } from "../core/endpoint.ts";
-import type { ModelPattern } from "./model_pattern.ts";
 
 /** A client key with its settings. */
 export interface ClientKey {
@@ -97,3 +96,6 @@ export function centsOf(nanoUsd: number): number {
   // In one division, because 12.34 * 100 is less than 1234.
   return Math.floor(nanoUsd / 1e7);
 }
+
+/** True if the pattern matches a model. */
+export type ModelPattern = (model: string) => boolean;

@@ -15,13 +15,16 @@ const NOT_WRITTEN: ReadonlySet<string> = new Set([
   "encrypted_content",
 ]);
 
-/** Members of a whole response that hold what a model has written, in the formats of all client APIs. */
+/**
+ * Members of a whole response that hold what a model has written, in the formats of all client
+ * APIs.
+ */
 const WRITTEN = ["choices", "output", "content"] as const;
 
 /**
- * Returns the bytes of the texts in the members of a stream record with this name: `delta`, or `text` in
- * a stream of completions; 0 for a record without one. The record is scanned, not parsed, because this
- * runs for every record.
+ * Returns the bytes of the texts in the members of a stream record with this name: `delta`, or
+ * `text` in a stream of completions; 0 for a record without one. The record is scanned, not parsed,
+ * because this runs for every record.
  */
 export function streamedTextBytes(data: string, member: "delta" | "text" = "delta"): number {
   const key = member === "delta" ? '"delta"' : '"text"';
@@ -95,7 +98,9 @@ function textBytes(data: string, start: number, end: number): number {
   return Buffer.byteLength(typeof text === "string" ? text : written);
 }
 
-/** Returns the bytes of the texts that a model has written in a whole response of any client API. */
+/**
+ * Returns the bytes of the texts that a model has written in a whole response of any client API.
+ */
 export function wholeTextBytes(body: Uint8Array): number {
   const answer = parseJson(new TextDecoder().decode(body));
   if (!isObject(answer)) return 0;

@@ -2,8 +2,7 @@ import type { Config } from "../config/schema.ts";
 import type { Calendar } from "../core/calendar.ts";
 import type { Strategy } from "../state/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
-import type { ClientKey } from "./client_key.ts";
-import type { ModelPattern } from "./model_pattern.ts";
+import type { ClientKey, ModelPattern } from "./client_key.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {

@@ -1,4 +1,3 @@
-import type { BilledUnits } from "../core/billed_units.ts";
 import type { Outcome, StreamTranslation } from "../core/stream.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
@@ -6,6 +5,8 @@ import type { Result } from "../core/result.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
 import type { Billing } from "./meter.ts";
 import type { RequiredTarget } from "./ownership.ts";
+import { type CallReport, NO_PATHS } from "../observe/report.ts";
+import type { BilledUnits } from "../core/events.ts";
 
 /** A client request as input of routing, cache and attempts. */
 export interface Inference {
@@ -142,4 +143,16 @@ export interface BytesHandler {
   readonly isRange?: boolean;
   /** The outcome of a response of which all bytes have arrived. */
   readonly outcome: Outcome;
+}
+
+/**
+ * Records which fields of the request the candidate carries only in part, or with a check: of the
+ * candidate that is called, or whose cached response is returned.
+ */
+export function setCarriage(
+  report: CallReport,
+  { lossy, verified }: Pick<Candidate, "lossy" | "verified">,
+): void {
+  report.lossy = lossy ?? NO_PATHS;
+  report.verified = verified ?? NO_PATHS;
 }

@@ -1,4 +1,4 @@
-import type { Provider, ProviderAccount } from "../wires/wire.ts";
+import type { Provider, ProviderAccount, Target } from "../wires/wire.ts";
 
 /**
  * True if the provider has several keys. A key of such a pool rests when it is refused; a lone key
@@ -27,4 +27,11 @@ export function findAccount(
   digest: string,
 ): ProviderAccount | null {
   return accounts.find((account) => account.digest === digest) ?? null;
+}
+
+/** Returns the key of a target's load, which all routes with this provider, protocol and model share. */
+export function loadKey(
+  { provider, wire, model }: Pick<Target, "provider" | "wire" | "model">,
+): string {
+  return `${provider.id} ${wire.name} ${model}`;
 }

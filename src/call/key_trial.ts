@@ -10,17 +10,22 @@ export interface RefusedKey {
 
 /** Request that is sent with one key of a pool after the other. */
 export interface KeyTrial {
-  /** Records that a key was refused. Returns false if the request is the likely reason, so that no other key is used. */
+  /**
+   * Records that a key was refused. Returns false if the request is the likely reason, so that no
+   * other key is used.
+   */
   refused(account: ProviderAccount, refused: RefusedKey): boolean;
-  /** Records that a key has served the request: the refused keys rest, unless this one rests by now. */
+  /**
+   * Records that a key has served the request: the refused keys rest, unless this one rests by now.
+   */
   served(account: ProviderAccount): void;
 }
 
 /**
- * Returns the trial of a request with a model; empty without one. A refused key rests once another key has
- * served the same request: what no key serves says nothing of the keys, and one client could let all of
- * them rest otherwise. Until then the other keys come first, because the keys may be the reason as well. A
- * key that is wrong for certain rests at once.
+ * Returns the trial of a request with a model; empty without one. A refused key rests once another
+ * key has served the same request: what no key serves says nothing of the keys, and one client
+ * could let all of them rest otherwise. Until then the other keys come first, because the keys may
+ * be the reason as well. A key that is wrong for certain rests at once.
  */
 export function newKeyTrial(
   { state: { keyRests } }: Pick<Call, "state">,
@@ -48,7 +53,8 @@ export function newKeyTrial(
     },
     served(account) {
       keyRests.served(account.digest, model);
-      // Else two requests at once, each refused by the key that serves the other one, would let both keys rest.
+      // Else two requests at once, each refused by the key that serves the other one, would let
+      // both keys rest.
       if (keyRests.find(account.digest, model) !== null) return;
       for (const refused of refusals) begin(refused.account, refused);
     },

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Usage } from "../core/events.ts";
-import type { BilledUnits } from "../core/billed_units.ts";
+import type { BilledUnits, Usage } from "../core/events.ts";
 import type { Outcome } from "../core/stream.ts";
 import type { StreamRecord } from "../core/reply.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";

@@ -51,7 +51,10 @@ export function isHidden(call: Pick<Call, "caller">, binding: Binding | null): b
   return binding !== null && !isVisible(call, creatorOf(binding));
 }
 
-/** Binds the ID of an object that an upstream has created for the call; `origin` is that of a completion. */
+/**
+ * Binds the ID of an object that an upstream has created for the call; `origin` is that of a
+ * completion.
+ */
 export async function bindObject(
   { state, caller: { name: creator } }: Call,
   type: Exclude<BoundType, "response">,
@@ -124,11 +127,11 @@ export function resolveOwner(
 
 /**
  * Returns the owner of an object with this binding in the configuration of the call; null if no
- * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account no key
- * of its provider has any more (`provider_binding_stale`) are refused unless the client names the provider. The binding
- * is not removed, because the call may have an older configuration than the one in which the
- * account is right. Also null for an object that the call may not see, even if the client names its
- * provider.
+ * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account no
+ * key of its provider has any more (`provider_binding_stale`) are refused unless the client names
+ * the provider. The binding is not removed, because the call may have an older configuration than
+ * the one in which the account is right. Also null for an object that the call may not see, even if
+ * the client names its provider.
  */
 function findBoundOwner(
   call: Call,

@@ -33,8 +33,8 @@ export function refuseProvider(key: PresentedKey, provider: string): Failed<Refu
 }
 
 /**
- * Returns the refusal of a provider or model that the key may not use; null if it may use both. Null
- * as model is a model that is not known.
+ * Returns the refusal of a provider or model that the key may not use; null if it may use both.
+ * Null as model is a model that is not known.
  */
 export function refuseModel(
   key: PresentedKey,
@@ -51,7 +51,10 @@ export function refuseModel(
     ));
 }
 
-/** Returns the refusal of a target that the key may not use, or whose price it needs; null if it may. */
+/**
+ * Returns the refusal of a target that the key may not use, or whose price it needs; null if it
+ * may.
+ */
 export function refuseTarget(
   key: PresentedKey,
   pricing: Pricing,
@@ -65,7 +68,9 @@ export function isRestricted(key: PresentedKey): key is ClientKey {
   return key !== null && (key.permissions !== null || hasBudget(key, "nanoUsd"));
 }
 
-/** Returns the refusal of a model without a price for a key with a budget in USD; null for others. */
+/**
+ * Returns the refusal of a model without a price for a key with a budget in USD; null for others.
+ */
 export function refuseUnpriced(
   key: PresentedKey,
   pricing: Pricing,
@@ -100,8 +105,8 @@ const PRICE_MEMBERS = {
 } as const;
 
 /**
- * Returns the refusal of an operation for a key with a budget in USD if the model has no price in the unit
- * that is known of every call, also of one that the client leaves; null for others.
+ * Returns the refusal of an operation for a key with a budget in USD if the model has no price in
+ * the unit that is known of every call, also of one that the client leaves; null for others.
  */
 export function refuseUnknownCost(
   key: PresentedKey,
@@ -128,8 +133,8 @@ function isFreePrice({ input, output }: NonNullable<ReturnType<typeof findPrice>
 }
 
 /**
- * Returns the refusal of a response in the background for a key with budgets or a rate of tokens: its
- * provider reports no tokens to the gateway. Null for other keys.
+ * Returns the refusal of a response in the background for a key with budgets or a rate of tokens:
+ * its provider reports no tokens to the gateway. Null for other keys.
  */
 export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
   return !isChargedKey(key) ? null : refuse(
@@ -141,8 +146,9 @@ export function refuseBackground(key: PresentedKey): Failed<Refusal> | null {
 }
 
 /**
- * Returns the refusal of a batch for a key that may use some models only, or that has budgets or a rate
- * of tokens: the gateway does not see the requests of a batch, nor their tokens. Null for other keys.
+ * Returns the refusal of a batch for a key that may use some models only, or that has budgets or a
+ * rate of tokens: the gateway does not see the requests of a batch, nor their tokens. Null for
+ * other keys.
  */
 export function refuseBatch(key: PresentedKey): Failed<Refusal> | null {
   if ((key?.permissions?.models ?? null) !== null) {

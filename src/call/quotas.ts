@@ -43,7 +43,10 @@ export interface LimitedCaller {
   readonly limits: ScopeLimits;
 }
 
-/** Returns the client key and its groups if they have limits besides a rate of requests; an empty list otherwise. */
+/**
+ * Returns the client key and its groups if they have limits besides a rate of requests; an empty
+ * list otherwise.
+ */
 export function limitedCallers({ caller, limits }: ClientKey): readonly LimitedCaller[] {
   if (limits === null) return [];
   const own = { caller, group: null, limits };
@@ -57,7 +60,10 @@ interface BudgetClocks {
   readonly state: Pick<GatewayState, "quotas">;
 }
 
-/** Returns the Unix time in milliseconds of the clock that decides the windows of budgets: the store's. */
+/**
+ * Returns the Unix time in milliseconds of the clock that decides the windows of budgets: the
+ * store's.
+ */
 export function budgetWall({ world, state }: BudgetClocks): number {
   return world.wall() + (state.quotas.clockAheadMs?.() ?? 0);
 }
@@ -99,8 +105,8 @@ function budgetsNow(
 }
 
 /**
- * Time for which the sum of a window is stored beyond its end, so that a clock that is set back finds
- * it again.
+ * Time for which the sum of a window is stored beyond its end, so that a clock that is set back
+ * finds it again.
  */
 const WINDOW_MARGIN_MS = 24 * 60 * 60 * 1000;
 
@@ -110,7 +116,10 @@ export interface CallUse {
   readonly nanoUsd: number;
 }
 
-/** Returns what a call that ends now counts against each caller. Its amounts belong to the current windows. */
+/**
+ * Returns what a call that ends now counts against each caller. Its amounts belong to the current
+ * windows.
+ */
 export function usesOf(
   { callers, calendar }: CallQuotas,
   { tokens, nanoUsd }: CallUse,

@@ -9,20 +9,23 @@ export const RETRY_AFTER_SECONDS = "1";
 export interface ResponseMemory {
   /** Sets the function that returns the bytes that are held now. */
   measureBy(measure: () => number): void;
-  /** Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small response has none. */
+  /**
+   * Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small
+   * response has none.
+   */
   arrived(bytes: number): void;
   /** Measures the held bytes again if any are counted: some of them were passed on. */
   passed(): void;
   /**
-   * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response has arrived, which
-   * is not dropped any more.
+   * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response has
+   * arrived, which is not dropped any more.
    */
   end(bytes: number): void;
 }
 
 /**
- * Returns the count of an attempt of a call. While responses hold more than their memory, the call with the largest
- * one that is read or translated is cancelled as `overloaded`.
+ * Returns the count of an attempt of a call. While responses hold more than their memory, the call
+ * with the largest one that is read or translated is cancelled as `overloaded`.
  */
 export function newResponseMemory(call: Call): ResponseMemory {
   const { id, cancellation, state: { admission } } = call;

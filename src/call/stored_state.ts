@@ -3,8 +3,8 @@ import { type Failed, refuse } from "../core/result.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Returns the refusal of a call that needs stored state, at a gateway that stores nothing; null at every
- * other gateway. `message` names the setting and the remedy.
+ * Returns the refusal of a call that needs stored state, at a gateway that stores nothing; null at
+ * every other gateway. `message` names the setting and the remedy.
  */
 export function refuseStored(
   { state }: Pick<Call, "state">,

@@ -5,8 +5,6 @@ import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { optionValue } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
-import { unpricedLines } from "./unpriced.ts";
-import { undeclaredLines } from "./undeclared.ts";
 import {
   keysText,
   matchText,
@@ -16,6 +14,11 @@ import {
   verifiedText,
   writtenRoutes,
 } from "../routing/route_text.ts";
+import type { ProviderConfig } from "../config/schema.ts";
+import type { ClientKey } from "../call/client_key.ts";
+import { hasBudget, refuseModel, refuseUnpriced } from "../call/permissions.ts";
+import { keyMismatch } from "../routing/match.ts";
+import { resolveModel } from "../routing/eligible.ts";
 
 /** Command `switchyard check`: prints the routes of a configuration file, or all its problems. */
 export const check: Command = {
@@ -111,4 +114,80 @@ function acceptedRequests({ name }: Wire): string {
     case "local":
       return "chat";
   }
+}
+
+type Capability = keyof ProviderConfig["capabilities"];
+
+/** What the gateway refuses for a provider that does not declare a capability. */
+const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, string>> = {
+  chat_completions_lifecycle: "list, read, change and delete stored completions",
+  responses_lifecycle: "read and delete responses that the provider stores",
+  conversations: "conversations that the provider stores",
+  background_responses: "background: true",
+  response_cancellation: "cancel a response",
+  response_compaction: "POST /v1/responses/compact",
+  response_input_tokens: "POST /v1/responses/input_tokens",
+  embeddings_base64: "embeddings with encoding_format base64, the default of the OpenAI SDKs",
+  structured_outputs: "response_format json_schema",
+  reasoning_effort: "reasoning_effort",
+  adaptive_thinking: "thinking of type adaptive",
+  relay: "completions, moderations, images, audio, files, batches, rerank",
+  hosted_tools: "tools that the provider runs, such as web_search",
+};
+
+/** What is refused at type compat, which gets Chat requests unchanged. */
+const REFUSED_OVER_COMPAT: Readonly<Partial<Record<Capability, string>>> = {
+  structured_outputs: "output_config.format of Messages requests",
+  reasoning_effort: "output_config.effort of Messages requests",
+};
+
+/** Capabilities for requests that only a target with the Responses API can take. */
+const OVER_RESPONSES: readonly string[] = ["background_responses", "hosted_tools"];
+
+/** Returns one line for each capability that a target's provider does not declare, with what is refused. */
+function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
+  const { type, capabilities } = provider.settings;
+  const used = usedCapabilities(type);
+  const all = type === "compat" ? { ...REFUSED, ...REFUSED_OVER_COMPAT } : REFUSED;
+  return Object.entries(all).flatMap(([name, refused]) => {
+    const value = Object.entries(capabilities).find(([key]) => key === name)?.[1];
+    const isOn = Array.isArray(value) ? value.length > 0 : value === true;
+    const matters = used.includes(name) &&
+      (wire.name === "responses" || !OVER_RESPONSES.includes(name));
+    return isOn || !matters ? [] : [`off: ${name} (refuses ${refused})`];
+  });
+}
+
+/**
+ * Returns a line for each client key with a budget in USD and each route, if the key may use targets of
+ * the route that have no price. Models that only clients name are not known here.
+ */
+function unpricedLines(generation: Generation): string[] {
+  return generation.clientKeys.filter((key) => hasBudget(key, "nanoUsd")).flatMap((key) =>
+    generation.routes.flatMap((route) => {
+      if (keyMismatch(route, key) !== null) return [];
+      const names = unpricedTargets(generation, route, key);
+      return names.length === 0 ? [] : [
+        `client key ${key.name}, route ${route.name}: ${names.join(", ")} ` +
+        "has no price in pricing, so the budget in USD refuses it",
+      ];
+    })
+  );
+}
+
+function unpricedTargets({ config }: Generation, route: Route, key: ClientKey): string[] {
+  const open = route.targets.filter(({ weight }) => weight > 0);
+  const names = [...open, ...route.fallback].flatMap((target) => {
+    const { provider } = target;
+    const model = knownModel(target);
+    const isUnpriced = model !== null && refuseModel(key, provider.id, model) === null &&
+      refuseUnpriced(key, config, provider.id, model) !== null;
+    return isUnpriced ? [`${provider.id}/${model}`] : [];
+  });
+  return [...new Set(names)];
+}
+
+/** Returns the model of a target for a request that names none; null if it has none. */
+function knownModel(target: RouteTarget): string | null {
+  return resolveModel(target, { provider: null, model: null, written: "" });
 }

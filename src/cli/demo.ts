@@ -5,12 +5,11 @@ import { newRealWorld } from "../world/real_world.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";
-import { WEATHER_FUNCTION } from "./follow_up.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
 import { KNOWN_HOSTS, LIFECYCLES } from "./known_hosts.ts";
 import { stopped } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
-import { tour } from "./tour.ts";
+import { tour, WEATHER_FUNCTION } from "./tour.ts";
 
 const USUAL_PORT = 8080;
 
@@ -72,7 +71,7 @@ export const demo: Command = {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
     // Loaded only now: a gateway does not need the simulator in memory.
-    const { serveSimulator } = await import("./simulator_server.ts");
+    const { serveSimulator } = await import("./simulate.ts");
     const world = newRealWorld();
     const upstream = serveSimulator(world, 0);
     if (!upstream.ok) {

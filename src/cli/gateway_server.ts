@@ -6,19 +6,16 @@ import { newRealWorld } from "../world/real_world.ts";
 import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
-import { newGateway } from "../gateway/gateway.ts";
+import { newGateway, newKeyWarning } from "../gateway/gateway.ts";
 import { openStateStore } from "../state/open_store.ts";
 import { newAvailableStore } from "../state/availability/available_store.ts";
-import { newKeyWarning } from "../gateway/key_warning.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
-import type { MetricValues } from "../observe/metric_sum.ts";
 import { newSpans } from "../observe/spans.ts";
 import { newOutbound } from "../remote/remote_services.ts";
 import { type App, createApp } from "../server/app.ts";
 import { newIdleLimits } from "../server/connections/idle_rules.ts";
-import { newRemoteAdmission } from "../server/admission/remote_admission.ts";
 import { closePage, drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
@@ -27,6 +24,8 @@ import type { Reloadable } from "./reload.ts";
 import { openAdmin } from "./open_admin.ts";
 import { routeLine, writtenRoutes } from "../routing/route_text.ts";
 import type { Terminal } from "./terminal.ts";
+import type { MetricValues } from "../observe/worker_metrics.ts";
+import { newRemoteAdmission } from "../server/admission/admission.ts";
 
 /** A listening gateway, or the reason why it cannot start. */
 export type GatewayServer =

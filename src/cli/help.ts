@@ -1,5 +1,7 @@
-import type { Options } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import { type Options, optionValue } from "./arguments.ts";
+import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
+import { nearest } from "../config/problems.ts";
+import type { HelpPage } from "./help_pages.ts";
 
 /** Options of every command. */
 export const COMMON_OPTIONS: Options = {
@@ -33,4 +35,53 @@ export function helpText(command: Command, all: readonly Command[]): string {
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map(([first = ""]) => first.length));
   return rows.map(([first = "", second = ""]) => `  ${first.padEnd(width)}  ${second}`);
+}
+
+const TOPIC = "[TOPIC]";
+
+/** Comments in a page: which tests show its figures, and which script writes a part of it. */
+const COMMENT = /\n<!--[\s\S]*?-->\n/g;
+
+/** Command `switchyard help TOPIC`: prints a page of the documentation; without a topic, the list of all pages. */
+export const help: Command = {
+  name: "help",
+  about: "Prints a page of the documentation, or the list of all pages.",
+  word: TOPIC,
+  options: {},
+  async run(options, terminal) {
+    // Loaded only now: other commands do not need the texts in memory.
+    const { HELP_PAGES } = await import("./help_pages.ts");
+    const topic = optionValue(options, TOPIC);
+    if (topic === undefined) {
+      terminal.out(pageList(HELP_PAGES));
+      return OK_STATUS;
+    }
+    const page = HELP_PAGES.find((one) => one.topic === topic);
+    if (page === undefined) return wrongUsage(terminal, "help", unknownTopic(topic, HELP_PAGES));
+    terminal.out(page.text.replace(COMMENT, ""));
+    return OK_STATUS;
+  },
+};
+
+function pageList(pages: readonly HelpPage[]): string {
+  const rows = pages.map((page) => [page.topic, titleOf(page)]);
+  return [
+    "Usage: switchyard help TOPIC",
+    "",
+    "Topics:",
+    ...columns(rows),
+    "",
+    'Arguments and options of a command: "switchyard COMMAND --help".',
+    "",
+  ].join("\n");
+}
+
+function titleOf({ text }: HelpPage): string {
+  return /^# (.+)$/m.exec(text)?.[1] ?? "";
+}
+
+function unknownTopic(topic: string, pages: readonly HelpPage[]): string {
+  const likely = nearest(topic, pages.map((page) => page.topic));
+  const hint = likely === null ? '; "switchyard help" lists them' : `; did you mean ${likely}?`;
+  return `There is no topic "${topic}"${hint}${likely === null ? "." : ""}`;
 }

@@ -3,10 +3,7 @@ import { nearest } from "../config/problems.ts";
 import { optionValue } from "./arguments.ts";
 import { urlOf } from "./listen.ts";
 import { type Command, OK_STATUS, printProblems, USUAL_CONFIG, wrongUsage } from "./command.ts";
-import type { Starter } from "./starter.ts";
-import { EDGE } from "./starter_edge.ts";
-import { LAPTOP } from "./starter_laptop.ts";
-import { TEAM } from "./starter_team.ts";
+import { EDGE, LAPTOP, type Starter, TEAM } from "./starters.ts";
 
 /** Starter configurations by name. */
 export const STARTERS: Readonly<Record<string, Starter>> = {

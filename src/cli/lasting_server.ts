@@ -1,5 +1,5 @@
-import { findListeners, isListenerAt } from "../sockets/listeners.ts";
 import type { Sockets } from "../sockets/sockets.ts";
+import { findListeners, isListenerAt } from "../sockets/find_sockets.ts";
 
 /** A server whose listening socket is opened again after the runtime has given it up. */
 export interface LastingServer {

@@ -4,8 +4,8 @@ import type { World } from "../core/world.ts";
 import { type Connections, newConnections } from "../server/connections/connections.ts";
 import type { Peer } from "../server/peer.ts";
 import { serveLasting } from "./lasting_server.ts";
-import { setNoDelay } from "../server/connections/nodelay.ts";
 import type { IdleLimits } from "../server/connections/idle_rules.ts";
+import { setNoDelay } from "../sockets/find_sockets.ts";
 
 /** A listening server, or the reason why it cannot listen. */
 export type Listening =

@@ -1,7 +1,6 @@
-import { bodySource } from "../core/body_source.ts";
 import type { Cancellation } from "../core/cancellation.ts";
 import type { JsonObject } from "../core/json/json.ts";
-import type { Incoming, World } from "../core/world.ts";
+import { bodySource, type Incoming, type World } from "../core/world.ts";
 
 /** Sends a JSON body with POST and returns the response; rejects when it is cancelled. */
 export async function postJson(

@@ -99,8 +99,8 @@ const PIPE = { columns: 120, rows: null, isColoured: false };
 const HOME = "\x1b[H", CLEAR_LINE = "\x1b[K", CLEAR_BELOW = "\x1b[J";
 
 /**
- * Sequences that open and close the second screen, without a cursor and without continuing a line in the next
- * row: characters that are two cells wide make a line wider than it is long.
+ * Sequences that enter and leave the alternate screen, with the cursor hidden and line wrap off: wide
+ * characters would wrap.
  */
 const OPEN_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l", CLOSE_SCREEN = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 

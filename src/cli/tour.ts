@@ -1,10 +1,8 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { isObject, parseJson } from "../core/json/json.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
 import { newSseFraming } from "../formats/sse.ts";
-import { CHAT_PATH } from "./first_call.ts";
-import { followUp, WEATHER_QUESTION } from "./follow_up.ts";
-import { GREETING, messageLine } from "./message_line.ts";
+import { CHAT_PATH, RESPONSES_PATH } from "./first_call.ts";
 import { postJson, texts, wholeText } from "./post_json.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -111,4 +109,91 @@ function wordsOf(chunk: unknown): string {
 function messageOf(body: unknown): string | null {
   const error = isObject(body) ? body.error : undefined;
   return isObject(error) && typeof error.message === "string" ? error.message : null;
+}
+
+const MESSAGES_PATH = "/v1/messages";
+
+/** Limit of the message; the simulated models say less. */
+const MAX_TOKENS_COUNT = 1000;
+
+/** What the client of the Messages API says to each provider. */
+const GREETING = "Say hello to the Messages API.";
+
+/**
+ * Sends a request of the Messages API and returns the content blocks of the message as one line of text,
+ * without a line break. Rejects if stopped.
+ */
+async function messageLine(
+  model: string,
+  url: string,
+  world: Pick<World, "send">,
+  stop: Cancellation,
+): Promise<string> {
+  const messages = [{ role: "user", content: GREETING }];
+  const body = { model, max_tokens: MAX_TOKENS_COUNT, messages };
+  const response = await postJson(world, `${url}${MESSAGES_PATH}`, body, stop);
+  const message = parseJson(await wholeText(response));
+  if (!isObject(message)) return `status ${response.status}`;
+  if (!Array.isArray(message.content)) return messageOf(message) ?? "no message";
+  return message.content.filter(isObject).map(shown).join(", ");
+}
+
+function shown(block: JsonObject): string {
+  return block.type === "thinking" ? `thinks "${block.thinking}"` : `says "${block.text}"`;
+}
+
+/** Input of a response of the tour. */
+const WEATHER_QUESTION = "How is the weather?";
+
+/** Function result that the tour sends. */
+const RESULT = "sunny";
+
+/** Function that a response may call. */
+export const WEATHER_FUNCTION: JsonObject = {
+  type: "function",
+  name: "weather",
+  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+};
+
+/** Result of a response and its follow-up. */
+interface FollowUp {
+  /** Result as one line of text, without a line break. */
+  readonly line: string;
+  /** ID of the last response; null if there was none. */
+  readonly id: string | null;
+}
+
+/**
+ * Creates a response that calls a function, and continues it with the function result only: the gateway
+ * stores the earlier items. Rejects if stopped.
+ */
+async function followUp(
+  model: string,
+  url: string,
+  world: Pick<World, "send">,
+  stop: Cancellation,
+): Promise<FollowUp> {
+  async function create(fields: JsonObject): Promise<JsonObject> {
+    const body = { model, tools: [WEATHER_FUNCTION], ...fields };
+    const answer = await postJson(world, `${url}${RESPONSES_PATH}`, body, stop);
+    const value = parseJson(await wholeText(answer));
+    return isObject(value) ? value : {};
+  }
+
+  const first = await create({ input: WEATHER_QUESTION });
+  const call = itemsIn(first.output).find(({ type }) => type === "function_call");
+  if (call === undefined) return { line: messageOf(first) ?? "no answer", id: null };
+  const output = { type: "function_call_output", call_id: call.call_id ?? null, output: RESULT };
+  const second = await create({ previous_response_id: first.id ?? null, input: [output] });
+  const [message] = itemsIn(second.output);
+  const [part] = itemsIn(message?.content);
+  if (typeof part?.text !== "string") return { line: messageOf(second) ?? "no answer", id: null };
+  return {
+    line: `calls ${call.name}(${call.arguments}), receives "${RESULT}", answers: ${part.text}`,
+    id: typeof second.id === "string" ? second.id : null,
+  };
+}
+
+function itemsIn(list: JsonObject[string]): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }

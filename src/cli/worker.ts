@@ -3,12 +3,12 @@ import { newGroupMetrics } from "../workers/group_metrics.ts";
 import type { StartMessage, ToParent, ToWorker } from "../workers/messages.ts";
 import { WORKER_COMMAND } from "../workers/process.ts";
 import { shareOf } from "../workers/share.ts";
-import { metricsText, type MetricValues } from "../observe/metric_sum.ts";
 import { newRealWorld } from "../world/real_world.ts";
 import { openStateStore } from "../state/open_store.ts";
 import { type Command, FAILED_STATUS, OK_STATUS, wrongUsage } from "./command.ts";
 import { openGateway } from "./gateway_server.ts";
 import { ignoreSignals, type Terminal } from "./terminal.ts";
+import { metricsText, type MetricValues } from "../observe/worker_metrics.ts";
 
 /** Hidden command of a worker process; its parent starts it with `server.workers` above 1. */
 export const worker: Command = {

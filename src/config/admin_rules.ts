@@ -1,8 +1,8 @@
 import { isObject } from "../core/json/json.ts";
-import { isLoopbackName } from "../core/loopback.ts";
 import { parseBoolean } from "./fields.ts";
 import type { Problem } from "./problems.ts";
 import type { Config, WrittenConfig } from "./schema.ts";
+import { isLoopbackName } from "../core/authority.ts";
 
 /** Passwords that are shorter can be guessed over the network. */
 const MIN_PASSWORD_CHARS = 12;

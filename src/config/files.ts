@@ -7,7 +7,7 @@ export type FileText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly isMissing: boolean; readonly trouble: string };
 
-/** Reads a text file. An error is returned as the predicate of a sentence about the file. */
+/** Reads a text file. On failure `trouble` completes a sentence about it: "cannot be read". */
 export async function readText(path: string): Promise<FileText> {
   try {
     return { ok: true, text: await Deno.readTextFile(path) };

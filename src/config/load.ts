@@ -8,9 +8,8 @@ import { clientKeyWarnings, keyMatchWarnings } from "./client_key_warnings.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
-import { pricingWarnings } from "./pricing_rules.ts";
 import type { Problem } from "./problems.ts";
-import { providerWarnings } from "./provider_rules.ts";
+import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
@@ -40,7 +39,7 @@ export type Reloaded =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Returns the configuration of a file. Variables come from the environment, then from `.env` beside
+ * Returns the configuration of a file. Variables come from the environment, then from `.env` next to
  * the file, then from `.env` in the working directory. A file that cannot be read is a problem.
  */
 export async function load(path: string, environment: Variables): Promise<Loaded> {

@@ -1,8 +1,8 @@
 import { isObject } from "../core/json/json.ts";
-import { isLoopbackName } from "../core/loopback.ts";
 import { parseBoolean } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
+import { isLoopbackName } from "../core/authority.ts";
 
 /** Returns the problems between the keys of `data_sharing` and `general`. Takes values before defaults. */
 export function outboundProblems(sharing: unknown, general: unknown = {}): Problem[] {

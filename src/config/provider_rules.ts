@@ -1,7 +1,7 @@
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
-import type { Path, Problem } from "./problems.ts";
+import { nearest, type Path, type Problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
 import { completeTls, NOTHING_OUTSIDE, type Outside } from "./tls_rules.ts";
@@ -214,4 +214,17 @@ export function completeProvider(
     normalize_developer_role: written.normalize_developer_role ??
       written.compatibility_profile === "deepseek",
   };
+}
+
+/** Returns a warning for each price whose provider is not configured. */
+export function pricingWarnings({ pricing, providers }: Config): Problem[] {
+  const ids = Object.keys(providers);
+  return Object.keys(pricing).flatMap((key): Problem[] => {
+    const id = key.slice(0, key.indexOf("/"));
+    if (Object.hasOwn(providers, id)) return [];
+    const likely = nearest(id, ids);
+    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
+    const text = `is the price of a provider that is not configured${hint}`;
+    return [{ path: ["pricing", key], text, at: "key" }];
+  });
 }

@@ -200,7 +200,7 @@ export const providerSchema = section({
   system_messages: z.enum(["in_place", "leading"]).default("in_place")
     .describe(
       "System messages behind the first other message: in_place sends them unchanged; leading makes " +
-        "each a part of the user message beside it, after a line [system], for chat templates that " +
+        "each a part of the user message next to it, after a line [system], for chat templates that " +
         "allow system messages only at the head.",
     ),
   extract_reasoning_tags: flag().prefault(false)
@@ -214,7 +214,7 @@ export const providerSchema = section({
     .describe("Static headers of every upstream request; credentials override them."),
   pass_headers: z.array(passedHeader()).prefault([])
     .describe(
-      "Names of further response headers that clients receive, beside content-*, retry-after, rate limits, " +
+      "Names of further response headers that clients receive, besides content-*, retry-after, rate limits, " +
         "request IDs, openai-*, anthropic-*, x-ms-*, cf-ray and server-timing. Refused are those of one " +
         "connection or content coding, of the gateway, and those that apply to its whole origin, such as set-cookie.",
     ),

@@ -2,10 +2,9 @@ import * as z from "zod";
 import type { RelayFamily } from "../core/endpoint.ts";
 import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
-import { adminSchema } from "./admin_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
-import { hostName, securitySchema, webOrigin } from "./security_schema.ts";
+import { adminSchema, hostName, securitySchema, webOrigin } from "./security_schema.ts";
 import { stateSchema } from "./state_schema.ts";
 
 /** Maximum number of `observability.key_labels`: each one multiplies the series of the metrics. */
@@ -86,7 +85,7 @@ const server = section({
     ),
   allowed_hosts: z.array(hostName).default([])
     .describe(
-      "Further accepted Host names beside IP addresses, localhost, server.host and the " +
+      "Further accepted Host names besides IP addresses, localhost, server.host and the " +
         "machine's name. Checked if no client keys are required, and always for /metrics.",
     ),
   allowed_origins: z.array(webOrigin).default([])

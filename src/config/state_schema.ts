@@ -56,7 +56,7 @@ export const stateSchema = section({
         "or calls that have them get 503 (refuse).",
     ),
   required: flag().prefault(false)
-    .describe("Do not start without the store, and answer 503 on /ready while it is away."),
+    .describe("Do not start without the store, and answer 503 on /ready while it is unavailable."),
   usage_days: integer(0, MAX_USAGE_DAYS).prefault(DEFAULT_USAGE_DAYS)
     .describe("Number of days for which the usage of client keys is stored; 0 stores none."),
   encryption_keys: z.array(z.string()).default([])

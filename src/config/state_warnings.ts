@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { isLoopbackName } from "../core/loopback.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
+import { isLoopbackName } from "../core/authority.ts";
 
 /** Lifetime up to which the bounds of the store in memory are rarely reached. */
 const USUAL_MEMORY_TTL_MS = 30 * 60 * 1000;
@@ -46,7 +46,7 @@ function memoryWarnings({ state }: Config): Problem[] {
   ];
 }
 
-/** Settings of stored objects, and of a store that can be away. */
+/** Settings of stored objects, and of a store that can be unavailable. */
 const STORAGE_KEYS = [
   "ttl",
   "max_entries",

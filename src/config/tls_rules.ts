@@ -2,10 +2,10 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import type { ProxyRule } from "../http_client/proxy_rule.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { isLoopbackName } from "../core/loopback.ts";
 import { type FileText, readText } from "./files.ts";
 import type { Path, Problem } from "./problems.ts";
 import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
+import { isLoopbackName } from "../core/authority.ts";
 
 /** Inputs of the configuration besides its text and variables. */
 export interface Outside {

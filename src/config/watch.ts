@@ -18,7 +18,7 @@ export interface ConfigWatch {
 /**
  * Watches the directory of a configuration file. The directory outlives the file: the file may be
  * written, replaced, removed for a time, or reached through a symbolic link that is swapped. Changes
- * of `.env` beside it count too. The task may run without a change, so it must compare contents.
+ * of `.env` next to it count too. The task may run without a change, so it must compare contents.
  * Returns null if the system does not allow a watch.
  */
 export function watchConfig(path: string): ConfigWatch | null {

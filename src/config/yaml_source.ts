@@ -1,9 +1,8 @@
 import { LineCounter, parseDocument, type YAMLError } from "yaml";
 import type { Variables } from "./expand.ts";
-import { coerce } from "./coerce.ts";
+import { coerce, type Mark } from "./coerce.ts";
 import { type Names, newNames } from "./display_names.ts";
 import { describe, type Path, type Problem } from "./problems.ts";
-import type { Mark } from "./leaf.ts";
 import { parseTree } from "./yaml_tree.ts";
 
 /** A parsed file: its plain value, its problems and warnings so far, and the positions of its values. */

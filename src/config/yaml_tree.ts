@@ -1,8 +1,8 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 import { isObject } from "../core/json/json.ts";
 import { expand, type Variables } from "./expand.ts";
-import { bareLeaf, type Leaf, type Mark, objectLeaf, offset } from "./leaf.ts";
 import type { Path, Problem } from "./problems.ts";
+import { bareLeaf, type Leaf, type Mark, objectLeaf, offset } from "./coerce.ts";
 
 /** A YAML tree as a plain value, with variables, aliases and merges expanded. */
 export interface Tree extends Leaf {

@@ -22,7 +22,7 @@ export function parseAuthority(text: string): Authority | null {
   // An empty port is no port (RFC 3986, section 3.2.3).
   const port = digits === undefined || digits === "" ? null : Number(digits);
   if (port !== null && port > 65_535) return null;
-  if (!written.startsWith("[")) return { host: written.replace(/\.$/, ""), port };
+  if (!written.startsWith("[")) return { host: plainName(written), port };
   const url = URL.parse(`http://${written}`);
   return url === null ? null : { host: url.hostname, port };
 }
@@ -65,4 +65,44 @@ export function isLoopback(host: string): boolean {
 /** True for `localhost` and its subdomains, which browsers never resolve by DNS. */
 export function isLocalName(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
+}
+
+/** The same for a host name or IP address of a setting or a URL: IPv6 addresses may lack brackets. */
+export function isLoopbackName(hostname: string): boolean {
+  const name = plainName(hostname);
+  return isLoopback(name.includes(":") && !name.startsWith("[") ? `[${name}]` : name);
+}
+
+/** Returns a host name in lower case, without a trailing dot. */
+export function plainName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, "");
+}
+
+/**
+ * Returns the rule for a `Host` that no attacker can point at this machine (DNS rebinding): it is an IP
+ * address, a local name or one of these names.
+ */
+export function newHostRule(names: readonly string[]): (written: string) => boolean {
+  const known = new Set(names.map(plainName).filter(Boolean));
+  /** The last allowed `Host`, cached because nearly all requests have the same value. */
+  let latest: string | null = null;
+  return (written) => {
+    if (written === latest) return true;
+    const host = parseAuthority(written)?.host;
+    if (host === undefined) return false;
+    if (!isIpAddress(host) && !isLocalName(host) && !known.has(host)) return false;
+    latest = written;
+    return true;
+  };
+}
+
+/**
+ * True if an origin has the host and port of the request. The scheme is not compared, because a TLS
+ * proxy in front of the gateway forwards `Host` but not the scheme.
+ */
+export function isSameHost(origin: Origin, host: string): boolean {
+  const own = parseAuthority(host);
+  if (own === null || own.host !== origin.host) return false;
+  const usual = defaultPort(origin.scheme);
+  return (own.port ?? usual) === (origin.port ?? usual);
 }

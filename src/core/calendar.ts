@@ -97,7 +97,7 @@ function daysOf(
   const { timeZoneId: zone, epochMilliseconds: at } = time;
   const today = time.toPlainDate();
   const tomorrow = today.add({ days: 1 });
-  // Clocks that go back after midnight show the date before once more; the new day has begun all the same.
+  // If clocks go back over midnight the previous date appears again; the new day stays current.
   const date = at >= startOf(tomorrow, zone) ? tomorrow : today;
   const first = firstDay(period, date);
   return {

@@ -1,7 +1,10 @@
 import type { ErrorFormat } from "./error_format.ts";
 import { openaiErrors } from "./openai_error.ts";
 
-/** Families of endpoints that only a provider of type compat serves: the values of `capabilities.relay`. */
+/**
+ * Families of endpoints that only a provider of type compat serves: the values of
+ * `capabilities.relay`.
+ */
 export const RELAY_FAMILIES = [
   "completions",
   "moderations",
@@ -45,8 +48,8 @@ export function isRequestType(text: unknown): text is RequestType {
 }
 
 /**
- * Names of the client APIs whose endpoints a client key may use or not, in exported events, logs and
- * `security.api_key.keys[].endpoints`.
+ * Names of the client APIs whose endpoints a client key may use or not, in exported events, logs
+ * and `security.api_key.keys[].endpoints`.
  */
 export const ENDPOINT_NAMES = [
   "chat_completions",
@@ -63,13 +66,20 @@ export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
 /** Facts of a call's endpoint for error responses, logs, metrics, spans and the dashboard. */
 export interface EndpointFacts {
-  /** Registered path without parameter patterns: the `endpoint` label. Empty if no endpoint matched. */
+  /**
+   * Registered path without parameter patterns: the `endpoint` label. Empty if no endpoint matched.
+   */
   readonly path: string;
-  /** Name of the client API in exported events; null for operational endpoints and unknown paths. */
+  /**
+   * Name of the client API in exported events; null for operational endpoints and unknown paths.
+   */
   readonly api: EndpointName | null;
   /** `gen_ai.operation.name` (OpenTelemetry GenAI conventions); null if no model is called. */
   readonly operation: "chat" | "embeddings" | "text_completion" | "generate_content" | null;
-  /** True if calls of a model with a price have a cost, which is unknown if the provider reports no use. */
+  /**
+   * True if calls of a model with a price have a cost, which is unknown if the provider reports no
+   * use.
+   */
   readonly isBilled: boolean;
   /** True if a response holds model output; false if it echoes client input. */
   readonly sharesAnswer: boolean;

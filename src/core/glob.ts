@@ -1,6 +1,7 @@
 /**
- * Returns the test of a text, such as the name of a model, by a pattern in which `*` matches any text.
- * Not a RegExp: with several `*` a RegExp takes minutes over a long name, and names come from clients.
+ * Returns the test of a text, such as the name of a model, by a pattern in which `*` matches any
+ * text. Not a RegExp: with several `*` a RegExp takes minutes over a long name, and names come from
+ * clients.
  */
 export function compileGlob(glob: string): (text: string) => boolean {
   const [first = "", ...inner] = glob.split("*");

@@ -1,2 +1,24 @@
 /** Header fields with lower-case names. A plain object: a `Headers` costs ten times as much to copy. */
 export type HeaderFields = Readonly<Record<string, string>>;
+
+/** Header fields of a request from a client. Names of fields are compared without regard to case (RFC 9110, 5.1). */
+export interface RequestHeaders extends Iterable<[name: string, value: string]> {
+  /** Returns the value of a field, those of repeated ones joined by commas; null if there is none. */
+  get(name: string): string | null;
+  has(name: string): boolean;
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Returns the text of a request header. The runtime returns one character for each byte, but
+ * clients write UTF-8. A value whose bytes are not UTF-8 is returned unchanged.
+ */
+export function decodeHeaderText(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value;
+  try {
+    return strict.decode(Uint8Array.from(value, (byte) => byte.charCodeAt(0)));
+  } catch {
+    return value;
+  }
+}

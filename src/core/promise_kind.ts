@@ -1,6 +1,6 @@
 /**
- * Kinds of promises of a request that the gateway can check on the response, where the upstream does
- * not enforce them. The list is closed, so that metrics can count them.
+ * Kinds of promises of a request that the gateway can check on the response, where the upstream
+ * does not enforce them. The list is closed, so that metrics can count them.
  */
 export const PROMISE_KINDS = [
   "strict",

@@ -1,7 +1,10 @@
 import type { StreamEvent } from "./events.ts";
 import type { JsonObject } from "./json/json.ts";
 
-/** A part of a model's reasoning that its upstream accepts only unchanged: it is signed or encrypted. */
+/**
+ * A part of a model's reasoning that its upstream accepts only unchanged: it is signed or
+ * encrypted.
+ */
 export interface ReasoningBlock {
   /** A thinking block of the Messages API, or a reasoning item of the Responses API. */
   readonly value: JsonObject;
@@ -39,7 +42,9 @@ export interface ReasoningCollector {
 /** Maximum length of the collected text and blocks of one response, in characters of JSON. */
 const MAX_REASONING_CHARS = 4 * 1024 * 1024;
 
-/** Returns a collector without events. A response above the size limit has no collected reasoning. */
+/**
+ * Returns a collector without events. A response above the size limit has no collected reasoning.
+ */
 export function newReasoningCollector(): ReasoningCollector {
   const texts: string[] = [];
   const callIds: string[] = [];

@@ -28,7 +28,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "reads the same way, or it has two parts `model`.",
     cure:
       "Send each field as one part with one name, lines that end in CRLF, and the last boundary.",
-    example: "The request ends without its last boundary.",
+    example: "The multipart body has no closing boundary.",
   },
   invalid_type: {
     cause: "The field at `param` has a value of the wrong JSON type.",

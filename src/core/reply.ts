@@ -26,7 +26,10 @@ export interface UpstreamResponse {
    */
   headers(): HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Outline of a body that is too large to be parsed for its few needed members; absent for any other one. */
+  /**
+   * Outline of a body that is too large to be parsed for its few needed members; absent for any
+   * other one.
+   */
   readonly outline?: JsonOutline;
 }
 
@@ -37,15 +40,18 @@ export interface StreamRecord {
   readonly data: string;
   /** The received text with its separators, if the record can be sent unchanged; else null. */
   readonly raw: string | null;
-  /** Outline of data that is too large to be parsed for its few needed members; absent for any other one. */
+  /**
+   * Outline of data that is too large to be parsed for its few needed members; absent for any other
+   * one.
+   */
   readonly outline?: JsonOutline;
 }
 
 /** A record that keeps a silent stream alive. */
 export interface KeepAlive {
   /**
-   * Returns the record, which must be written before any later record of the stream; null if none may
-   * be written now.
+   * Returns the record, which must be written before any later record of the stream; null if none
+   * may be written now.
    */
   record(): StreamRecord | null;
   /** Time without a write after which the record is sent, in milliseconds. */
@@ -53,8 +59,8 @@ export interface KeepAlive {
 }
 
 /**
- * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of records, or
- * bytes as they arrive.
+ * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of
+ * records, or bytes as they arrive.
  */
 export type Reply = WholeReply | StoredReply | StreamReply | BytesReply;
 
@@ -67,8 +73,9 @@ export interface WholeReply {
 }
 
 /**
- * An object or a list that the gateway stores, with status 200. Its JSON is written element by element, and a
- * read of it is refused while responses fill their memory: nothing is lost, as it stays stored.
+ * An object or a list that the gateway stores, with status 200. Its JSON is written element by
+ * element, and a read of it is refused while responses fill their memory: nothing is lost, as it
+ * stays stored.
  */
 export interface StoredReply {
   readonly kind: "stored";

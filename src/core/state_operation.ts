@@ -22,15 +22,15 @@ export const STATE_OPERATIONS = [
 /** Name of an operation of the state store. */
 export type StateOperation = (typeof STATE_OPERATIONS)[number];
 
-/** Operations of quotas that the process counts itself while the state store is away. */
+/** Operations of quotas that the process counts itself while the state store is unavailable. */
 export const FALLBACK_OPERATIONS = ["admit", "settle", "renew"] as const;
 
 /** Name of an operation of quotas that the process has counted itself. */
 export type FallbackOperation = (typeof FALLBACK_OPERATIONS)[number];
 
 /**
- * Reasons for which a waiting write is lost: no room for it, its lifetime is over, the store refused
- * it, or the gateway shut down.
+ * Reasons for which a waiting write is lost: no room for it, its lifetime is over, the store
+ * refused it, or the gateway shut down.
  */
 export const LOSS_REASONS = ["full", "expired", "refused", "shutdown"] as const;
 

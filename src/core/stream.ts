@@ -3,8 +3,7 @@ import type { Failure } from "./failure.ts";
 import type { JsonObject } from "./json/json.ts";
 import type { KeepAlive, StreamRecord } from "./reply.ts";
 import { type Result, success } from "./result.ts";
-import type { StreamEvent, Usage } from "./events.ts";
-import type { BilledUnits } from "./billed_units.ts";
+import type { BilledUnits, StreamEvent, Usage } from "./events.ts";
 import type { CallingReasoning } from "./reasoning.ts";
 
 /** Synchronous stream transformation: no clock, no I/O, no exceptions. */

@@ -19,7 +19,9 @@ export const OPENAI_MODELS: readonly string[] = [
   "text-embedding-3-small",
 ];
 
-/** Models listed for the Anthropic API if the provider's list is not fetched. As of February 2026. */
+/**
+ * Models listed for the Anthropic API if the provider's list is not fetched. As of February 2026.
+ */
 export const ANTHROPIC_MODELS: readonly string[] = [
   "claude-haiku-4-5",
   "claude-opus-4-1",
@@ -40,13 +42,18 @@ const MODELS_WITHOUT_REASONING: readonly string[] = [
   "gpt-5-chat",
 ];
 
-/** True unless the model is known not to reason. A fine-tuned model is named after its base model. */
+/**
+ * True unless the model is known not to reason. A fine-tuned model is named after its base model.
+ */
 export function mayReason(model: string): boolean {
   const base = model.replace(/^ft:/, "");
   return !MODELS_WITHOUT_REASONING.some((beginning) => base.startsWith(beginning));
 }
 
-/** Maximum output tokens of a model in one response, by model name without date. As of February 2026. */
+/**
+ * Maximum output tokens of a model in one response, by model name without date. As of February
+ * 2026.
+ */
 export const MAX_OUTPUT_TOKENS: ReadonlyMap<string, number> = new Map([
   ["claude-3-5-haiku", 8_192],
   ["claude-3-7-sonnet", 64_000],

@@ -26,7 +26,7 @@ export function parseDocument(
     return refuse("invalid_json", invalidJsonMessage(text));
   }
   if (!isObject(value)) {
-    return refuse("invalid_json", "The request body is JSON but no object; send a JSON object.");
+    return refuse("invalid_json", "The request body must be a JSON object.");
   }
   const members = parseMembers(text);
   if (hasKeyTwice(members, value)) {
@@ -62,12 +62,15 @@ function findRepeatedKey(members: readonly Member[]): string {
   return "";
 }
 
-/** Maximum number of members of the outermost object: each is compared with the fields of an endpoint. */
+/**
+ * Maximum number of members of the outermost object: each is compared with the fields of an
+ * endpoint.
+ */
 const MAX_MEMBERS = 10_000;
 
 /**
- * Parses the body of a client's request like `parseDocument`. Refused as `request_too_large` if it holds more than
- * `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`.
+ * Parses the body of a client's request like `parseDocument`. Refused as `request_too_large` if it
+ * holds more than `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`.
  */
 export function parseRequest(
   text: string,

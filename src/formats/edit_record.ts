@@ -17,9 +17,9 @@ const LINES = /[^\r\n]+/g;
 const FIRST_NAME = /^\ufeff?data(?:: ?|$)/, NAME = /^data(?:: ?|$)/;
 
 /**
- * Returns a record of server-sent events with these edits of its data. Its received text keeps every
- * other byte: other fields, comments and line ends. A value that is replaced may have several lines;
- * the text between them is replaced too.
+ * Returns a record of server-sent events with these edits of its data. Its received text keeps
+ * every other byte: other fields, comments and line ends. A value that is replaced may have several
+ * lines; the text between them is replaced too.
  */
 export function editRecord(record: StreamRecord, edits: readonly Edit[]): StreamRecord {
   const { data, raw } = record;
@@ -30,7 +30,10 @@ export function editRecord(record: StreamRecord, edits: readonly Edit[]): Stream
   };
 }
 
-/** Returns null if the text does not have this data, such as a later one that begins with a byte order mark. */
+/**
+ * Returns null if the text does not have this data, such as a later one that begins with a byte
+ * order mark.
+ */
 function editRaw(raw: string, data: string, edits: readonly Edit[]): string | null {
   const lines = dataLines(raw);
   if (lines.map(({ value }) => value).join("\n") !== data) return null;

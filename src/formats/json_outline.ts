@@ -34,7 +34,10 @@ export function isEscapedName(bytes: Uint8Array, start: number, end: number): bo
   return false;
 }
 
-/** Returns the needed name, of ASCII, that is written between two places without escapes; null for any other one. */
+/**
+ * Returns the needed name, of ASCII, that is written between two places without escapes; null for
+ * any other one.
+ */
 export function findName(
   bytes: Uint8Array,
   start: number,
@@ -52,7 +55,9 @@ function isWritten(name: string, bytes: Uint8Array, start: number, end: number):
   return true;
 }
 
-/** Returns the needed name that is written between two places with escapes; null for any other one. */
+/**
+ * Returns the needed name that is written between two places with escapes; null for any other one.
+ */
 export function parseName(
   bytes: Uint8Array,
   start: number,
@@ -81,7 +86,10 @@ export function outlineOf(
   return { value, lengths };
 }
 
-/** Parses a part of a text. A large object is empty, because an error is one at any size; any other large value is left out. */
+/**
+ * Parses a part of a text. A large object is empty, because an error is one at any size; any other
+ * large value is left out.
+ */
 function parsePart(part: Uint8Array): JsonValue | undefined {
   if (part.length <= MAX_MEMBER_BYTES) return parseJson(new TextDecoder().decode(part));
   return part[0] === OPEN_OBJECT ? {} : undefined;

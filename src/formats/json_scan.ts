@@ -15,8 +15,8 @@ import { newKeyCosts } from "./key_costs.ts";
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Steps of parsing one value. A step takes about 50 ns: a number takes one and 10 bytes, a string or an empty
- * array 200 ns and 50 bytes.
+ * Steps of parsing one value. A step takes about 50 ns: a number takes one and 10 bytes, a string
+ * or an empty array 200 ns and 50 bytes.
  */
 const STEPS = { word: 1, string: 4, container: 4 } as const;
 
@@ -38,7 +38,10 @@ type State =
 /** What is wrong with a JSON text: it is none, or it exceeds the bounds. */
 export type ScanProblem = "invalid" | "too_large";
 
-/** Maximum number of members of the outermost object whose names are written with an escape: each is parsed. */
+/**
+ * Maximum number of members of the outermost object whose names are written with an escape: each is
+ * parsed.
+ */
 const MAX_ESCAPED_MEMBERS = 10_000;
 
 /** Bounds of a scan, and what is to be found. */
@@ -57,14 +60,16 @@ export interface JsonScan {
   steps(): number;
   /** Returns the problem of the scanned text; null if it is JSON within the bounds. */
   problem(): ScanProblem | null;
-  /** Returns the outline of the object; null if the text is no object, no UTF-8, or has a problem. */
+  /**
+   * Returns the outline of the object; null if the text is no object, no UTF-8, or has a problem.
+   */
   outline(): JsonOutline | null;
 }
 
 /**
- * Begins a scan of a JSON text in UTF-8 (RFC 8259), which counts the steps that parsing it would take, and
- * builds no values. Each byte is read once, and the memory of the scan does not grow with the text. More than
- * `MAX_LEVELS` levels are too large.
+ * Begins a scan of a JSON text in UTF-8 (RFC 8259), which counts the steps that parsing it would
+ * take, and builds no values. Each byte is read once, and the memory of the scan does not grow with
+ * the text. More than `MAX_LEVELS` levels are too large.
  */
 export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOptions): JsonScan {
   const found = new Map<string, FoundMember>();

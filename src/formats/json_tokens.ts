@@ -21,7 +21,10 @@ export function endOfEscape(bytes: Uint8Array, start: number): number {
   return start + 6;
 }
 
-/** Returns the position of the first byte of a string that is its end, an escape or forbidden; at most `limit`. */
+/**
+ * Returns the position of the first byte of a string that is its end, an escape or forbidden; at
+ * most `limit`.
+ */
 export function skipPlain(bytes: Uint8Array, start: number, limit: number): number {
   let at = start;
   for (; at < limit; at++) {

@@ -1,11 +1,14 @@
 /**
- * Steps of parsing one key. The engine describes an object by its keys in their order. A key that no earlier
- * object had after the same keys makes a new description, which takes 2 µs and 200 bytes. The gateway reads
- * each key with an escape a second time, which takes 3 µs more.
+ * Steps of parsing one key. The engine describes an object by its keys in their order. A key that
+ * no earlier object had after the same keys makes a new description, which takes 2 µs and 200
+ * bytes. The gateway reads each key with an escape a second time, which takes 3 µs more.
  */
 const STEPS = { known: 1, new: 30, escaped: 100 } as const;
 
-/** Maximum number of descriptions of one text; each further one is new. A text that may be parsed has fewer. */
+/**
+ * Maximum number of descriptions of one text; each further one is new. A text that may be parsed
+ * has fewer.
+ */
 const MAX_DESCRIPTIONS = 128 * 1024;
 
 /** Random, so that a text cannot be written with keys whose digests are equal. */

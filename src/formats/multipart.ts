@@ -3,9 +3,8 @@ import { concatBytes } from "../core/concat_bytes.ts";
 import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { utf8Bytes, utf8Text } from "./utf8.ts";
-import { parseFormParameters } from "./form_parameters.ts";
 import { newPartScanner } from "./multipart_scan.ts";
-import { parsePartHead, type PartHead } from "./multipart_head.ts";
+import { parseFormParameters, parsePartHead, type PartHead } from "./multipart_head.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

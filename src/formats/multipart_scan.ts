@@ -26,8 +26,8 @@ export interface PartScanner {
 }
 
 /**
- * What comes next: the first boundary, a line behind a boundary, the head of a part, its content, or nothing
- * but white space behind the last boundary.
+ * What comes next: the first boundary, a line behind a boundary, the head of a part, its content,
+ * or nothing but white space behind the last boundary.
  */
 type Phase = "first" | "line" | "head" | "content" | "epilogue";
 
@@ -35,10 +35,10 @@ type Phase = "first" | "line" | "head" | "content" | "epilogue";
 const LINES = ["\r\n", "--\r\n"] as const;
 
 /**
- * Returns a scanner for a boundary (RFC 2046, section 5.1.1). Stricter than the standard: nothing but a line
- * end comes before the first boundary, and nothing but white space behind the last one; lines end in CRLF; and
- * two hyphens with the boundary are nowhere else, because some parsers find them anywhere. `onPart` is
- * called with each part and may refuse it.
+ * Returns a scanner for a boundary (RFC 2046, section 5.1.1). Stricter than the standard: nothing
+ * but a line end comes before the first boundary, and nothing but white space behind the last one;
+ * lines end in CRLF; and two hyphens with the boundary are nowhere else, because some parsers find
+ * them anywhere. `onPart` is called with each part and may refuse it.
  */
 export function newPartScanner(
   boundary: string,
@@ -152,7 +152,7 @@ export function newPartScanner(
     end() {
       // Some clients end the body with the two hyphens, without a line end.
       if (phase === "epilogue" || (phase === "line" && line === "--")) return null;
-      return refusal("The request ends without its last boundary.");
+      return refusal("The multipart body has no closing boundary.");
     },
   };
 }

@@ -3,8 +3,8 @@ import { newJsonScan } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";
 
 /**
- * Maximum number of steps for parsing one JSON text of a provider: 0.1 s and 50 MB. A response of 4,000 tokens
- * with the 20 most likely ones for each takes 1.7 million.
+ * Maximum number of steps for parsing one JSON text of a provider: 0.1 s and 50 MB. A response of
+ * 4,000 tokens with the 20 most likely ones for each takes 1.7 million.
  */
 export const MAX_PARSE_STEPS = 2_000_000;
 
@@ -12,8 +12,8 @@ export const MAX_PARSE_STEPS = 2_000_000;
 export const MAX_UNSCANNED_CHARS = 64 * 1024;
 
 /**
- * True if JSON texts that are parsed together, such as the arguments of all calls of a response, are too
- * large for it. Texts that are no JSON are not.
+ * True if JSON texts that are parsed together, such as the arguments of all calls of a response,
+ * are too large for it. Texts that are no JSON are not.
  */
 export function areTooLarge(texts: readonly string[]): boolean {
   if (texts.reduce((sum, { length }) => sum + length, 0) <= MAX_UNSCANNED_CHARS) return false;

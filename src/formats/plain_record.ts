@@ -9,8 +9,8 @@ const RECORD_ENDS = ["\r\n\r\n", "\n\r\n", "\r\n\n"];
 
 /**
  * Returns an event as one `data` line with this JSON text. A record that already has exactly one
- * such line beside comments is returned itself, with its received bytes. Other fields are left out,
- * and so are line breaks in the data, which in JSON are only white space.
+ * such line besides comments is returned itself, with its received bytes. Other fields are left
+ * out, and so are line breaks in the data, which in JSON are only white space.
  */
 export function plainRecord(record: StreamRecord, json: string = record.data): StreamRecord {
   if (json === record.data && isPlain(record)) return record;
@@ -36,7 +36,7 @@ function isPlain({ event, data, raw }: StreamRecord): boolean {
 }
 
 /**
- * Returns the number of data lines beside comments; null if the record has any other line, or a
+ * Returns the number of data lines besides comments; null if the record has any other line, or a
  * line that ends in a CR alone.
  */
 function countDataLines(raw: string): number | null {

@@ -16,8 +16,9 @@ export type Divide = (whole: Config) => Config;
 
 /**
  * Compiles a validated configuration. A provider with the same settings as in the previous
- * generation stays the same object, and its cached responses stay valid. The processes of a gateway have
- * their shares of its limits, but the names of the whole configuration in a cache that they share.
+ * generation stays the same object, and its cached responses stay valid. The processes of a gateway
+ * have their shares of its limits, but the names of the whole configuration in a cache that they
+ * share.
  */
 export function compile(
   whole: Config,
@@ -136,7 +137,10 @@ function compileAccounts(
   }
 }
 
-/** Returns the digest of the address of a provider with several keys, which does not change with them. */
+/**
+ * Returns the digest of the address of a provider with several keys, which does not change with
+ * them.
+ */
 function digestUpstream(settings: ProviderConfig, base: string, query: string): string {
   const { type, organization = "" } = settings;
   return digest([type, base, organization, query, "several keys"]);

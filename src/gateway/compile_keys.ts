@@ -10,8 +10,8 @@ import {
   type Permissions,
   type ScopeLimits,
 } from "../call/client_key.ts";
-import { keyLabelField } from "../observe/key_labels.ts";
 import { compileGlob } from "../core/glob.ts";
+import { keyLabelField } from "../observe/instruments.ts";
 
 /** Returns the client keys of a configuration; none if authentication is off. */
 export function compileClientKeys(

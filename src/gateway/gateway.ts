@@ -14,6 +14,7 @@ import type { Call, Capture } from "../call/call.ts";
 import { changesBetween } from "./changes.ts";
 import { compile, type Divide } from "./compile.ts";
 import type { Generation } from "../call/generation.ts";
+import type { Log } from "../observe/log.ts";
 
 /** The running gateway: dependencies and state of every call. */
 export interface Gateway {
@@ -172,4 +173,16 @@ function* restingKeys({ generation, state }: Gateway) {
   for (const provider of generation.providers.values()) {
     if (hasPool(provider)) yield [provider.id, countResting({ state }, provider)] as const;
   }
+}
+
+/** Returns a listener that logs one warning for each rest of a rejected key, with its name and never its value. */
+export function newKeyWarning(log: Log): KeyListener {
+  return ({ provider, name }, status, ms, model) =>
+    log.warn("the provider refused a key, which rests", {
+      provider,
+      key: name,
+      ...model !== undefined && { model },
+      status,
+      rest_ms: Math.round(ms),
+    });
 }

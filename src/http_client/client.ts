@@ -16,8 +16,8 @@ export interface HttpClient {
 const MAX_CACHED_DESTINATIONS = 200;
 
 /**
- * Longest time from the write of a request to the failure of a connection that the server had closed while
- * it was idle. A later failure ends a request that the server has worked on.
+ * Longest time from the write of a request to the failure of a connection that the server had
+ * closed while it was idle. A later failure ends a request that the server has worked on.
  */
 const MAX_STALE_FAILURE_MS = 1_000;
 
@@ -25,8 +25,9 @@ const MAX_STALE_FAILURE_MS = 1_000;
  * Returns an HTTP/1.1 client over plain connections (RFC 9112). Measured against the runtime's
  * client, it takes a third of the processor time for a small response. The same holds for a stream
  * of small chunks, which the runtime's client passes on one by one. A request is sent once. A
- * repeatable request is sent a second time on a new connection if a reused one failed within a second and
- * before the first byte of the response: the server has likely closed that connection while it was idle.
+ * repeatable request is sent a second time on a new connection if a reused one failed within a
+ * second and before the first byte of the response: the server has likely closed that connection
+ * while it was idle.
  */
 export function newHttpClient(clock: Clock = realClock): HttpClient {
   const pool = newPool(clock);

@@ -24,13 +24,14 @@ export interface Connection {
 /** Pool of idle connections. */
 export interface Pool {
   /**
-   * True if the server may have closed the next idle connection or sent bytes on it without notice; yield
-   * to the event loop to learn it.
+   * True if the server may have closed the next idle connection or sent bytes on it without notice;
+   * yield to the event loop to learn it.
    */
   isDoubtful(target: Destination, transport: Transport): boolean;
   /**
-   * Removes an idle connection from the pool and returns it; null if there is none. One on which unread
-   * bytes have arrived is closed instead: they would be taken for the response to the next request.
+   * Removes an idle connection from the pool and returns it; null if there is none. One on which
+   * unread bytes have arrived is closed instead: they would be taken for the response to the next
+   * request.
    */
   idle(target: Destination, transport: Transport): Connection | null;
   /**

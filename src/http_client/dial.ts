@@ -21,8 +21,8 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>;
 const CONNECTION_ATTEMPT_DELAY_MS = 300;
 
 /**
- * Time in milliseconds for an attempt to end after it was given up: between the first and the second
- * time that Linux repeats a request for a connection, after 1 s and 3 s.
+ * Time in milliseconds for an attempt to end after it was given up: between the first and the
+ * second time that Linux repeats a request for a connection, after 1 s and 3 s.
  */
 const ABORT_DELAY_MS = 2_000;
 
@@ -84,8 +84,9 @@ export async function dial(
 
 /**
  * Opens a TCP connection that is given up some time after the cancellation. Deno 2.7 loses a
- * connection that is made at the moment of its abort: it stays open, and no code can close it. So an
- * attempt may end by itself, and its connection is closed then; only one to a silent host is aborted.
+ * connection that is made at the moment of its abort: it stays open, and no code can close it. So
+ * an attempt may end by itself, and its connection is closed then; only one to a silent host is
+ * aborted.
  */
 async function connectUntil(
   losers: Cancellation,

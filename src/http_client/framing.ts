@@ -1,5 +1,4 @@
-import type { BodyFraming } from "./body_framing.ts";
-import { newChunkedFraming } from "./chunked.ts";
+import { type BodyFraming, newChunkedFraming } from "./chunked.ts";
 import { type Head, parseList } from "./head.ts";
 
 /** Returns the framing of a response body (RFC 9112, 6.3) to any request but HEAD. */

@@ -59,7 +59,10 @@ export async function readHead(received: ReadBuffer): Promise<Head> {
   throw new Error("too many interim responses");
 }
 
-/** Returns the next head and consumes it; null if it is not complete. Its end is not in the first `seen` bytes. */
+/**
+ * Returns the next head and consumes it; null if it is not complete. Its end is not in the first
+ * `seen` bytes.
+ */
 function takeHead(received: ReadBuffer, seen: number): Head | null {
   skipLineEnds(received);
   const bytes = received.bytes();
@@ -100,8 +103,8 @@ function headLength(bytes: Uint8Array, from: number): number {
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Decodes one character for each byte. ASCII is the same in UTF-8, whose decoder takes half the time of
- * the one for Latin-1, which has other characters from 128 to 159 anyway.
+ * Decodes one character for each byte. ASCII is the same in UTF-8, whose decoder takes half the
+ * time of the one for Latin-1, which has other characters from 128 to 159 anyway.
  */
 export function decodeLatin1(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
@@ -174,7 +177,9 @@ export function parseList(value: string | undefined): readonly string[] {
   return value?.toLowerCase().split(",").map((one) => one.trim()).filter((one) => one !== "") ?? [];
 }
 
-/** Returns a part of the text without the surrounding blanks, which are not part of a field value. */
+/**
+ * Returns a part of the text without the surrounding blanks, which are not part of a field value.
+ */
 function trimBlanks(text: string, from: number, to: number): string {
   let start = from, end = to;
   while (start < end && isBlank(text.charCodeAt(start))) start++;

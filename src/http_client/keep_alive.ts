@@ -1,4 +1,4 @@
-import { findNewDescriptor } from "../sockets/find_descriptor.ts";
+import { findNewDescriptor } from "../sockets/find_sockets.ts";
 import { loadSockets, type Sockets } from "../sockets/sockets.ts";
 
 /** Seconds of silence before the first probe of a TCP connection, and between two probes. */

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { isLoopbackName } from "../core/loopback.ts";
+import { isLoopbackName } from "../core/authority.ts";
 import type { Origin } from "./dial.ts";
 
 /** True if requests to this origin go through a proxy. */

@@ -2,8 +2,8 @@ import { ConnectionError } from "../core/connection_error.ts";
 import { findCause } from "./runtime_errors.ts";
 
 /**
- * Initial size of the receive buffer in bytes. A stream holds its buffer for its whole life, and the
- * records of most streams are small.
+ * Initial size of the receive buffer in bytes. A stream holds its buffer for its whole life, and
+ * the records of most streams are small.
  */
 const MIN_BUFFER_BYTES = 4 * 1024;
 

@@ -90,8 +90,8 @@ interface Pool {
 const MAX_HEAD_BYTES = 4 * 1024;
 
 /**
- * Pools of reused buffers, by size: small ones for most requests, large ones for each body that is copied. Measured: a new
- * buffer costs 2 % of a small request, and 3 % of a request of 20 kB.
+ * Pools of reused buffers, by size: small ones for most requests, large ones for each body that is
+ * copied. Measured: a new buffer costs 2 % of a small request, and 3 % of a request of 20 kB.
  */
 const pools: readonly Pool[] = [
   { bytes: 4 * 1024, limit: 64, unused: [] },
@@ -108,7 +108,10 @@ export function reuseParts([first]: readonly Uint8Array<ArrayBuffer>[]): void {
   }
 }
 
-/** Returns a buffer of at least this size; its bytes are those of earlier requests until they are overwritten. */
+/**
+ * Returns a buffer of at least this size; its bytes are those of earlier requests until they are
+ * overwritten.
+ */
 function takeBuffer(length: number): Uint8Array<ArrayBuffer> {
   const pool = pools.find(({ bytes }) => bytes >= length);
   return pool?.unused.pop() ?? new Uint8Array(pool?.bytes ?? length);

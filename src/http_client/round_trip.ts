@@ -126,7 +126,8 @@ async function writeParts(
     for (const part of parts) {
       const { length } = part;
       await write(part);
-      // The memory of a body is freed when its call ends: then the rest of the body is not there to write.
+      // The memory of a body is freed when its call ends: then the rest of the body is not there to
+      // write.
       if (part.length !== length || length === 0 && part.buffer.detached) return false;
     }
     return true;
@@ -136,7 +137,10 @@ async function writeParts(
   }
 }
 
-/** The header fields of a response. A class: an object with a method of a computed name costs ten times as much. */
+/**
+ * The header fields of a response. A class: an object with a method of a computed name costs ten
+ * times as much.
+ */
 class Fields implements FieldReader {
   readonly #fields: ReadonlyMap<string, string>;
 

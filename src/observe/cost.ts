@@ -1,6 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import type { BilledUnits } from "../core/billed_units.ts";
-import type { Usage } from "../core/events.ts";
+import type { BilledUnits, Usage } from "../core/events.ts";
 import { compileGlob } from "../core/glob.ts";
 import { listPrice, type Price } from "../data/prices.ts";
 

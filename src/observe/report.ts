@@ -1,8 +1,6 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { ConnectionCause } from "../core/connection_error.ts";
-import type { BilledUnits } from "../core/billed_units.ts";
-import type { Usage } from "../core/events.ts";
-import type { Trace } from "./trace.ts";
+import type { BilledUnits, Usage } from "../core/events.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
 
 /** One attempt at one provider. */
@@ -161,4 +159,31 @@ export function endOf({ failure, brokeOff }: Pick<CallReport, "failure" | "broke
   if (failure === null) return "complete";
   const end = logEndOf(failure);
   return brokeOff && end.startsWith("upstream_") ? "stream_broken" : end;
+}
+
+/** A target of a route, as the routing of a call has found it. */
+export interface TracedTarget {
+  readonly provider: string;
+  /** Null if neither the request nor the file names a model. */
+  readonly model: string | null;
+  readonly isFallback: boolean;
+  /** True for the target that the route has picked first. */
+  readonly isChosen: boolean;
+  /** Why it was passed over; null if it was able to serve the call. */
+  readonly skipped: string | null;
+}
+
+/** Further facts of a call, which only the admin page shows. */
+export interface Trace {
+  /** Model as the client has named it, in a header or the body; null until it is read. */
+  requestedModel: string | null;
+  /** Targets in the order of the route; empty until the call is routed. */
+  targets: readonly TracedTarget[];
+  /** Records of the stream that were passed to the client's connection. */
+  records: number;
+}
+
+/** Returns the trace of a call that has just begun. */
+export function newTrace(): Trace {
+  return { requestedModel: null, targets: [], records: 0 };
 }

@@ -25,8 +25,10 @@ export interface Carrier {
   use(at: FieldRef, value?: JsonValue): Refused;
   /** The same for all top-level fields of a Chat request that are not null. */
   useTopLevel(body: JsonObject): Refused;
-  /** Returns the refusal of the first member of an object that has no row and is not null. */
+  /** Returns the refusal of the first member of an object that has no row and is not null; null for an `open` one. */
   unknown(value: JsonObject, holder: ChatHolder, path: string): Refused;
+  /** True if the protocol has a choice of tools. Without one, `auto` is ignored and `none` leaves the tools out. */
+  hasChoice(): boolean;
   /** True if the route leaves out hosted tools of this type, whose path the parser then gives to `lose`. */
   omits(type: Optional): boolean;
   /** Called by the wire for a field whose row it decides, if the row holds. */
@@ -91,8 +93,12 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
       }
       return null;
     },
-    unknown: (value, holder, path) =>
-      fields.others.kind === "refused" ? unknownMember(value, fields.members(holder), path) : null,
+    unknown(value, holder, path) {
+      const isOpen = fields.others.kind !== "refused" ||
+        treatmentOf(fields, holder).isOpen === true;
+      return isOpen ? null : unknownMember(value, fields.members(holder), path);
+    },
+    hasChoice: () => treatmentOf(fields, "tool_choice=auto").kind !== "ignored",
     omits: (type) => omitTools.some((omitted) => omitted === type),
     apply: (at) => treat(treatmentOf(fields, at.field), at),
     lose,

@@ -11,6 +11,8 @@ export type Treatment =
     readonly note?: string;
     /** True if the wire decides by the rest of the request whether this holds (`Carrier.apply`). */
     readonly byWire?: boolean;
+    /** True if members of the object that have no row are ignored. */
+    readonly isOpen?: boolean;
   }
   & (
     /** Carried with nothing lost. */
@@ -114,6 +116,11 @@ export function verified(
 /** Returns the treatment with the condition that the wire decides whether it holds for a request. */
 export function byWire<Kind extends Treatment>(treatment: Kind): Kind {
   return { ...treatment, byWire: true };
+}
+
+/** Returns the treatment of an object whose members without a row are ignored. */
+export function open(treatment: Treatment): Treatment {
+  return { ...treatment, isOpen: true };
 }
 
 /** Returns the treatment of a field that the gateway checks, with advice for providers that must not. */

@@ -25,8 +25,9 @@ export interface CapturedCall {
 const COUNT_INTERVAL_CHARS = 64 * 1024;
 
 /**
- * Returns a capture for the call with this configuration and ID; null if data sharing is off. Calls `share`
- * with the finished call. The content that is made for it counts with what sockets hold, and is dropped with it.
+ * Returns a capture for the call with this configuration and ID; null if data sharing is off. Calls
+ * `share` with the finished call. The content that is made for it counts with what sockets hold,
+ * and is dropped with it.
  */
 export function newCapture(
   { data_sharing }: Pick<Config, "data_sharing">,
@@ -99,7 +100,9 @@ export function newCapture(
   };
 }
 
-/** Returns the JSON text of an object, cut one character behind the length that an event may have. */
+/**
+ * Returns the JSON text of an object, cut one character behind the length that an event may have.
+ */
 function beginning(value: JsonObject): string {
   let text = "";
   for (const piece of jsonPieces(value)) {

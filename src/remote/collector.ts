@@ -31,7 +31,10 @@ export interface Collector {
   hasRoom(): boolean;
   /** Counts events that were dropped because the queue was full. */
   drop(events: number): void;
-  /** At shutdown: sends the queued events within 5 s and drops the rest. The queue accepts no more events. */
+  /**
+   * At shutdown: sends the queued events within 5 s and drops the rest. The queue accepts no more
+   * events.
+   */
   flush(): Promise<void>;
   /** Drops the queued events immediately. The queue accepts no more events. */
   discard(): Promise<void>;

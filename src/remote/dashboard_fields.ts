@@ -1,8 +1,8 @@
-import { decodeHeaderText } from "../core/decode_header_text.ts";
 import { type Member, numberOf, parseJson } from "../core/json/json.ts";
 import { parseMembers } from "../formats/edit.ts";
 import { breakerState } from "../call/accounts.ts";
 import type { Call, Capture } from "../call/call.ts";
+import { decodeHeaderText } from "../core/header_fields.ts";
 
 /** A request to an upstream, as it was sent. */
 export type SentRequest = Parameters<Capture["upstreamRequest"]>[0];

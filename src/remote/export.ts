@@ -25,9 +25,10 @@ const MAX_NAME_CHARS = 256;
 const MAX_MESSAGE_CHARS = 1000;
 
 /**
- * Returns the events of a call that ended at `ended`, in milliseconds since 1970. The first contains
- * figures only, without text of a provider or of the bodies. The second exists if bodies are shared:
- * it contains the bodies and the provider's error. Endpoints without a client API have no events.
+ * Returns the events of a call that ended at `ended`, in milliseconds since 1970. The first
+ * contains figures only, without text of a provider or of the bodies. The second exists if bodies
+ * are shared: it contains the bodies and the provider's error. Endpoints without a client API have
+ * no events.
  */
 export function newEvents(
   call: CapturedCall,
@@ -107,7 +108,10 @@ function buildFigures(report: Readonly<CallReport>, shared: DashboardFields) {
   };
 }
 
-/** Returns the tags of a call. Shared headers become tags: `X-Team` is `team`, `X-Gateway-Skill` is `gateway_skill`. */
+/**
+ * Returns the tags of a call. Shared headers become tags: `X-Team` is `team`, `X-Gateway-Skill` is
+ * `gateway_skill`.
+ */
 function buildTags(
   report: Readonly<CallReport>,
   shared: DashboardFields,

@@ -1,7 +1,6 @@
-import { bodySource } from "../core/body_source.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/connection_error.ts";
-import type { Incoming, World } from "../core/world.ts";
+import { bodySource, type Incoming, type World } from "../core/world.ts";
 
 /** A POST request. */
 export interface PostRequest {

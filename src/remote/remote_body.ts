@@ -6,8 +6,8 @@ export type RemoteBody =
   | { readonly ok: false; readonly reason: "too_large" | "stopped" | "broken" };
 
 /**
- * Reads a response body to its end. Beyond `limit` bytes or after a cancellation the body is cancelled,
- * so that its producer stops too.
+ * Reads a response body to its end. Beyond `limit` bytes or after a cancellation the body is
+ * cancelled, so that its producer stops too.
  */
 export async function readRemoteBody(
   { body }: Response,

@@ -40,15 +40,18 @@ export interface RemoteControlDeps {
 export interface RemoteControl {
   /** Sends the hello message again if a new generation has changed it. */
   announce(): void;
-  /** Waits at most `ms` milliseconds until running commands are answered, then closes the connection. */
+  /**
+   * Waits at most `ms` milliseconds until running commands are answered, then closes the
+   * connection.
+   */
   finish(ms: number): Promise<void>;
   /** Cancels running commands and closes the connection; resolves when both have ended. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a WebSocket to the dashboard and serves the requests received on it like client requests. No
- * other message of the dashboard has an effect. A lost connection is opened again.
+ * Opens a WebSocket to the dashboard and serves the requests received on it like client requests.
+ * No other message of the dashboard has an effect. A lost connection is opened again.
  */
 export function newRemoteControl(
   settings: RemoteControlSettings,
@@ -138,7 +141,10 @@ export function newRemoteControl(
   };
 }
 
-/** Returns a function that sends a response on the connection of its command; dropped if that is closed. */
+/**
+ * Returns a function that sends a response on the connection of its command; dropped if that is
+ * closed.
+ */
 function answerOn(link: RemoteLink | null): (response: SandboxResponse) => void {
   return (response) => link?.send({ type: "sandbox.response", ...response });
 }

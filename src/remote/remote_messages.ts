@@ -95,7 +95,9 @@ function parseId(written: unknown): string | null {
     : null;
 }
 
-/** True for a name that a header can carry unchanged: no control characters, no blanks around it. */
+/**
+ * True for a name that a header can carry unchanged: no control characters, no blanks around it.
+ */
 function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.trim() === value &&
     !/\p{Cc}/u.test(value);
@@ -109,9 +111,9 @@ function headerValue(text: string): string {
 }
 
 /**
- * Returns the first message of a connection: identity, routes and models of this gateway. It is sent
- * again after a change. Models have the form `<provider>/<model>`; models known only from a request to
- * the provider are not included.
+ * Returns the first message of a connection: identity, routes and models of this gateway. It is
+ * sent again after a change. Models have the form `<provider>/<model>`; models known only from a
+ * request to the provider are not included.
  */
 export function newHello(instanceId: string, { routes }: Generation) {
   return {

@@ -15,7 +15,9 @@ import { newRemoteControl } from "./remote_control.ts";
 export interface RemoteServicesDeps {
   readonly world: World;
   readonly log: Log;
-  /** ID of this gateway at the dashboard, the same in all of its workers; a random one when absent. */
+  /**
+   * ID of this gateway at the dashboard, the same in all of its workers; a random one when absent.
+   */
   readonly instanceId?: string;
   /** Counts dropped events. */
   dropped(events: number): void;
@@ -78,7 +80,10 @@ export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
   );
   const releases = newSlot((settings: ReleaseCheckSettings) => newReleaseCheck(settings, deps));
 
-  /** Returns a slot whose service runs while it has settings; it is replaced if it cannot adapt to new ones. */
+  /**
+   * Returns a slot whose service runs while it has settings; it is replaced if it cannot adapt to
+   * new ones.
+   */
   function newSlot<Settings, Service extends Replaceable<Settings>>(
     open: (settings: Settings) => Service,
   ) {

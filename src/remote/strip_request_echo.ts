@@ -46,7 +46,10 @@ function stripObject(value: JsonValue | undefined): string | null {
   return isObject(value) ? JSON.stringify(pickResponseFields(value)) : null;
 }
 
-/** Returns the stream text without echoes. A data line that is not a JSON object by itself is omitted. */
+/**
+ * Returns the stream text without echoes. A data line that is not a JSON object by itself is
+ * omitted.
+ */
 function stripStream(text: string): string {
   const lines = text.split(/\r\n|\r|\n/).flatMap((line) => {
     if (line === "" || line.startsWith("event:")) return [line];

@@ -3,7 +3,6 @@ import { type Failed, fault, type Result, success } from "../core/result.ts";
 import { isAble, prepareRouted } from "../call/accounts.ts";
 import { type Call, recordModel } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
-import { loadKey } from "../call/load_key.ts";
 import type { PickView } from "../state/balancers.ts";
 import {
   chooseRefusal,
@@ -21,6 +20,7 @@ import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
 import { refuseUnknownCost } from "../call/permissions.ts";
 import type { Target } from "../wires/wire.ts";
+import { loadKey } from "../call/key_pool.ts";
 
 /** Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing. */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {

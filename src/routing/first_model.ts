@@ -11,9 +11,9 @@ export const PLACEHOLDER = "MODEL";
 const TYPE = "chat_completions";
 
 /**
- * Returns a model, as `<provider>/<model>`, for which a chat call without headers is served, from the
- * first route where the file names one; else with the placeholder. Null if every route requires more than
- * a model.
+ * Returns a model, as `<provider>/<model>`, for which a chat call without headers is served, from
+ * the first route where the file names one; else with the placeholder. Null if every route requires
+ * more than a model.
  */
 export function firstModel(generation: Generation): string | null {
   return findModel(generation, knownModels) ?? findModel(generation, () => [PLACEHOLDER]);

@@ -1,9 +1,9 @@
 import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
-import { decodeHeaderText } from "../core/decode_header_text.ts";
 import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
 import type { PresentedKey } from "../call/permissions.ts";
 import type { RequestedModel } from "./requested_model.ts";
+import { decodeHeaderText } from "../core/header_fields.ts";
 
 /** The parts of a call that routes are matched by. */
 export type RouteInput = Pick<Call, "path" | "headers" | "controls" | "generation" | "client">;

@@ -15,9 +15,9 @@ export interface RequestedModel {
 }
 
 /**
- * Parses the requested provider and model; headers win over the body. A model is canonical if the text
- * before its first slash is a configured provider. Otherwise the slash is part of the model name. Refused as
- * `provider_not_allowed` if the client key may not use the requested provider.
+ * Parses the requested provider and model; headers win over the body. A model is canonical if the
+ * text before its first slash is a configured provider. Otherwise the slash is part of the model
+ * name. Refused as `provider_not_allowed` if the client key may not use the requested provider.
  */
 export function parseRequestedModel(
   call: Pick<Call, "controls" | "generation" | "client">,
@@ -47,7 +47,10 @@ export function parseRequestedModel(
   });
 }
 
-/** Refuses a repeated header, which arrives as one value with a comma. No ID and no model holds a comma. */
+/**
+ * Refuses a repeated header, which arrives as one value with a comma. No ID and no model holds a
+ * comma.
+ */
 function repeatedHeader({ provider, model }: Call["controls"]): Failed | null {
   if (provider?.includes(",")) return refuseRepeated("X-Gateway-Provider", "provider");
   return model?.includes(", ") ? refuseRepeated("X-Gateway-Model", "model") : null;

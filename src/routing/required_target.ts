@@ -24,9 +24,10 @@ export interface Continued extends Pick<Inference, "matchesAs"> {
 }
 
 /**
- * Returns the only candidate of a request that continues a stored object: a target at the provider that
- * owns the object. The earlier route and model are used again unless the client names different ones
- * that lead to the same provider. Retries are allowed, fallbacks to other providers are not.
+ * Returns the only candidate of a request that continues a stored object: a target at the provider
+ * that owns the object. The earlier route and model are used again unless the client names
+ * different ones that lead to the same provider. Retries are allowed, fallbacks to other providers
+ * are not.
  */
 export function planRequiredTarget(
   call: Call,
@@ -75,7 +76,8 @@ function prepareCandidate(
   { route, requested, able }: Choice,
 ): Result<Candidate> {
   const [first] = able;
-  // Clients send the model of the first request again, also if a fallback answered with another model.
+  // Clients send the model of the first request again, also if a fallback answered with another
+  // model.
   const stays = requested.model === null || requested.model === origin?.requestedModel ||
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
@@ -115,7 +117,9 @@ function refuseProvider({ name }: Route): Failed {
   );
 }
 
-/** Refuses a continuation if the route has the owning provider with another API only, or not at all. */
+/**
+ * Refuses a continuation if the route has the owning provider with another API only, or not at all.
+ */
 function refuseContinuation(
   { name }: Route,
   { protocol, provider, param }: RequiredTarget,

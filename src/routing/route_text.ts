@@ -26,7 +26,10 @@ export function targetText({ provider: { id, settings }, model }: RouteTarget): 
   return `${id} (requested model${default_model === undefined ? "" : `, else ${default_model}`})`;
 }
 
-/** Returns the share of requests of a target among these targets, in percent; `any` if it depends on times. */
+/**
+ * Returns the share of requests of a target among these targets, in percent; `any` if it depends on
+ * times.
+ */
 export function shareText(
   target: RouteTarget,
   among: readonly RouteTarget[],
@@ -36,7 +39,10 @@ export function shareText(
   return share === null ? "any" : percent(share);
 }
 
-/** Returns the share of requests of a target among these targets, from 0 to 1; null if it depends on times. */
+/**
+ * Returns the share of requests of a target among these targets, from 0 to 1; null if it depends on
+ * times.
+ */
 export function targetShare(
   target: RouteTarget,
   among: readonly RouteTarget[],
@@ -51,7 +57,9 @@ function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))}%`;
 }
 
-/** Returns what a strategy sees when it picks a target, as a sentence; null if the shares say all. */
+/**
+ * Returns what a strategy sees when it picks a target, as a sentence; null if the shares say all.
+ */
 export function strategyText(strategy: Strategy): string | null {
   switch (strategy) {
     case "weighted":
@@ -83,7 +91,10 @@ export function serverText({ provider: { settings, base }, wire }: RouteTarget):
   return `${type} at ${new URL(base).host}, ${limits.join(", ")}`;
 }
 
-/** Returns the keys of a target's provider by name, with weights and model patterns; null without a pool. */
+/**
+ * Returns the keys of a target's provider by name, with weights and model patterns; null without a
+ * pool.
+ */
 export function keysText({ provider }: RouteTarget): string | null {
   if (!hasPool(provider)) return null;
   const { api_keys, key_rest } = provider.settings;
@@ -104,7 +115,9 @@ export function keySharesText({ provider }: RouteTarget, model: string): string 
   }`;
 }
 
-/** Returns what the gateway checks on the responses of a target, as text; null if it checks nothing. */
+/**
+ * Returns what the gateway checks on the responses of a target, as text; null if it checks nothing.
+ */
 export function verifiedText({ provider: { settings }, wire }: RouteTarget): string | null {
   if (wire.verified({ ...settings, verify: true }).length === 0) return null;
   return `verifies: ${wire.verified(settings).join(", ") || "nothing, because verify is false"}`;

@@ -15,7 +15,6 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
-import { onDisconnect } from "./client_watch.ts";
 import { endConnection } from "./connections/end_connection.ts";
 import { type Admission, clientOf, newAdmission } from "./admission/admission.ts";
 import { newFlusher } from "./flusher.ts";
@@ -25,6 +24,7 @@ import type { Peer } from "./peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
+import { onDisconnect } from "./listener_request.ts";
 
 /**
  * Serves every request of the gateway. `peer` is the client end of its connection. Never rejects.
@@ -230,6 +230,8 @@ async function runEndpoint(
       recordModel(call, body.value.value.model);
       call.capture?.request(body.value.text);
     }
+    const turn = call.state.turns.next("start");
+    if (turn !== null) await turn;
     return await endpoint.handle(call, requestOf(req, endpoint, body?.value ?? emptyDocument));
   } catch (error) {
     return internalError(call, error);

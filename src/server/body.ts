@@ -1,4 +1,3 @@
-import type { RequestHeaders } from "../core/request_headers.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
@@ -15,6 +14,7 @@ import {
   receiveSmallBody,
   tooLarge,
 } from "./receive_body.ts";
+import type { RequestHeaders } from "../core/header_fields.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members" | "max_upload">;

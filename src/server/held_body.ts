@@ -3,9 +3,8 @@ import { jsonPieces } from "../core/json/json_pieces.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Cancellation } from "../core/cancellation.ts";
 import type { Pace } from "./pace.ts";
-import type { BodyEnding } from "./stream_body.ts";
+import { type BodyEnding, viewPieces } from "./stream_body.ts";
 import type { Taking } from "./taking.ts";
-import { viewPieces } from "./view_pieces.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,23 +1,20 @@
-import { newBodyStream, wait } from "./body_stream.ts";
+import { wait } from "./body_stream.ts";
 import { streamBodySteps } from "./defects.ts";
+import { parseMessagesCount } from "./messages_request.ts";
 import { generateOutput } from "./model_output.ts";
 import {
-  errorResponse,
-  readJsonBody,
   runModel,
   SIMULATED_FAILURE,
+  streamResponse,
   wholeResponse,
+  withJson,
 } from "./sim_call.ts";
-import type { SimCall } from "./sim_call.ts";
-import { newApiError } from "./protocol.ts";
 
 /** Responds to a chat call in the call's protocol, as a whole body or as a stream. */
-export async function answerChat(call: SimCall): Promise<Response> {
+export const answerChat = withJson(async (call, body) => {
   const { protocol, httpRequest, deps } = call;
-  const body = await readJsonBody(httpRequest);
-  if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
   const parsed = protocol.parseRequest(body, httpRequest.headers);
-  if ("error" in parsed) return errorResponse(parsed.error, call);
+  if ("error" in parsed) return parsed.error;
   const { request } = parsed;
   return await runModel(request.model, call, async (style) => {
     const output = generateOutput(style, request);
@@ -25,10 +22,18 @@ export async function answerChat(call: SimCall): Promise<Response> {
       const error = JSON.stringify(protocol.encodeError(SIMULATED_FAILURE, deps));
       const records = protocol.encodeStream(output, request, deps);
       const steps = streamBodySteps(records, output, { record: protocol.encodeRecord, error });
-      const headers = { "content-type": protocol.streamType, "cache-control": "no-cache" };
-      return new Response(newBodyStream(steps, deps), { headers });
+      return streamResponse(steps, deps, { type: protocol.streamType });
     }
     await wait(output.pauseMs * output.text.length, deps, httpRequest.signal);
     return wholeResponse(protocol.encodeWhole(output, request, deps), output.defect, call);
   });
-}
+});
+
+/** `POST /messages/count_tokens`: counts the words of the messages and of the system prompt. */
+export const countMessagesTokens = withJson((call, body) => {
+  const parsed = parseMessagesCount(body, call.httpRequest.headers);
+  if ("error" in parsed) return parsed.error;
+  const { model, inputTokens } = parsed.request;
+  const count = { input_tokens: inputTokens };
+  return runModel(model, call, () => wholeResponse(count, null, call));
+});

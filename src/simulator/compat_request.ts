@@ -1,10 +1,15 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
-import { compatFieldErrors } from "./compat_field_rules.ts";
-import { compatMessageErrors } from "./compat_message_rules.ts";
-import { callsOf, compatTranscript } from "./compat_transcript.ts";
+import { compatFieldErrors, compatMessageErrors } from "./compat_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
-import { splitWords } from "./tokens.ts";
-import { inOrderOfCalls } from "./transcript.ts";
+import { countWords } from "./tokens.ts";
+import {
+  callLine,
+  imageUrlText,
+  inOrderOfCalls,
+  namesById,
+  resultLine,
+  spokenLine,
+} from "./transcript.ts";
 
 /** Parses a chat request of the compat protocol; returns its first error if it is invalid. */
 export function parseCompatRequest(body: JsonObject): ParsedRequest {
@@ -31,7 +36,7 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       jsonSchema: schemaOf(body.response_format),
       mayThink: body.reasoning_effort !== "none",
       maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
-      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      inputTokens: countWords(texts),
       choiceCount: numberOf(body.n) ?? 1,
       loadOnly: false,
       includeUsage: options.include_usage === true,
@@ -90,4 +95,37 @@ function functionName(tool: JsonValue): readonly string[] {
 function schemaOf(format: JsonValue | undefined): JsonObject | null {
   if (!isObject(format) || !isObject(format.json_schema)) return null;
   return isObject(format.json_schema.schema) ? format.json_schema.schema : null;
+}
+
+/** Returns the conversation of a chat request in lines, as the model reads it. */
+function compatTranscript(messages: readonly JsonObject[]): readonly string[] {
+  const names = namesById(messages.flatMap(callsOf), "id");
+  return messages.flatMap((message) => {
+    const { role, content, reasoning_content: thinking, tool_call_id: id } = message;
+    const text = shownText(content);
+    if (role === "tool") return [resultLine(names.get(id ?? null), text)];
+    return [
+      ...typeof thinking === "string" ? [spokenLine("thinking", thinking)] : [],
+      ...text === "" ? [] : [spokenLine(role === "developer" ? "system" : String(role), text)],
+      ...callsOf(message).map(({ function: called }) =>
+        isObject(called) ? callLine(called.name, called.arguments) : ""
+      ),
+    ];
+  });
+}
+
+/** Returns the tool calls of an assistant message. */
+function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(calls) ? calls.filter(isObject) : [];
+}
+
+function shownText(content: JsonValue | undefined): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.filter(isObject).map((part) => {
+    if (part.type === "image_url" && isObject(part.image_url)) {
+      return imageUrlText(part.image_url.url);
+    }
+    return String(part.text ?? part.refusal ?? `[${part.type}]`);
+  }).join("");
 }

@@ -1,71 +1,52 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import { errorResponse, readJsonBody, runModel, type SimCall, wholeResponse } from "./sim_call.ts";
-import { invalidValue } from "./field_checks.ts";
+import { defectOf, runModel, type SimCall, wholeResponse, withJson } from "./sim_call.ts";
+import { invalidValue, words } from "./field_checks.ts";
 import { withoutLatestTag } from "./local_request.ts";
 import { newApiError } from "./protocol.ts";
 import { hashText } from "./hash.ts";
-import { splitWords } from "./tokens.ts";
+import { countWords } from "./tokens.ts";
 
 const DEFAULT_DIMENSIONS = 8;
-const COMPAT_FIELDS: readonly string[] = [
-  "model",
-  "input",
-  "encoding_format",
-  "dimensions",
-  "user",
-];
+const COMPAT_FIELDS = words("model input encoding_format dimensions user");
 
 /** Responds to an embeddings call of the compat protocol, as numbers or as base64. */
-export async function embedCompat(call: SimCall): Promise<Response> {
-  const body = await readJsonBody(call.httpRequest);
-  if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
+export const embedCompat = withJson((call: SimCall, body) => {
   const { model, encoding_format: encoding = "float", dimensions = DEFAULT_DIMENSIONS } = body;
-  if (typeof model !== "string") {
-    return errorResponse(invalidValue("model", "model must be text."), call);
-  }
+  if (typeof model !== "string") return invalidValue("model", "model must be text.");
   const unknown = Object.keys(body).find((key) => !COMPAT_FIELDS.includes(key));
-  if (unknown !== undefined) {
-    return errorResponse(invalidValue(unknown, "Unknown parameter."), call);
-  }
+  if (unknown !== undefined) return invalidValue(unknown, "Unknown parameter.");
   const texts = parseCompatInput(body.input);
-  if (texts === null) {
-    return errorResponse(invalidValue("input", "input must be text or tokens."), call);
-  }
+  if (texts === null) return invalidValue("input", "input must be text or tokens.");
   if (encoding !== "float" && encoding !== "base64") {
-    return errorResponse(invalidValue("encoding_format", "encoding_format is unknown."), call);
+    return invalidValue("encoding_format", "encoding_format is unknown.");
   }
   if (!isDimensionCount(dimensions)) {
-    return errorResponse(
-      invalidValue("dimensions", "dimensions must be a positive integer."),
-      call,
-    );
+    return invalidValue("dimensions", "dimensions must be a positive integer.");
   }
-  return await runModel(model, call, (style) => {
+  return runModel(model, call, (style) => {
     const data = texts.map((text, index) => {
       const vector = embedText(text, dimensions);
       const embedding = encoding === "base64" ? encodeBase64(vector) : [...vector];
       return { object: "embedding", index, embedding };
     });
-    const usage = { prompt_tokens: countTokens(texts), total_tokens: countTokens(texts) };
-    const defect = style.kind === "broken" ? style.defect : null;
+    const usage = { prompt_tokens: countWords(texts), total_tokens: countWords(texts) };
+    const defect = defectOf(style);
     return wholeResponse({ object: "list", data, model, usage }, defect, call);
   });
-}
+});
 
 /** Responds to an embeddings call of the local protocol. */
-export async function embedLocal(call: SimCall): Promise<Response> {
-  const body = await readJsonBody(call.httpRequest);
-  if (body === null) return errorResponse(newApiError("invalid JSON body"), call);
+export const embedLocal = withJson((call: SimCall, body) => {
   const { input, dimensions = DEFAULT_DIMENSIONS } = body;
   const model = withoutLatestTag(body.model);
-  if (model === "") return errorResponse(newApiError("model is required"), call);
+  if (model === "") return newApiError("model is required");
   const texts = parseLocalInput(input);
-  if (texts === null) return errorResponse(newApiError("invalid input type"), call);
-  if (!isDimensionCount(dimensions)) return errorResponse(newApiError("invalid dimensions"), call);
+  if (texts === null) return newApiError("invalid input type");
+  if (!isDimensionCount(dimensions)) return newApiError("invalid dimensions");
   if (body.options !== undefined && !isObject(body.options)) {
-    return errorResponse(newApiError("json: cannot unmarshal options"), call);
+    return newApiError("json: cannot unmarshal options");
   }
-  return await runModel(model, call, (style) => {
+  return runModel(model, call, (style) => {
     const answer: JsonObject = {
       model,
       embeddings: texts.map((text) => [...embedText(text, dimensions)]),
@@ -73,10 +54,10 @@ export async function embedLocal(call: SimCall): Promise<Response> {
       load_duration: 1000,
     };
     // The runtime omits a count of zero (local API, embed).
-    if (countTokens(texts) > 0) answer.prompt_eval_count = countTokens(texts);
-    return wholeResponse(answer, style.kind === "broken" ? style.defect : null, call);
+    if (countWords(texts) > 0) answer.prompt_eval_count = countWords(texts);
+    return wholeResponse(answer, defectOf(style), call);
   });
-}
+}, newApiError("invalid JSON body"));
 
 function isDimensionCount(value: JsonValue): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= 4096;
@@ -95,10 +76,6 @@ function parseLocalInput(input: JsonValue | undefined): readonly string[] | null
   if (typeof input === "string") return input === "" ? [] : [input];
   if (!Array.isArray(input)) return null;
   return input.every((item) => typeof item === "string") ? input.map(String) : null;
-}
-
-function countTokens(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + splitWords(text).length, 0);
 }
 
 /** Returns a vector of length one that depends only on the text and the number of dimensions. */

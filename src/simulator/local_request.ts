@@ -1,10 +1,16 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { findBehaviour } from "./model_behaviour.ts";
 import { localFieldErrors } from "./local_rules.ts";
-import { localCalls, localTranscript } from "./local_transcript.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
-import { splitWords } from "./tokens.ts";
-import { inOrderOfCalls } from "./transcript.ts";
+import { countWords } from "./tokens.ts";
+import {
+  callLine,
+  imageText,
+  inOrderOfCalls,
+  resultLine,
+  sniffedType,
+  spokenLine,
+} from "./transcript.ts";
 
 /** Parses a chat request of the local protocol; returns its first error if it is invalid. */
 export function parseLocalRequest(body: JsonObject): ParsedRequest {
@@ -33,7 +39,7 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       mayThink: body.think !== false,
       // A limit below 1 means no limit.
       maxOutputTokens: limit !== null && limit > 0 ? limit : null,
-      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      inputTokens: countWords(texts),
       choiceCount: 1,
       loadOnly: messages.length === 0,
       includeUsage: true,
@@ -83,4 +89,27 @@ function callableTools(tools: JsonValue | undefined): readonly Tool[] {
     if (typeof name !== "string") return [];
     return [{ name, parameters: isObject(parameters) ? parameters : {} }];
   });
+}
+
+/** Returns the conversation of a local chat request in lines, as the model reads it. */
+function localTranscript(messages: readonly JsonObject[]): readonly string[] {
+  return messages.flatMap((message) => {
+    const { role, content, images, thinking, tool_name: name } = message;
+    const shown = Array.isArray(images) ? images.map(String) : [];
+    const pictures = shown.map((image) => imageText(sniffedType(image), image)).join("");
+    const text = (typeof content === "string" ? content : "") + pictures;
+    if (role === "tool") return [resultLine(name, text)];
+    return [
+      ...typeof thinking === "string" ? [spokenLine("thinking", thinking)] : [],
+      ...text === "" ? [] : [spokenLine(String(role), text)],
+      ...localCalls(message).map(({ function: called }) =>
+        isObject(called) ? callLine(called.name, called.arguments) : ""
+      ),
+    ];
+  });
+}
+
+/** Returns the tool calls of an assistant message. */
+function localCalls({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(calls) ? calls.filter(isObject) : [];
 }

@@ -1,27 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { oneOf, words } from "./field_checks.ts";
 
-const INTEGER_OPTIONS: readonly string[] = [
-  "num_predict",
-  "top_k",
-  "seed",
-  "repeat_last_n",
-  "num_ctx",
-  "num_keep",
-  "num_batch",
-  "num_gpu",
-  "main_gpu",
-  "num_thread",
-];
-const NUMBER_OPTIONS: readonly string[] = [
-  "temperature",
-  "top_p",
-  "min_p",
-  "typical_p",
-  "repeat_penalty",
-  "presence_penalty",
-  "frequency_penalty",
-];
-const THINK_LEVELS: readonly (JsonValue | undefined)[] = ["low", "medium", "high", "max"];
+const INTEGER_OPTIONS = words(
+  "num_predict top_k seed repeat_last_n num_ctx num_keep num_batch num_gpu main_gpu " +
+    "num_thread",
+);
+const NUMBER_OPTIONS = words(
+  "temperature top_p min_p typical_p repeat_penalty presence_penalty frequency_penalty",
+);
+const isThinkLevel = oneOf("low medium high max");
 /** Padded base64 of the standard alphabet, without a `data:` prefix. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -33,7 +20,7 @@ export function* localFieldErrors(body: JsonObject): Generator<string> {
     yield "json: cannot unmarshal stream into Go struct field ChatRequest.stream of type bool";
   }
   if (think !== undefined && think !== null && typeof think !== "boolean") {
-    if (!THINK_LEVELS.includes(think)) yield `invalid think value: ${JSON.stringify(think)}`;
+    if (!isThinkLevel(think)) yield `invalid think value: ${JSON.stringify(think)}`;
   }
   const isForm = isObject(format) || format === undefined || format === null || format === "" ||
     format === "json";

@@ -1,35 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { extraInputErrors, oneOf, words } from "./field_checks.ts";
 import { signThinking } from "./hash.ts";
 
-const IMAGE_TYPES: readonly (JsonValue | undefined)[] = [
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-];
-const RESULT_PART_TYPES: readonly JsonValue[] = [
-  "text",
-  "image",
-  "document",
-  "search_result",
-  "tool_reference",
-  "browser_state",
-];
-const RESULT_FIELDS: readonly string[] = [
-  "tool_use_id",
-  "content",
-  "is_error",
-  "cache_control",
-  "toolset_name",
-];
-const USE_FIELDS: readonly string[] = [
-  "id",
-  "name",
-  "input",
-  "cache_control",
-  "caller",
-  "toolset_name",
-];
+const isImageType = oneOf("image/jpeg image/png image/gif image/webp");
+const isResultPartType = oneOf("text image document search_result tool_reference browser_state");
+const RESULT_FIELDS = words("tool_use_id content is_error cache_control toolset_name");
+const USE_FIELDS = words("id name input cache_control caller toolset_name");
 const TOOL_USE_ID = /^[a-zA-Z0-9_-]+$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -70,12 +46,9 @@ export function* blockErrors(block: JsonValue, user: boolean, path: string): Gen
   }
 }
 
+/** Yields the errors of members other than the known ones and `type`. */
 function* unknownFieldErrors(block: JsonObject, known: readonly string[], path: string) {
-  for (const key of Object.keys(block)) {
-    if (key !== "type" && !known.includes(key)) {
-      yield `${path}.${key}: Extra inputs are not permitted`;
-    }
-  }
+  yield* extraInputErrors(block, ["type", ...known], `${path}.`);
 }
 
 function* imageErrors(source: JsonValue | undefined, path: string): Generator<string> {
@@ -87,7 +60,7 @@ function* imageErrors(source: JsonValue | undefined, path: string): Generator<st
   }
   if (type === "file") return;
   if (type !== "base64") return yield `${path}.type: Input should be 'base64', 'url' or 'file'`;
-  if (!IMAGE_TYPES.includes(media)) yield `${path}.media_type: Input should be an image type`;
+  if (!isImageType(media ?? null)) yield `${path}.media_type: Input should be an image type`;
   if (typeof data !== "string" || data === "" || !BASE64.test(data)) {
     yield `${path}.data: invalid base64 data`;
   }
@@ -112,7 +85,7 @@ function* toolResultErrors(block: JsonObject, path: string): Generator<string> {
   }
   const fits = content === undefined || typeof content === "string" ||
     Array.isArray(content) &&
-      content.every((part) => isObject(part) && RESULT_PART_TYPES.includes(part.type ?? null));
+      content.every((part) => isObject(part) && isResultPartType(part.type ?? null));
   if (!fits) yield `${path}.content: Input should be a string or a list of blocks`;
   if (isError !== undefined && typeof isError !== "boolean") {
     yield `${path}.is_error: Input should be a valid boolean`;

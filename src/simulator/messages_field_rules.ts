@@ -1,87 +1,34 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
+import { extraInputErrors, words } from "./field_checks.ts";
 
 // Messages API, create: unknown fields are refused.
-const FIELDS: readonly string[] = [
-  "model",
-  "messages",
-  "max_tokens",
-  "system",
-  "stream",
-  "stop_sequences",
-  "temperature",
-  "top_p",
-  "top_k",
-  "metadata",
-  "service_tier",
-  "tools",
-  "tool_choice",
-  "thinking",
-  "output_config",
-  "cache_control",
-  "container",
-  "inference_geo",
-  "speed",
-  "diagnostics",
-];
-const BETA_FIELDS: readonly string[] = [
-  "mcp_servers",
-  "context_management",
-  "fallbacks",
-  "compaction",
-  "output_format",
-  "safeguards",
-  "fallback_credit_token",
-  "thread",
-  "billing_policy",
-  "tags",
-];
+const FIELDS = words(
+  "model messages max_tokens system stream stop_sequences temperature top_p top_k " +
+    "metadata service_tier tools tool_choice thinking output_config cache_control container " +
+    "inference_geo speed diagnostics",
+);
+const BETA_FIELDS = words(
+  "mcp_servers context_management fallbacks compaction output_format safeguards " +
+    "fallback_credit_token thread billing_policy tags",
+);
 // Messages API, token counting: fields of create that a count does not have.
-const UNCOUNTED: readonly string[] = [
-  "max_tokens",
-  "stream",
-  "stop_sequences",
-  "temperature",
-  "top_p",
-  "top_k",
-  "metadata",
-  "service_tier",
-  "container",
-  "inference_geo",
-  "diagnostics",
-  "fallbacks",
-  "safeguards",
-  "fallback_credit_token",
-  "thread",
-  "billing_policy",
-  "tags",
-];
-const BETAS: readonly string[] = [
-  "interleaved-thinking-2025-05-14",
-  "context-1m-2025-08-07",
-  "files-api-2025-04-14",
-  "fast-mode-2026-02-01",
-  "context-management-2025-06-27",
-  "output-300k-2026-03-24",
-  "prompt-caching-2024-07-31",
-  "pdfs-2024-09-25",
-  "token-counting-2024-11-01",
-  "token-efficient-tools-2025-02-19",
-  "extended-cache-ttl-2025-04-11",
-  "structured-outputs-2025-11-13",
-  "claude-code-20250219",
-  "fine-grained-tool-streaming-2025-05-14",
-  "advanced-tool-use-2025-11-20",
-  "effort-2025-11-24",
-  "prompt-caching-scope-2026-01-05",
-  "afk-mode-2026-01-31",
-  "mid-conversation-system-2026-04-07",
-  "thinking-token-count-2026-05-13",
-  "fallback-credit-2026-06-01",
-  "per-turn-control-2026-07-01",
-  "mid-conversation-tool-changes-2026-07-01",
-  "thinking-display-updates-2026-08-18",
-  "dangerous-tool-use-2026-09-03",
-];
+const UNCOUNTED = words(
+  "max_tokens stream stop_sequences temperature top_p top_k metadata service_tier " +
+    "container inference_geo diagnostics fallbacks safeguards fallback_credit_token thread " +
+    "billing_policy tags",
+);
+const BETAS = words(
+  "interleaved-thinking-2025-05-14 context-1m-2025-08-07 files-api-2025-04-14 " +
+    "fast-mode-2026-02-01 context-management-2025-06-27 output-300k-2026-03-24 " +
+    "prompt-caching-2024-07-31 pdfs-2024-09-25 token-counting-2024-11-01 " +
+    "token-efficient-tools-2025-02-19 extended-cache-ttl-2025-04-11 " +
+    "structured-outputs-2025-11-13 claude-code-20250219 " +
+    "fine-grained-tool-streaming-2025-05-14 advanced-tool-use-2025-11-20 effort-2025-11-24 " +
+    "prompt-caching-scope-2026-01-05 afk-mode-2026-01-31 mid-conversation-system-2026-04-07 " +
+    "thinking-token-count-2026-05-13 fallback-credit-2026-06-01 per-turn-control-2026-07-01 " +
+    "mid-conversation-tool-changes-2026-07-01 thinking-display-updates-2026-08-18 " +
+    "dangerous-tool-use-2026-09-03",
+);
 const OLD_VERSION = "2023-06-01";
 const NEW_VERSION = "2026-10-21";
 
@@ -108,10 +55,7 @@ function parseBetas(headers: Headers): readonly string[] {
  * Yields the errors in the fields of a body, except its messages and tools (Messages API, create).
  */
 export function* messagesFieldErrors(body: JsonObject, headers: Headers): Generator<string> {
-  const known = knownFields(headers);
-  for (const key of Object.keys(body)) {
-    if (!known.includes(key)) yield `${key}: Extra inputs are not permitted`;
-  }
+  yield* extraInputErrors(body, knownFields(headers));
   yield* modelErrors(body);
   const { max_tokens: maxTokens, stream, service_tier: tier } = body;
   if (maxTokens === undefined) yield "max_tokens: Field required";
@@ -139,10 +83,7 @@ export function* messagesFieldErrors(body: JsonObject, headers: Headers): Genera
 
 /** Yields the errors in the fields of a token count (Messages API, token counting). */
 export function* countFieldErrors(body: JsonObject, headers: Headers): Generator<string> {
-  const known = knownFields(headers).filter((key) => !UNCOUNTED.includes(key));
-  for (const key of Object.keys(body)) {
-    if (!known.includes(key)) yield `${key}: Extra inputs are not permitted`;
-  }
+  yield* extraInputErrors(body, knownFields(headers).filter((key) => !UNCOUNTED.includes(key)));
   yield* modelErrors(body);
   yield* systemErrors(body.system);
   yield* thinkingErrors(body, hasBeta(headers));

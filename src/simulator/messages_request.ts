@@ -14,10 +14,17 @@ import {
   type Turn,
   turnErrors,
 } from "./messages_turn_rules.ts";
-import { messagesTranscript } from "./messages_transcript.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
-import { splitWords } from "./tokens.ts";
-import { inOrderOfCalls, type ToolResult } from "./transcript.ts";
+import { countWords } from "./tokens.ts";
+import {
+  callLine,
+  imageText,
+  inOrderOfCalls,
+  namesById,
+  resultLine,
+  spokenLine,
+  type ToolResult,
+} from "./transcript.ts";
 
 /** Parses a request of the Messages protocol; returns its first error if it is invalid. */
 export function parseMessagesRequest(body: JsonObject, headers: Headers): ParsedRequest {
@@ -59,7 +66,7 @@ function parseValid(
       jsonSchema: schemaOf(body.output_config),
       mayThink: !isObject(body.thinking) || body.thinking.type !== "disabled",
       maxOutputTokens: numberOf(body.max_tokens),
-      inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+      inputTokens: countWords(texts),
       choiceCount: 1,
       loadOnly: false,
       includeUsage: true,
@@ -126,4 +133,32 @@ function callableTools(
 function schemaOf(config: JsonValue | undefined): JsonObject | null {
   if (!isObject(config) || !isObject(config.format)) return null;
   return isObject(config.format.schema) ? config.format.schema : null;
+}
+
+/** Returns the conversation of a Messages request in lines, as the model reads it. */
+function messagesTranscript(
+  system: readonly JsonObject[],
+  turns: readonly Turn[],
+): readonly string[] {
+  const calls = turns.flatMap(({ blocks }) => blocks.filter(({ type }) => type === "tool_use"));
+  const names = namesById(calls, "id");
+  return [{ role: "system", blocks: system }, ...turns].flatMap(({ role, blocks }) => {
+    const said = blocks.map(shownText).join("");
+    const apart = blocks.flatMap((block) => {
+      if (block.type === "thinking") return [spokenLine("thinking", String(block.thinking))];
+      if (block.type === "tool_use") return [callLine(block.name, block.input)];
+      if (block.type !== "tool_result") return [];
+      const text = blocksOf(block.content).map(shownText).join("");
+      return [resultLine(names.get(block.tool_use_id ?? null), text)];
+    });
+    const line = said === "" ? [] : [spokenLine(role, said)];
+    return role === "user" ? [...apart, ...line] : [...line, ...apart];
+  });
+}
+
+function shownText(block: JsonObject): string {
+  if (block.type === "text") return String(block.text);
+  if (block.type !== "image" || !isObject(block.source)) return "";
+  const { type, media_type: mediaType, data, url } = block.source;
+  return type === "base64" ? imageText(mediaType, data) : `[image at ${url}]`;
 }

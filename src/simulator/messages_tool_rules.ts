@@ -1,18 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { extraInputErrors, oneOf, words } from "./field_checks.ts";
 
-const TOOL_FIELDS: readonly string[] = [
-  "name",
-  "description",
-  "input_schema",
-  "type",
-  "strict",
-  "cache_control",
-  "input_examples",
-  "defer_loading",
-  "eager_input_streaming",
-  "allowed_callers",
-];
-const KEYWORDS_REFUSED_AT_ROOT: readonly string[] = ["oneOf", "anyOf", "allOf", "$ref"];
+const TOOL_FIELDS = words(
+  "name description input_schema type strict cache_control input_examples defer_loading " +
+    "eager_input_streaming allowed_callers",
+);
+const KEYWORDS_REFUSED_AT_ROOT = words("oneOf anyOf allOf $ref");
 
 /** Yields the errors in tools and tool choice (Messages API, tools). */
 export function* toolErrors(body: JsonObject): Generator<string> {
@@ -37,9 +30,7 @@ function* oneToolErrors(tool: JsonValue, path: string): Generator<string> {
   }
   // Hosted tools have a different type and no schema.
   if (tool.type != null && tool.type !== "custom") return;
-  for (const key of Object.keys(tool)) {
-    if (!TOOL_FIELDS.includes(key)) yield `${path}.${key}: Extra inputs are not permitted`;
-  }
+  yield* extraInputErrors(tool, TOOL_FIELDS, `${path}.`);
   const { input_schema: schema, description } = tool;
   if (description !== undefined && typeof description !== "string") {
     yield `${path}.description: Input should be a valid string`;
@@ -81,16 +72,10 @@ export function enablesThinking({ thinking }: JsonObject): boolean {
   return isObject(thinking) && (thinking.type === "enabled" || thinking.type === "adaptive");
 }
 
-const EFFORTS: readonly (JsonValue | undefined)[] = ["low", "medium", "high", "xhigh", "max"];
-const KEYWORDS_REFUSED_IN_FORMAT: readonly string[] = [
-  "oneOf",
-  "minimum",
-  "maximum",
-  "multipleOf",
-  "minLength",
-  "maxLength",
-  "maxItems",
-];
+const isEffort = oneOf("low medium high xhigh max");
+const KEYWORDS_REFUSED_IN_FORMAT = words(
+  "oneOf minimum maximum multipleOf minLength maxLength maxItems",
+);
 
 /** Yields the errors in effort and output format (Messages API, structured outputs). */
 export function* outputConfigErrors(
@@ -99,24 +84,17 @@ export function* outputConfigErrors(
 ): Generator<string> {
   if (config === undefined) return;
   if (!isObject(config)) return yield "output_config: Input should be an object";
-  for (const key of Object.keys(config)) {
-    if (key !== "effort" && key !== "format" && !(beta && key === "task_budget")) {
-      yield `output_config.${key}: Extra inputs are not permitted`;
-    }
-  }
+  const known = ["effort", "format", ...beta ? ["task_budget"] : []];
+  yield* extraInputErrors(config, known, "output_config.");
   const { effort, format } = config;
-  if (effort !== undefined && !EFFORTS.includes(effort)) {
+  if (effort !== undefined && !isEffort(effort)) {
     yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'";
   }
   if (format === undefined || format === null) return;
   if (!isObject(format) || format.type !== "json_schema" || !isObject(format.schema)) {
     return yield "output_config.format: Input should be {type: 'json_schema', schema}";
   }
-  for (const key of Object.keys(format)) {
-    if (key !== "type" && key !== "schema") {
-      yield `output_config.format.${key}: Extra inputs are not permitted`;
-    }
-  }
+  yield* extraInputErrors(format, ["type", "schema"], "output_config.format.");
   yield* openObjectErrors(format.schema, "output_config.format.schema");
   for (const schema of nestedSchemas(format.schema)) {
     for (const key of KEYWORDS_REFUSED_IN_FORMAT) {

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts"
 import { blockErrors } from "./messages_block_rules.ts";
 import { enablesThinking } from "./messages_tool_rules.ts";
 import { thinksBeforeCalls } from "./model_behaviour.ts";
+import { extraInputErrors } from "./field_checks.ts";
 
 /** Consecutive messages of one role, merged into one list of content blocks. */
 export interface Turn {
@@ -110,9 +111,7 @@ const SYSTEM_BETA_FIELDS: readonly string[] = ["output_config", "clear_at"];
 function* messageErrors(message: JsonObject, path: string, beta: boolean): Generator<string> {
   const { role, content } = message;
   const known = ["role", "content", ...beta && role === "system" ? SYSTEM_BETA_FIELDS : []];
-  for (const key of Object.keys(message)) {
-    if (!known.includes(key)) yield `${path}.${key}: Extra inputs are not permitted`;
-  }
+  yield* extraInputErrors(message, known, `${path}.`);
   if (role !== "user" && role !== "assistant" && role !== "system") {
     yield `${path}.role: Input should be 'user', 'assistant' or 'system'`;
   }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { findBehaviour, type Style } from "./model_behaviour.ts";
 import { wholeBodySteps } from "./defects.ts";
-import { newBodyStream, untilAborted } from "./body_stream.ts";
+import { type BodyStep, newBodyStream, untilAborted } from "./body_stream.ts";
 import { type ApiError, type Defect, type Deps, newApiError, type Protocol } from "./protocol.ts";
 
 /** A call to the simulator: its protocol, its HTTP request and the simulator's dependencies. */
@@ -10,6 +10,9 @@ export interface SimCall {
   readonly httpRequest: Request;
   readonly deps: Deps;
 }
+
+/** The response to a call, or its error, which is encoded in the call's protocol. */
+export type Answer = Response | ApiError;
 
 const JSON_TYPE = { "content-type": "application/json" } as const;
 
@@ -22,6 +25,17 @@ export async function readJsonBody(request: Request): Promise<JsonObject | null>
   return isObject(body) ? body : null;
 }
 
+/** Returns a handler of calls whose body must be a JSON object. */
+export function withJson<Call extends SimCall>(
+  act: (call: Call, body: JsonObject) => Promise<Answer> | Answer,
+  error: ApiError = newApiError("The body is no JSON object."),
+): (call: Call) => Promise<Answer> {
+  return async (call) => {
+    const body = await readJsonBody(call.httpRequest);
+    return body === null ? error : await act(call, body);
+  };
+}
+
 /**
  * Responds with the behaviour of a model. `answer` makes the response of a model that generates
  * output.
@@ -29,19 +43,16 @@ export async function readJsonBody(request: Request): Promise<JsonObject | null>
 export async function runModel(
   model: string,
   call: SimCall,
-  answer: (style: Style) => Promise<Response> | Response,
-): Promise<Response> {
+  answer: (style: Style) => Promise<Answer> | Answer,
+): Promise<Answer> {
   const behaviour = findBehaviour(model);
-  if (behaviour === null) return errorResponse(call.protocol.unknownModelError(model), call);
+  if (behaviour === null) return call.protocol.unknownModelError(model);
   switch (behaviour.kind) {
     case "answer":
       return await answer(behaviour.style);
     case "error": {
       const { status } = behaviour;
-      return errorResponse(
-        newApiError(`Simulated failure with status ${status}.`, { status }),
-        call,
-      );
+      return newApiError(`Simulated failure with status ${status}.`, { status });
     }
     case "redirect":
       return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
@@ -51,6 +62,21 @@ export async function runModel(
       await untilAborted(call.httpRequest.signal);
       return new Response(null, { status: 499 });
   }
+}
+
+/** Returns the defect of a model's responses; null for none. */
+export function defectOf(style: Style): Defect | null {
+  return style.kind === "broken" ? style.defect : null;
+}
+
+/** Returns a stream of events with these steps. */
+export function streamResponse(
+  steps: Iterator<BodyStep>,
+  deps: Deps,
+  { type = "text/event-stream", status = 200 }: { type?: string; status?: number } = {},
+): Response {
+  const headers = { "content-type": type, "cache-control": "no-cache" };
+  return new Response(newBodyStream(steps, deps), { status, headers });
 }
 
 /** Returns a whole JSON response, broken if it has a defect. */
@@ -78,17 +104,7 @@ export function errorResponse(error: ApiError, { protocol, deps }: SimCall): Res
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** Returns the 404 response for an object that the account does not have. */
-export function notFoundResponse(what: string, id: string, call: SimCall): Response {
-  return errorResponse(newApiError(`${what} with id '${id}' not found.`, { status: 404 }), call);
-}
-
-/**
- * Reads a request body as a JSON object; returns {} if the body is empty, null if it is not an
- * object.
- */
-export async function readOptionalBody({ httpRequest }: SimCall): Promise<JsonObject | null> {
-  const text = await httpRequest.text();
-  const body = text === "" ? {} : parseJson(text);
-  return isObject(body) ? body : null;
+/** Returns the 404 for an object that the account does not have. */
+export function notFound(what: string, id: string): ApiError {
+  return newApiError(`${what} with id '${id}' not found.`, { status: 404 });
 }

@@ -1,19 +1,21 @@
+import * as conversations from "./conversations.ts";
+import * as lifecycle from "./responses/lifecycle.ts";
+import * as stored from "./stored_completions.ts";
 import type { JsonObject } from "../core/json/json.ts";
 import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
-import { answerChat } from "./chat.ts";
-import { errorResponse, type SimCall } from "./sim_call.ts";
+import { type Answer, errorResponse, type SimCall } from "./sim_call.ts";
 import { COMPAT } from "./compat.ts";
+import { answerChat, countMessagesTokens } from "./chat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
+import { findRoute, type RoutedCall, type RouteHandler, type RouteTable } from "./routes.ts";
+import { type ApiError, type Deps, newApiError, type Protocol } from "./protocol.ts";
 import { LOCAL } from "./local.ts";
 import { MESSAGES } from "./messages.ts";
-import { countMessagesTokens } from "./messages_count.ts";
-import { NATIVE_ROUTES } from "./native_routes.ts";
-import { RELAY_ROUTES } from "./relay/routes.ts";
-import { refusedKeyError, type RefusedKeys } from "./refused_keys.ts";
-import { findRoute, type RouteTable } from "./routes.ts";
-import type { RoutedCall, RouteHandler } from "./routes.ts";
-import { type Deps, newApiError, type Protocol } from "./protocol.ts";
+import { compactResponse, countInputTokens, createResponse } from "./responses/create.ts";
+import { FILE_ROUTES } from "./relay/files.ts";
+import { editImages, generateImages, speak, transcribe, varyImages } from "./relay/media.ts";
+import { complete, moderate, rerank } from "./relay/texts.ts";
 
 /** The routes of one protocol, relative to the path prefix under which it is served. */
 interface ProtocolRoutes {
@@ -27,8 +29,37 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
     prefix: "/compat/v1",
     protocol: COMPAT,
     routes: new Map<string, RouteHandler>([
-      ...NATIVE_ROUTES,
-      ...RELAY_ROUTES,
+      ["POST /chat/completions", stored.createCompletion],
+      ["GET /chat/completions", stored.listCompletions],
+      ["GET /chat/completions/:id", stored.retrieveCompletion],
+      ["POST /chat/completions/:id", stored.updateCompletion],
+      ["DELETE /chat/completions/:id", stored.deleteCompletion],
+      ["GET /chat/completions/:id/messages", stored.listMessages],
+      ["POST /responses", createResponse],
+      ["POST /responses/compact", compactResponse],
+      ["POST /responses/input_tokens", countInputTokens],
+      ["GET /responses/:id", lifecycle.retrieveResponse],
+      ["DELETE /responses/:id", lifecycle.deleteResponse],
+      ["POST /responses/:id/cancel", lifecycle.cancelResponse],
+      ["GET /responses/:id/input_items", lifecycle.listInputItems],
+      ["POST /conversations", conversations.createConversation],
+      ["GET /conversations/:id", conversations.retrieveConversation],
+      ["POST /conversations/:id", conversations.updateConversation],
+      ["DELETE /conversations/:id", conversations.deleteConversation],
+      ["POST /conversations/:id/items", conversations.addItems],
+      ["GET /conversations/:id/items", conversations.listItems],
+      ["GET /conversations/:id/items/:item", conversations.retrieveItem],
+      ["DELETE /conversations/:id/items/:item", conversations.deleteItem],
+      ["POST /completions", complete],
+      ["POST /moderations", moderate],
+      ["POST /rerank", rerank],
+      ["POST /images/generations", generateImages],
+      ["POST /images/edits", editImages],
+      ["POST /images/variations", varyImages],
+      ["POST /audio/speech", speak],
+      ["POST /audio/transcriptions", transcribe],
+      ["POST /audio/translations", transcribe],
+      ...FILE_ROUTES,
       ["POST /embeddings", embedCompat],
       ["GET /models", () => Response.json(compatModels())],
       ["GET /models/*id", (call) => modelResponse(compatModel, call)],
@@ -76,15 +107,10 @@ export function newSimulator(
       const call = { protocol, httpRequest, deps };
       const found = findRoute(routes, httpRequest.method, path.slice(prefix.length));
       if (found === null) return unknownUrlResponse(call);
-      const refused = refusedKeyError(httpRequest.headers, refusedKeys);
-      if (refused !== null) return errorResponse(refused, call);
       const { handler, ids } = found;
-      return await handler({
-        ...call,
-        ids,
-        query: url.searchParams,
-        account: findAccount(httpRequest),
-      });
+      const answer = refusedKeyError(httpRequest.headers, refusedKeys) ??
+        await handler({ ...call, ids, query: url.searchParams, account: findAccount(httpRequest) });
+      return answer instanceof Response ? answer : errorResponse(answer, call);
     }
     return path === "/local/" || path === "/local"
       ? new Response("Ollama is running")
@@ -92,16 +118,31 @@ export function newSimulator(
   };
 }
 
-function modelResponse(find: (id: string) => JsonObject | null, call: RoutedCall): Response {
+function modelResponse(find: (id: string) => JsonObject | null, call: RoutedCall): Answer {
   const [id = ""] = call.ids;
   const model = find(id);
-  return model === null
-    ? errorResponse(call.protocol.unknownModelError(id), call)
-    : Response.json(model);
+  return model === null ? call.protocol.unknownModelError(id) : Response.json(model);
 }
 
 function unknownUrlResponse(call: SimCall): Response {
   const { method, url } = call.httpRequest;
   const message = `Unknown request URL: ${method} ${new URL(url).pathname}.`;
   return errorResponse(newApiError(message, { status: 404, code: "unknown_url" }), call);
+}
+
+/** Statuses with which keys are refused, by key. A change applies from the next request on. */
+type RefusedKeys = ReadonlyMap<string, number>;
+
+/** A key that is always refused: `refused-`, a status from 400 to 599, and any end behind a hyphen. */
+const ALWAYS_REFUSED = /^refused-([45]\d\d)(?:-|$)/;
+
+/** Returns the error for a request whose key is refused; null if the key is accepted. */
+function refusedKeyError(headers: Headers, refusedKeys: RefusedKeys): ApiError | null {
+  const key = headers.get("x-api-key") ??
+    headers.get("authorization")?.replace(/^Bearer +/i, "") ?? "";
+  const named = ALWAYS_REFUSED.exec(key)?.[1];
+  const status = refusedKeys.get(key) ?? (named === undefined ? undefined : Number(named));
+  return status === undefined
+    ? null
+    : newApiError(`Simulated refusal of the key with status ${status}.`, { status });
 }

@@ -1,16 +1,14 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Account, StoredCompletion } from "./account.ts";
 import { answerChat } from "./chat.ts";
-import { errorResponse, readJsonBody } from "./sim_call.ts";
-import { invalidValue, isMetadata, missingParameter } from "./field_checks.ts";
+import { type Answer, readJsonBody } from "./sim_call.ts";
+import { invalidValue, isMetadata, missingParameter, words } from "./field_checks.ts";
 import { COMPAT } from "./compat.ts";
-import { paginate } from "./pagination.ts";
-import { notFoundResponse } from "./sim_call.ts";
-import type { RoutedCall, RouteHandler } from "./routes.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "./routes.ts";
 import type { Deps, ModelOutput, Protocol, SimRequest } from "./protocol.ts";
 
 /** `POST /chat/completions`: creates a completion and stores it if `store` is true. */
-export function createCompletion(call: RoutedCall): Promise<Response> {
+export function createCompletion(call: RoutedCall): Promise<Answer> {
   return answerChat({ ...call, protocol: newStoringProtocol(call.account) });
 }
 
@@ -55,14 +53,7 @@ function newStoringProtocol(account: Account): Protocol {
   };
 }
 
-const ECHOED_FIELDS: readonly string[] = [
-  "tools",
-  "tool_choice",
-  "temperature",
-  "top_p",
-  "seed",
-  "n",
-];
+const ECHOED_FIELDS = words("tools tool_choice temperature top_p seed n");
 
 function echoedFields(body: JsonObject): JsonObject {
   return Object.fromEntries(
@@ -81,7 +72,7 @@ function toListedMessages({ messages }: JsonObject, completion: string): readonl
 }
 
 /** `GET /chat/completions`: lists completions by model and metadata, the oldest first. */
-export function listCompletions(call: RoutedCall): Response {
+export function listCompletions(call: RoutedCall): Answer {
   const model = call.query.get("model");
   const metadataFilter = [...call.query].flatMap(([name, value]) => {
     const [, key] = /^metadata\[(.*)\]$/.exec(name) ?? [];
@@ -92,21 +83,21 @@ export function listCompletions(call: RoutedCall): Response {
     .filter(({ metadata }) =>
       metadataFilter.every(([key, value]) => isObject(metadata) && metadata[key] === value)
     );
-  return pageResponse(matching, call);
+  return paginate(matching, call.query, PAGES);
 }
 
 /** `GET /chat/completions/{id}`: returns a stored completion. */
-export const retrieveCompletion: RouteHandler = withCompletion((_call, { resource }) =>
+export const retrieveCompletion: RouteHandler = onCompletion((_call, { resource }) =>
   Response.json(resource)
 );
 
 /** `POST /chat/completions/{id}`: replaces the metadata of a stored completion. */
-export const updateCompletion: RouteHandler = withCompletion(async (call, stored) => {
+export const updateCompletion: RouteHandler = onCompletion(async (call, stored) => {
   const body = await readJsonBody(call.httpRequest);
-  if (body?.metadata === undefined) return errorResponse(missingParameter("metadata"), call);
+  if (body?.metadata === undefined) return missingParameter("metadata");
   const { metadata } = body;
   if (metadata !== null && !isMetadata(metadata)) {
-    return errorResponse(invalidValue("metadata", "metadata must be an object of strings."), call);
+    return invalidValue("metadata", "metadata must be an object of strings.");
   }
   const resource: JsonObject = { ...stored.resource, metadata: metadata ?? {} };
   call.account.completions.set(String(resource.id), { ...stored, resource });
@@ -114,27 +105,18 @@ export const updateCompletion: RouteHandler = withCompletion(async (call, stored
 });
 
 /** `DELETE /chat/completions/{id}`: deletes a stored completion. */
-export const deleteCompletion: RouteHandler = withCompletion((call, { resource }) => {
+export const deleteCompletion: RouteHandler = onCompletion((call, { resource }) => {
   call.account.completions.delete(String(resource.id));
   return Response.json({ object: "chat.completion.deleted", id: resource.id, deleted: true });
 });
 
 /** `GET /chat/completions/{id}/messages`: lists the request's messages, the oldest first. */
-export const listMessages: RouteHandler = withCompletion((call, { messages }) =>
-  pageResponse(messages, call)
+export const listMessages: RouteHandler = onCompletion((call, { messages }) =>
+  paginate(messages, call.query, PAGES)
 );
 
-function pageResponse(items: readonly JsonObject[], call: RoutedCall): Response {
-  const listing = paginate(items, call.query, { defaultOrder: "asc", maxLimit: Infinity });
-  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
-}
+const PAGES = { defaultOrder: "asc", maxLimit: Infinity } as const;
 
-function withCompletion(
-  act: (call: RoutedCall, stored: StoredCompletion) => Promise<Response> | Response,
-): RouteHandler {
-  return (call) => {
-    const [id = ""] = call.ids;
-    const stored = call.account.completions.get(id);
-    return stored === undefined ? notFoundResponse("Chat completion", id, call) : act(call, stored);
-  };
+function onCompletion(act: Parameters<typeof onStored<StoredCompletion>>[2]): RouteHandler {
+  return onStored(({ completions }) => completions, "Chat completion", act);
 }

@@ -7,3 +7,8 @@ export function splitWords(text: string): readonly string[] {
 export function splitFragments(text: string): readonly string[] {
   return text.match(/.{1,8}/gsu) ?? [];
 }
+
+/** Returns how many words texts have: their input tokens. */
+export function countWords(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + splitWords(text).length, 0);
+}

@@ -1,6 +1,5 @@
 import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
-import { type BodyTurns, newBodyTurns } from "./body_turns.ts";
 import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
@@ -21,6 +20,7 @@ import { type KeyListener, type KeyRests, newKeyRests } from "./key_rests.ts";
 import { newTargetLoads, type TargetLoads } from "./target_loads.ts";
 import { newReadTurns, type ReadTurns } from "./read_turns.ts";
 import { type InFlight, newInFlight } from "./in_flight.ts";
+import { type LoopTurns, newLoopTurns } from "./loop_turns.ts";
 
 /** Mutable state of the gateway that outlives a configuration. */
 export interface GatewayState {
@@ -41,8 +41,8 @@ export interface GatewayState {
   readonly sharedCache: SharedCache | null;
   readonly inFlight: InFlight;
   readonly admission: Admission;
-  /** Turns of the response bodies that are being read. */
-  readonly bodyTurns: BodyTurns;
+  /** Turns of the work of calls in the event loop. */
+  readonly turns: LoopTurns;
   /** Stored objects of clients. */
   readonly objects: ObjectStore;
   /** Turns of the operations that bring whole objects out of a store. */
@@ -104,7 +104,7 @@ export function newGatewayState(
       : newSharedCache(store.cachedResponses, store.availability.isUp),
     inFlight: newInFlight(),
     admission: newAdmission(server),
-    bodyTurns: newBodyTurns(world),
+    turns: newLoopTurns(world, () => state.admission.count()),
     objects,
     readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),

@@ -11,7 +11,7 @@ import { newTurnWrite, type Turn } from "./turn_write.ts";
 
 /**
  * Writes that follow from the response of an upstream. Its tokens are spent, so the client receives the
- * response even if the state store is away: the write then waits in the memory of the process.
+ * response even if the state store is unavailable: the write then waits in the memory of the process.
  */
 export interface OutcomeStore {
   /** Binds and stores a response; see `ResponseStore.store`. */

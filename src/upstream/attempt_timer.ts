@@ -11,7 +11,10 @@ export interface Timeouts {
   readonly idleMs: number | null;
   /** Called with the first bytes of the body; absent if its time is not needed. */
   readonly onFirstByte?: () => void;
-  /** True if the attempt goes on for a while after the client has disconnected; absent if it never does. */
+  /**
+   * True if the attempt goes on for a while after the client has disconnected; absent if it never
+   * does.
+   */
   readonly lingers?: () => boolean;
 }
 
@@ -20,7 +23,9 @@ const MAX_LINGER_MS = 5_000;
 
 /** Cancels one upstream attempt when its call is cancelled or a timeout has passed. */
 export interface AttemptTimer {
-  /** Cancellation of the attempt; its reason is null if the attempt was stopped without a failure. */
+  /**
+   * Cancellation of the attempt; its reason is null if the attempt was stopped without a failure.
+   */
   readonly cancellation: Cancellation;
   /** A read of the response body has started. */
   readStarted(): void;
@@ -32,7 +37,10 @@ export interface AttemptTimer {
   close(): void;
 }
 
-/** Returns a timer that starts now, before the request is sent. `call` is the cancellation of the call. */
+/**
+ * Returns a timer that starts now, before the request is sent. `call` is the cancellation of the
+ * call.
+ */
 export function newAttemptTimer(
   world: Pick<World, "now" | "after">,
   call: Cancellation,
@@ -69,13 +77,13 @@ export function newAttemptTimer(
     if (isTimed() && now >= end) {
       return expire(
         "upstream_timeout",
-        "The provider did not answer within its configured timeout.",
+        "The provider did not respond within its configured timeout.",
       );
     }
     // Silence counts only while a read is pending: a slow client is not the upstream's fault.
     const silentMs = hasBytes && readSince !== null ? now - readSince : 0;
     if (idleMs !== null && silentMs >= idleMs) {
-      return expire("upstream_idle", "The provider was silent for too long within its answer.");
+      return expire("upstream_idle", "The provider was silent for too long within its response.");
     }
     schedule(now, silentMs);
   }

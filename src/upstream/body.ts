@@ -4,14 +4,14 @@ import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
 import type { ResponseMemory } from "../call/response_memory.ts";
-import type { BodyTurns } from "../state/body_turns.ts";
+import type { LoopTurns } from "../state/loop_turns.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
 const READ_BUFFER_BYTES = 16 * 1024;
 
-/** Bytes at the beginning of a body that are read at once: a short response never waits for large ones. */
-const MAX_IMMEDIATE_BYTES = 16 * 1024;
+/** Bytes at the beginning of a body that do not wait for the rest of large ones: a short response has no more. */
+const START_BYTES = 16 * 1024;
 
 /** Reader of a response body. Timeouts apply to every read, and errors become a Fault. */
 export interface BodyReader {
@@ -27,17 +27,17 @@ export interface BodyReader {
 
 /**
  * Returns the reader of a response body; a response without a body ends at once. `memory` counts the bytes that
- * arrive; `turns` are those of the pieces after the first 16 KiB, which wait for nothing without it.
+ * arrive; a piece is returned in its turn of `turns`, and at once without it.
  */
 export function openBody(
   response: Incoming,
   timer: AttemptTimer,
-  { memory, turns }: { readonly memory?: ResponseMemory; readonly turns?: BodyTurns } = {},
+  { memory, turns }: { readonly memory?: ResponseMemory; readonly turns?: LoopTurns } = {},
 ): BodyReader {
   const { cancellation } = timer;
   const reader = newRawReader(response);
   let last: Bytes | undefined;
-  let immediateBytes = MAX_IMMEDIATE_BYTES;
+  let receivedBytes = 0;
   // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone does not
   // stop the body.
   cancellation.onCancel(() => void cancelled(reader));
@@ -45,26 +45,30 @@ export function openBody(
   return {
     async read() {
       try {
-        const turn = immediateBytes > 0 ? null : turns?.next() ?? null;
-        if (turn !== null) await turn;
         timer.readStarted();
         const bytes = await reader.next(last?.buffer);
-        if (bytes === null) {
-          const { reason } = cancellation;
-          return reason === null ? END : failed(reason);
+        if (bytes !== null) {
+          last = bytes;
+          timer.bytesReceived();
+          memory?.arrived(bytes.length);
+          const turn = turns?.next(receivedBytes < START_BYTES ? "start" : "rest") ?? null;
+          receivedBytes += bytes.length;
+          if (turn === null) return success(bytes);
+          await turn;
         }
-        last = bytes;
-        immediateBytes -= bytes.length;
-        timer.bytesReceived();
-        memory?.arrived(bytes.length);
-        return success(bytes);
+        const { reason } = cancellation;
+        return reason === null ? success(bytes) : failed(reason);
       } catch (error) {
         const { reason } = cancellation;
         if (reason !== null) return failed(reason);
-        return fault("upstream_unreachable", "The connection to the provider broke mid-answer.", {
-          // Any other error comes from the decompression: the content coding is invalid.
-          cause: error instanceof ConnectionError ? error.kind : "malformed",
-        });
+        return fault(
+          "upstream_unreachable",
+          "The connection to the provider broke within the response.",
+          {
+            // Any other error comes from the decompression: the content coding is invalid.
+            cause: error instanceof ConnectionError ? error.kind : "malformed",
+          },
+        );
       }
     },
     async cancel() {
@@ -75,8 +79,6 @@ export function openBody(
     ...memory !== undefined && { memory },
   };
 }
-
-const END = success(null);
 
 async function cancelled(reader: RawReader): Promise<void> {
   try {
@@ -127,7 +129,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
     size += piece.value.length;
     if (size > (room?.length ?? limit)) {
       await reader.cancel();
-      return fault("upstream_response_too_large", "The provider's answer is too large.");
+      return fault("upstream_response_too_large", "The provider's response is too large.");
     }
     // The next read reuses the buffer of this read.
     if (room === null) pieces.push(piece.value.slice());

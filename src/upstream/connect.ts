@@ -4,7 +4,7 @@ import { type Failure, isRefusal } from "../core/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
-import type { UpstreamRequest } from "../wires/wire.ts";
+import type { Provider, UpstreamRequest } from "../wires/wire.ts";
 import { upstreamRequestHeaders } from "./headers.ts";
 
 /** One request with its connection policy; `isRepeatable` permits to replace a stale connection. */
@@ -51,7 +51,7 @@ function unsentFailure(reason: Failure): Failure {
 
 /** Returns the error message for a client, which names only the class of the connection error. */
 function errorMessage(cause: ConnectionCause, mayHaveRun: boolean): string {
-  if (mayHaveRun) return "The connection to the provider broke before it answered.";
+  if (mayHaveRun) return "The connection to the provider broke before it responded.";
   switch (cause) {
     case "unsendable":
       return "A header for the provider holds characters that cannot be sent.";
@@ -74,4 +74,26 @@ function errorMessage(cause: ConnectionCause, mayHaveRun: boolean): string {
     case "other":
       return "No connection to the provider could be made.";
   }
+}
+
+/**
+ * Returns the URL of an upstream request: the path below the provider's base, with the query of its base
+ * URL. A query parameter of the path that the base URL has too is dropped: clients choose some path
+ * parameters, and the configuration wins, as with headers.
+ */
+export function upstreamUrl(
+  { base, query }: Pick<Provider, "base" | "query">,
+  path: string,
+): string {
+  if (query === "") return base + path;
+  const mark = path.indexOf("?");
+  if (mark < 0) return `${base}${path}?${query}`;
+  const configured = new Set(new URLSearchParams(query).keys());
+  const rest = path.slice(mark + 1).split("&")
+    .filter((pair) => pair !== "" && !namesOf(pair).some((name) => configured.has(name)));
+  return `${base}${path.slice(0, mark)}?${[query, ...rest].join("&")}`;
+}
+
+function namesOf(pair: string): string[] {
+  return [...new URLSearchParams(pair).keys()];
 }

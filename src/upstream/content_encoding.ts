@@ -21,7 +21,10 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 /** Decompressed bytes after which other tasks have their turn. */
 const MAX_UNINTERRUPTED_BYTES = 1024 * 1024;
 
-/** How a body is received: not compressed, decompressed by the gateway, or in a coding that it does not know. */
+/**
+ * How a body is received: not compressed, decompressed by the gateway, or in a coding that it does
+ * not know.
+ */
 export type Coding = "none" | "known" | "unknown";
 
 /** Returns how a body with this `Content-Encoding` is received; null for a body without one. */
@@ -36,9 +39,9 @@ function nameOf(coding: string | null): string {
 }
 
 /**
- * Returns a reader of the decompressed body; an unknown content coding is passed through. The gateway
- * requests `identity`, but some upstreams compress regardless. A truncated body fails; a body without
- * bytes is empty.
+ * Returns a reader of the decompressed body; an unknown content coding is passed through. The
+ * gateway requests `identity`, but some upstreams compress regardless. A truncated body fails; a
+ * body without bytes is empty.
  */
 export function decoded(packed: RawReader, coding: string | null): RawReader {
   const unpacker = DECODERS.get(nameOf(coding));

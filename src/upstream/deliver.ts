@@ -10,13 +10,16 @@ import type { RecordReader } from "./record_reader.ts";
 export interface Stream {
   readonly source: Pick<RecordReader, "next">;
   readonly translation: StreamTranslation;
-  /** Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal is sent. */
+  /**
+   * Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal
+   * is sent.
+   */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
   /**
-   * Called when a group was translated to these records, which are sent next. `waitingBytes` is the size of the
-   * records before the first one with content; 0 after it.
+   * Called when a group was translated to these records, which are sent next. `waitingBytes` is the
+   * size of the records before the first one with content; 0 after it.
    */
   onTranslated?(records: readonly StreamRecord[], waitingBytes: number): void;
   /** Called with the records of the response that are about to be sent to the client. */
@@ -39,9 +42,9 @@ const MAX_UNCOMMITTED_RECORDS = 1024;
 const MAX_UNCOMMITTED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads a stream up to its first record with content, and returns the records for the client. An earlier
- * failure is a failed attempt, not a broken stream. Too many records without content are a failure too:
- * they would fill the memory or keep the client waiting for ever.
+ * Reads a stream up to its first record with content, and returns the records for the client. An
+ * earlier failure is a failed attempt, not a broken stream. Too many records without content are a
+ * failure too: they would fill the memory or keep the client waiting for ever.
  */
 export async function commit(
   stream: Stream,
@@ -61,7 +64,10 @@ export async function commit(
   }
 }
 
-/** Returns the failure of an attempt before delivery began: an idle timeout becomes an upstream timeout. */
+/**
+ * Returns the failure of an attempt before delivery began: an idle timeout becomes an upstream
+ * timeout.
+ */
 export function uncommitted(failure: Failure): Failure {
   return failure.kind === "upstream_idle"
     ? fault("upstream_timeout", failure.message).failure
@@ -74,7 +80,8 @@ async function* deliver(
   progress: Progress,
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
   let step = first;
-  // If the client disconnects, the consumer returns the generator at its yield, and this failure remains.
+  // If the client disconnects, the consumer returns the generator at its yield, and this failure
+  // remains.
   let ending: Failure | null = clientGone().failure;
   try {
     for (;;) {
@@ -106,8 +113,8 @@ interface Progress {
 /** Limit on the records without content at the start of a stream. */
 interface Budget {
   /**
-   * True if the stream is still within the limit after this record. A record of a call that is held back
-   * until it is whole counts with its bytes only.
+   * True if the stream is still within the limit after this record. A record of a call that is held
+   * back until it is whole counts with its bytes only.
    */
   admits(record: StreamRecord, isHeld: boolean): boolean;
   /** Returns the bytes of the records so far. */
@@ -192,7 +199,9 @@ function tooMuchWaiting(): Failure {
   ).failure;
 }
 
-/** Translates one record. A codec that throws is a bug, and the client still receives one terminal. */
+/**
+ * Translates one record. A codec that throws is a bug, and the client still receives one terminal.
+ */
 function translate(
   translation: StreamTranslation,
   record: StreamRecord | null,

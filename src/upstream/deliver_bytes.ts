@@ -4,8 +4,8 @@ import { clientGone, failed, type Result, success } from "../core/result.ts";
 import type { BodyReader } from "./body.ts";
 
 /**
- * Reads a response body up to its first byte, and returns its pieces for the client. An earlier failure is
- * a failed attempt. `onEnd` is called once, with null when the body is complete.
+ * Reads a response body up to its first byte, and returns its pieces for the client. An earlier
+ * failure is a failed attempt. `onEnd` is called once, with null when the body is complete.
  */
 export async function commitBytes(
   body: BodyReader,
@@ -22,7 +22,8 @@ async function* deliverBytes(
   body: BodyReader,
   onEnd: (failure: Failure | null) => Promise<void>,
 ): BytesReply["pieces"] & AsyncGenerator<Result<Uint8Array<ArrayBuffer>>, void, void> {
-  // If the client disconnects, the consumer returns the generator at its yield, and this failure remains.
+  // If the client disconnects, the consumer returns the generator at its yield, and this failure
+  // remains.
   let ending: Failure | null = clientGone().failure;
   try {
     let bytes = first;

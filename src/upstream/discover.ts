@@ -9,11 +9,10 @@ import { newKeyTrial, type RefusedKey } from "../call/key_trial.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";
-import { connect } from "./connect.ts";
+import { connect, upstreamUrl } from "./connect.ts";
 import { retryAfterMs } from "./headers.ts";
 import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
-import { upstreamUrl } from "./url.ts";
 
 /** Longest time for fetching a model list. */
 const FETCH_TIMEOUT_MS = 15_000;

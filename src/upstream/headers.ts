@@ -19,8 +19,8 @@ export interface HeaderSource {
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Returns the upstream's response headers that are forwarded to the client: those of the list, and those that
- * the configuration names.
+ * Returns the upstream's response headers that are forwarded to the client: those of the list, and
+ * those that the configuration names.
  */
 export function clientResponseHeaders(
   headers: FieldReader,
@@ -40,7 +40,10 @@ export function clientResponseHeaders(
   return copied;
 }
 
-/** Returns the `Retry-After` header, in seconds or as a date, in milliseconds; null if absent or invalid. */
+/**
+ * Returns the `Retry-After` header, in seconds or as a date, in milliseconds; null if absent or
+ * invalid.
+ */
 export function retryAfterMs(headers: FieldReader, now: number): number | null {
   const value = headers.get("retry-after")?.trim();
   if (value === undefined || value === "") return null;

@@ -10,9 +10,10 @@ const MAX_PARSED_BYTES = 16 * 1024 * 1024;
 const MAX_PARSED_FOR_MEMBERS_BYTES = 1024 * 1024;
 
 /**
- * Checks a JSON text of a provider before it is parsed: a text of some MB can have millions of members, of which
- * each takes up to a hundred times its length and 2 µs. Returns the outline of a text of which only the
- * members `needed` are read, if it is large; null if the text may be parsed. A short text is not scanned.
+ * Checks a JSON text of a provider before it is parsed: a text of some MB can have millions of
+ * members, of which each takes up to a hundred times its length and 2 µs. Returns the outline of a
+ * text of which only the members `needed` are read, if it is large; null if the text may be parsed.
+ * A short text is not scanned.
  */
 export async function checkJson(
   bytes: Uint8Array,
@@ -25,7 +26,7 @@ export async function checkJson(
     const outline = scan.outline();
     return outline !== null ? success(outline) : fault(
       "invalid_upstream_response",
-      "The provider's answer is not a JSON object.",
+      "The provider's response is not a JSON object.",
     );
   }
   const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS })).problem();

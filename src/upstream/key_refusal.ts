@@ -2,8 +2,8 @@ import type { KeyRefusal } from "../core/failure.ts";
 import type { JsonObject } from "../core/json/json.ts";
 
 /**
- * Returns the refusal of the key that a response means; null for a status that does not concern the key.
- * `model` is that of the request; empty without one.
+ * Returns the refusal of the key that a response means; null for a status that does not concern the
+ * key. `model` is that of the request; empty without one.
  */
 export function keyRefusal(
   status: number,
@@ -33,8 +33,9 @@ export function keyRefusal(
 }
 
 /**
- * True if an error says that the key itself is wrong. One that lacks a scope, or may not do something, is refused
- * for some requests only, and an error that says neither may be of the request as well.
+ * True if an error says that the key itself is wrong. One that lacks a scope, or may not do
+ * something, is refused for some requests only, and an error that says neither may be of the
+ * request as well.
  */
 function saysKeyIsWrong({ code, message }: JsonObject): boolean {
   const text = [code, message].filter((one) => typeof one === "string").join(" ");

@@ -6,7 +6,7 @@ import type { Reply } from "../core/reply.ts";
 import type { Outcome } from "../core/stream.ts";
 import { failed, fault, type Result, success } from "../core/result.ts";
 import type { Incoming } from "../core/world.ts";
-import { type Framing } from "../formats/framing.ts";
+import type { Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import { utf8Text } from "../formats/utf8.ts";
@@ -19,17 +19,15 @@ import { reportedUsage } from "../wires/reported_usage.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
-import { connect } from "./connect.ts";
+import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
-import { redactedFailure } from "./redact.ts";
 import { checkJson } from "./json_bounds.ts";
-import { rejection } from "./rejection.ts";
+import { redactedFailure, rejection } from "./rejection.ts";
 import { charsOf, newRecordReader } from "./record_reader.ts";
-import { upstreamUrl } from "./url.ts";
 
 /** Largest body of a whole response. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -92,7 +90,7 @@ export async function open(
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    const body = openBody(response.value, timer, { memory, turns: call.state.bodyTurns });
+    const body = openBody(response.value, timer, { memory, turns: call.state.turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
       memory.end(0);

@@ -17,11 +17,13 @@ const LF = 0x0a, CR = 0x0d;
 
 /** Reader of a body as whole records, in the groups in which they arrived. */
 export interface RecordReader {
-  /** Returns the next records, at least one; null at the end. A record over the limit is a fault. */
+  /**
+   * Returns the next records, at least one; null at the end. A record over the limit is a fault.
+   */
   next(): Promise<Result<readonly StreamRecord[] | null>>;
   /**
-   * Returns the latest group of records with data; an empty list before the first one. After the end of a body
-   * without such records it is one record with all of its text.
+   * Returns the latest group of records with data; an empty list before the first one. After the
+   * end of a body without such records it is one record with all of its text.
    */
   latest(): readonly StreamRecord[];
   /** Returns the characters of the unfinished record and of the latest group. */
@@ -32,8 +34,8 @@ export interface RecordReader {
 type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
 
 /**
- * Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault, and so is a record
- * whose JSON is too large to be parsed.
+ * Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault, and so is
+ * a record whose JSON is too large to be parsed.
  */
 export function newRecordReader(
   body: Pick<BodyReader, "read">,
@@ -48,7 +50,8 @@ export function newRecordReader(
 
   /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
   function decode(bytes: Uint8Array): string | null {
-    // Nearly every read ends with a record. A search backwards for a CR would cost 8 % of the work of a stream.
+    // Nearly every read ends with a record. A search backwards for a CR would cost 8 % of the work
+    // of a stream.
     if (tail.length() === 0 && bytes.at(-1) === LF) return utf8Text(bytes);
     const cut = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     if (cut === 0) {
@@ -134,7 +137,10 @@ function notText(): Result<never> {
   return fault("invalid_upstream_response", "The provider's stream is not valid UTF-8.");
 }
 
-/** Returns a buffer for an incomplete line. Its capacity doubles, so that single-byte reads stay linear. */
+/**
+ * Returns a buffer for an incomplete line. Its capacity doubles, so that single-byte reads stay
+ * linear.
+ */
 function newByteBuffer() {
   let room = new Uint8Array(0);
   let length = 0;

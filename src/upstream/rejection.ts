@@ -1,4 +1,4 @@
-import type { FaultKind, UpstreamError } from "../core/failure.ts";
+import { type Failure, type FaultKind, isRefusal, type UpstreamError } from "../core/failure.ts";
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../core/openai_error.ts";
 import { type Failed, failed, fault } from "../core/result.ts";
@@ -12,7 +12,7 @@ import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
 import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
-import { redacted } from "./redact.ts";
+import { endOfString } from "../core/json/scan.ts";
 
 /** Largest error body that is forwarded. */
 const MAX_ERROR_BYTES = 1024 * 1024;
@@ -34,7 +34,7 @@ export async function rejection(
     if (bytes === null) await body.cancel();
     else if (bytes.ok) await count(call, bytes.value);
     else if (call.cancellation.reason !== null) return bytes;
-    return fault("invalid_upstream_status", `The provider answered with status ${status}.`);
+    return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
   const bytes = await readAll(body, MAX_ERROR_BYTES);
   // The status alone says that the key was refused, also if the body breaks off.
@@ -45,7 +45,7 @@ export async function rejection(
   const text = bytes.ok ? await count(call, bytes.value) : null;
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
-  return fault(faultKind(call, status), `The provider answered with status ${status}.`, {
+  return fault(faultKind(call, status), `The provider responded with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
     ...refusal !== null && { keyRefusal: refusal },
@@ -101,9 +101,46 @@ function isOpenaiError({ name }: Wire): boolean {
 
 function completeError(status: number, fields: Partial<ErrorFields> | null): JsonObject {
   return {
-    message: fields?.message ?? `The provider answered with status ${status}.`,
+    message: fields?.message ?? `The provider responded with status ${status}.`,
     type: fields?.type ?? typeOfStatus(status),
     param: fields?.param ?? null,
     code: fields?.code ?? null,
   };
+}
+
+/** Returns a failure with the secrets removed from its upstream error, which a wire read from a response. */
+export function redactedFailure(failure: Failure, secrets: readonly string[]): Failure {
+  if (isRefusal(failure) || failure.upstream === null) return failure;
+  const { error } = failure.upstream;
+  const clean = Object.fromEntries(
+    Object.entries(error).map(([name, value]) =>
+      [name, typeof value === "string" ? redacted(value, secrets) : value] as const
+    ),
+  );
+  return { ...failure, upstream: { ...failure.upstream, error: clean } };
+}
+
+/** Returns a text without the secrets, also where a JSON string holds them with escapes. */
+function redacted(text: string, secrets: readonly string[]): string {
+  const plain = withoutPlain(text, secrets);
+  return secrets.length > 0 && plain.includes("\\") ? withoutEscaped(plain, secrets) : plain;
+}
+
+function withoutPlain(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
+}
+
+/** Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is unchanged. */
+function withoutEscaped(text: string, secrets: readonly string[]): string {
+  let clean = "";
+  let at = 0;
+  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', at)) {
+    const end = endOfString(text, start);
+    const written = text.slice(start, end);
+    const value = written.includes("\\") ? parseJson(written) : null;
+    const safe = typeof value === "string" ? withoutPlain(value, secrets) : value;
+    clean += text.slice(at, start) + (safe === value ? written : JSON.stringify(safe));
+    at = end;
+  }
+  return clean + text.slice(at);
 }

@@ -1,4 +1,3 @@
-import type { RequestHeaders } from "../core/request_headers.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import type { Carrier } from "../prompt/carry.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -12,7 +11,7 @@ import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/openai_error.ts";
 import type { PromiseKind } from "../core/promise_kind.ts";
-import type { HeaderFields } from "../core/header_fields.ts";
+import type { HeaderFields, RequestHeaders } from "../core/header_fields.ts";
 import type { Result } from "../core/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";

@@ -1,6 +1,8 @@
 import { newLineReader } from "./lines.ts";
 
-/** Maximum number of messages that wait for the other process; one that stopped reading is given up. */
+/**
+ * Maximum number of messages that wait for the other process; one that stopped reading is given up.
+ */
 const MAX_WAITING_MESSAGES = 64;
 
 /** Maximum length of all messages that wait behind another one. */
@@ -13,13 +15,19 @@ const MAX_MESSAGE_CHARS = 64 * 1024 * 1024;
 export interface Channel<Sent, Received> {
   /** Sends a message after the earlier ones. Returns false if the other process does not read. */
   send(message: Sent): boolean;
-  /** Yields the received messages in order, until the other process closes its end or breaks the format. */
+  /**
+   * Yields the received messages in order, until the other process closes its end or breaks the
+   * format.
+   */
   received(): AsyncIterableIterator<Received>;
   /** Closes this end when all messages are sent. */
   close(): Promise<void>;
 }
 
-/** Returns the channel over the two pipes of a process. Both ends are the same program, so types are not checked. */
+/**
+ * Returns the channel over the two pipes of a process. Both ends are the same program, so types are
+ * not checked.
+ */
 export function newChannel<Sent extends { readonly kind: string }, Received>(
   input: ReadableStream<Uint8Array<ArrayBuffer>>,
   output: WritableStream<Uint8Array<ArrayBuffer>>,

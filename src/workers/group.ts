@@ -2,10 +2,10 @@ import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/bug_text.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
-import { coalesced } from "./coalesce.ts";
-import { addMetrics, metricsText, type MetricValues } from "../observe/metric_sum.ts";
 import type { WorkerProcess } from "./process.ts";
 import { newSlot, type Slot } from "./slot.ts";
+import { coalesced } from "./group_metrics.ts";
+import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
 
 /** Time beyond `drain_delay` and `drain_timeout` after which a worker is killed: it then sends its last data. */
 const DRAIN_MARGIN_MS = 30_000;

@@ -11,7 +11,10 @@ export interface LineReader {
   rest(): Line | null;
 }
 
-/** Returns a reader of lines of at most `maxChars` characters each; of a longer line it stores nothing. */
+/**
+ * Returns a reader of lines of at most `maxChars` characters each; of a longer line it stores
+ * nothing.
+ */
 export function newLineReader(maxChars: number): LineReader {
   let pieces: string[] = [];
   let chars = 0;

@@ -6,7 +6,10 @@ const PING_INTERVAL_MS = 5_000;
 /** Number of these messages in succession without a response after which a worker hangs. */
 const MAX_UNANSWERED_PINGS = 6;
 
-/** Finds out that a process does not respond any more, because its event loop is blocked or it is stopped. */
+/**
+ * Finds out that a process does not respond any more, because its event loop is blocked or it is
+ * stopped.
+ */
 export interface Liveness {
   /** Begins with the messages. */
   begin(): void;
@@ -25,8 +28,8 @@ export interface LivenessDeps {
 }
 
 /**
- * Returns the check of one process. It counts messages instead of time: a parent that was stopped, or
- * a machine that slept, has not sent any meanwhile, and must not take its workers for hung.
+ * Returns the check of one process. It counts messages instead of time: a parent that was stopped,
+ * or a machine that slept, has not sent any meanwhile, and must not take its workers for hung.
  */
 export function newLiveness({ world, ping, hung }: LivenessDeps): Liveness {
   let unanswered = 0;

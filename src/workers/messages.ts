@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
-import type { MetricValues } from "../observe/metric_sum.ts";
 import type { Place } from "./share.ts";
+import type { MetricValues } from "../observe/worker_metrics.ts";
 
 /** First message to a worker: what it serves, and as which one. */
 export interface StartMessage {

@@ -20,7 +20,10 @@ export interface WorkerProcess {
   readonly pid: number;
   readonly channel: Channel<ToWorker, ToParent>;
   kill(): void;
-  /** Resolves with how the process ended, such as `signal SIGKILL`, when all of its log lines are passed on. */
+  /**
+   * Resolves with how the process ended, such as `signal SIGKILL`, when all of its log lines are
+   * passed on.
+   */
   readonly ended: Promise<string>;
 }
 
@@ -93,7 +96,10 @@ export function startWorker(log: WorkerLog): WorkerProcess {
   };
 }
 
-/** Returns the environment of a worker. The runtime permits no process with variables of the dynamic linker. */
+/**
+ * Returns the environment of a worker. The runtime permits no process with variables of the dynamic
+ * linker.
+ */
 export function inheritedVariables(
   environment: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -101,14 +107,19 @@ export function inheritedVariables(
   return Object.fromEntries(entries);
 }
 
-/** Returns the arguments before the command: none for an executable, which has its permissions built in. */
+/**
+ * Returns the arguments before the command: none for an executable, which has its permissions built
+ * in.
+ */
 function programArguments(): string[] {
   if (Deno.build.standalone) return [];
   const program = programPath(Deno.mainModule);
   return ["run", "--no-prompt", "--unstable-net", ...grantedPermissions(), program];
 }
 
-/** Returns the path of a program file from its URL, in which every reserved character is escaped. */
+/**
+ * Returns the path of a program file from its URL, in which every reserved character is escaped.
+ */
 export function programPath(url: string): string {
   return fileURLToPath(url);
 }
@@ -116,7 +127,10 @@ export function programPath(url: string): string {
 /** Folders of the C library; see the permissions of the program. */
 const LIBRARY_FOLDERS = ["/lib", "/lib64", "/usr/lib"];
 
-/** Returns the permissions of this process that a worker needs. It neither writes files nor starts processes. */
+/**
+ * Returns the permissions of this process that a worker needs. It neither writes files nor starts
+ * processes.
+ */
 function grantedPermissions(): string[] {
   const isGranted = (descriptor: Deno.PermissionDescriptor) =>
     Deno.permissions.querySync(descriptor).state === "granted";

@@ -8,10 +8,11 @@ export interface Place {
 }
 
 /**
- * Returns the configuration of one worker. Each limit that a process counts by itself is divided, so that
- * all workers together have the configured limit; a limit below the number of workers becomes 1 in
- * each. Limits of clients are divided only without a state store, which would count for all workers.
- * The first worker alone has the connection for remote control and the release check.
+ * Returns the configuration of one worker. Each limit that a process counts by itself is divided,
+ * so that all workers together have the configured limit; a limit below the number of workers
+ * becomes 1 in each. Limits of clients are divided only without a state store, which would count
+ * for all workers. The first worker alone has the connection for remote control and the release
+ * check.
  */
 export function shareOf(config: Config, place: Place): Config {
   const shared = { ...config, ...processLimits(config, place), ...singleServices(config, place) };

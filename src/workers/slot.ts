@@ -10,8 +10,8 @@ import {
 } from "./backoff.ts";
 import { newLiveness } from "./liveness.ts";
 import type { StartMessage, ToParent, ToWorker } from "./messages.ts";
-import { lastingMetrics, type MetricValues } from "../observe/metric_sum.ts";
 import type { WorkerProcess } from "./process.ts";
+import { lastingMetrics, type MetricValues } from "../observe/worker_metrics.ts";
 
 /** Time limit of the start of a worker. */
 const START_TIMEOUT_MS = 60_000;

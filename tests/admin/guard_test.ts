@@ -9,7 +9,10 @@ interface Sent {
 
 const HOST = { host: "127.0.0.1:8081" };
 
-/** Status of the refusal of a request by a guard with these names of the machine; null if it may pass. */
+/**
+ * Status of the refusal of a request by a guard with these names of the machine; null if it may
+ * pass.
+ */
 function verdict({ method = "GET", url = "http://127.0.0.1:8081/", headers = HOST }: Sent) {
   const guard = newAdminGuard({ hosts: ["Machine.example.", "gateway.example"], password: null });
   return guard({ method, url, headers: new Headers(headers) })?.status ?? null;

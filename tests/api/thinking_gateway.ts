@@ -63,7 +63,7 @@ export function blockOf(sealing: Sealing, { text, seal }: Thought): JsonObject {
   };
 }
 
-/** The upstream's answer: the thought, then one call with this ID. */
+/** The provider's response: the thought, then one call with this ID. */
 export function calling(
   sealing: Sealing,
   thought: Thought,

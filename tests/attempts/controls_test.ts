@@ -7,7 +7,7 @@ import { config, verdictAndTarget } from "./two_targets.ts";
 
 const RETRY = "max_attempts: 2, initial_delay: 0s";
 
-/** The providers that were asked, in order, while the first fails with this. */
+/** The providers that were called, in order, while the first fails with this. */
 async function asked(
   failing: () => Promise<Response>,
   options: Parameters<typeof chatRequest>[0],

@@ -44,7 +44,7 @@ Deno.test("a request goes only to keys that serve its model, and other shares st
 });
 
 for (const status of [401, 402, 403, 429]) {
-  Deno.test(`a key that is refused with ${status} in mid-run rests, and no client sees it`, async () => {
+  Deno.test(`a key that is refused with ${status} while calls run rests, and no client sees it`, async () => {
     const pool = poolGateway(poolConfig(TWO_KEYS));
     for (let n = 0; n < 20; n++) {
       if (n === 7) pool.answer("sk-a", refusal(status));
@@ -288,7 +288,8 @@ Deno.test("two requests at once, each served by the key that refuses the other o
     pool.answer("sk-a", only("for-a", 0));
     pool.answer("sk-b", only("for-b", 1));
     const both = ["for-b", "for-a"].map((model) => pool.ask({ body: { model } }));
-    // Both are served by a key before either response arrives: each key was refused once, or will be.
+    // Both are served by a key before either response arrives: each key was refused once, or will
+    // be.
     await pool.world.advance(1);
     for (const { resolve } of held) resolve();
     assertEquals((await Promise.all(both)).map(({ status }) => status), [200, 200]);

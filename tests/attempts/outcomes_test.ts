@@ -183,7 +183,10 @@ async function fallsBack({ script, client }: Outcome, stream: boolean): Promise<
   return isServed;
 }
 
-/** Between two failures, of which two open the breaker: a success parts them, a neutral one does not. */
+/**
+ * Between two failures, of which two open the breaker: a success parts them, a neutral one does
+ * not.
+ */
 async function breakerHears({ script }: Outcome, stream: boolean): Promise<Outcome["breaker"]> {
   await using upstream = startUpstream(inTurn(status(501), script, status(501), succeed));
   const breaker = "failure_threshold: 2";

@@ -15,7 +15,7 @@ export const STREAM: readonly string[] = [
   "data: [DONE]\n\n",
 ];
 
-/** Answers as asked, with a whole completion or a whole stream. */
+/** Responds as requested, with a whole completion or a whole stream. */
 export function succeed(exchange: UpstreamExchange): Promise<unknown> {
   return exchange.request.body.includes('"stream":true')
     ? exchange.sse(STREAM)

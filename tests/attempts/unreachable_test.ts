@@ -48,7 +48,8 @@ Deno.test("an upstream that never responds is a timeout, which is retried and fa
   await using alone = serveGateway(config(setting));
   const answer = await got(await fetch(chatRequest({ url: alone.url, body: { model: "x" } })));
   assertEquals(verdictAndTarget(answer), [...TIMEOUT, "first/x"]);
-  // A busy machine may give a try up before its request has come through, so tries are counted here.
+  // A busy machine may give a try up before its request has come through, so tries are counted
+  // here.
   assertEquals(alone.reports[0]?.attempts.map(({ outcome }) => outcome), [
     "upstream_timeout",
     "upstream_timeout",

@@ -18,7 +18,9 @@ const RETRY: Config["retry"] = {
   retryable_errors: [503],
 };
 
-/** When each try began, in milliseconds, for a provider that always answers 503 with these headers. */
+/**
+ * When each try began, in milliseconds, for a provider that always answers 503 with these headers.
+ */
 async function tries(
   retry: string,
   random: readonly number[] = [],

@@ -31,7 +31,9 @@ export interface SentRequest {
   readonly path: string;
 }
 
-/** Responds to an upstream request; `count` is the number of the request over all upstreams, from 1. */
+/**
+ * Responds to an upstream request; `count` is the number of the request over all upstreams, from 1.
+ */
 export type Upstream = (request: SentRequest, count: number) => Promise<Response>;
 
 /** The answer to upstream request `count`: each has another id. */
@@ -51,8 +53,8 @@ retry: {enabled: false}
 }
 
 /**
- * Serves the configuration; every upstream is played by the one function. Cached responses may be in
- * a store that other gateways use too.
+ * Serves the configuration; every upstream is played by the one function. Cached responses may be
+ * in a store that other gateways use too.
  */
 export function cachedGateway(
   config = caching(),

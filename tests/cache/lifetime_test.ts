@@ -35,7 +35,7 @@ Deno.test("a response is cached for the configured time and not longer", async (
 Deno.test("above max_size the oldest response is removed", async () => {
   const gateway = cachedGateway(caching("max_size: 2"));
   for (const seed of [1, 2]) assertEquals(await gateway.statusOf(seeded(seed)), "MISS");
-  // Being asked for does not make an answer younger.
+  // A hit does not make an answer younger.
   assertEquals(await gateway.statusOf(seeded(1)), "HIT");
   assertEquals(await gateway.statusOf(seeded(3)), "MISS");
   assertEquals(await gateway.statusOf(seeded(2)), "HIT");
@@ -82,7 +82,7 @@ Deno.test("the response of a fallback is cached under the fallback's model alone
   const first = await gateway.ask(open());
   assertEquals(first.headers.get("x-gateway-provider"), "spare");
   assertEquals(gateway.kept()[0], 1);
-  // The first target is asked again: what another model said does not stand for it.
+  // The first target is called again: what another model said does not stand for it.
   isBroken = false;
   const second = await gateway.ask(open());
   assertEquals(second.headers.get("x-gateway-cache-status"), "MISS");

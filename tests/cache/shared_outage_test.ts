@@ -60,7 +60,7 @@ Deno.test("no client waits until a response is stored", async () => {
   assertEquals(await gateway.statusOf(chatRequest()), "HIT");
 });
 
-Deno.test("a client that leaves while the store is asked ends the call, and no provider is asked", async () => {
+Deno.test("a client that leaves while the store is queried ends the call, and no provider is called", async () => {
   const asked = Promise.withResolvers<void>();
   const gateway = replica({
     get() {

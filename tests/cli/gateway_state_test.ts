@@ -85,7 +85,7 @@ Deno.test("without its store the gateway starts, says so, and /ready is 200", as
   }]);
   const metrics = await (await client.fetch(`${server.url}/metrics`)).text();
   assertMatch(metrics, /^gateway_state_up 0$/m);
-  assertMatch(err(), /ERROR the state store is away/);
+  assertMatch(err(), /ERROR the state store is unavailable/);
   await server.close();
 });
 

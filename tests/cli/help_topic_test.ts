@@ -14,11 +14,14 @@ Deno.test("help without a topic lists every page with its title", async () => {
   }
 });
 
-Deno.test("help with a topic prints that page as it is in the repository", async () => {
+Deno.test("help with a topic prints that page of the repository without its comments", async () => {
   const { code, out } = await ran(["help", "routing"]);
   assertEquals(code, 0);
   const file = new URL("../../docs/guide/routing.md", import.meta.url);
-  assertEquals(out, await Deno.readTextFile(file));
+  const page = await Deno.readTextFile(file);
+  const paragraphs = page.split("\n\n").filter((one) => !one.startsWith("<!-- "));
+  assert(paragraphs.length < page.split("\n\n").length);
+  assertEquals(out, `${paragraphs.join("\n\n").trimEnd()}\n`);
 });
 
 Deno.test("help with an unknown topic exits with 2 and names the nearest topic", async () => {

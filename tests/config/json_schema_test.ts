@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject } from "../../src/core/json/json.ts";
 import { configJsonSchema, typedJsonSchema } from "../../src/config/json_schema.ts";
 import { parseReload } from "../../src/config/load.ts";
-import { configReference } from "../../src/config/reference.ts";
+import { configReference } from "../../scripts/tools/reference/config_keys.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { problemsOf, withProvider, withSection } from "./parse.ts";
 

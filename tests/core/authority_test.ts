@@ -1,5 +1,10 @@
 import fc from "fast-check";
-import { isLoopback, parseAuthority, parseOrigin } from "../../src/core/authority.ts";
+import {
+  isLoopback,
+  isLoopbackName,
+  parseAuthority,
+  parseOrigin,
+} from "../../src/core/authority.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const PIECES = [
@@ -18,7 +23,8 @@ Deno.test("whatever is read as an origin is the origin that a browser reads", ()
       // Other schemes have other rules, and are only ever compared with what is configured.
       if (origin === null || !/^https?$/.test(origin.scheme)) return;
       const url = URL.parse(scheme + text);
-      // Browsers read some numbers as addresses, or refuse them: here they are names that match nothing.
+      // Browsers read some numbers as addresses, or refuse them: here they are names that match
+      // nothing.
       if (url === null || /^[\d.]+$/.test(url.hostname)) return;
       read++;
       assertEquals(origin.host, url.hostname.replace(/\.$/, ""));
@@ -54,4 +60,15 @@ Deno.test("a host is read with and without its port", () => {
   assertEquals(parseAuthority("[0:0::1]:0"), { host: "[::1]", port: 0 });
   assertEquals(parseAuthority("localhost:"), { host: "localhost", port: null });
   assertEquals(parseAuthority("a".repeat(300)), null);
+});
+
+Deno.test("loopback hosts are localhost, its subdomains, 127.0.0.0/8 and ::1, and no similar names", () => {
+  for (const name of ["localhost", "x.localhost", "localhost.", "127.0.0.1", "127.1.2.3"]) {
+    assertEquals(isLoopbackName(name), true, name);
+  }
+  for (const name of ["::1", "[::1]", "::ffff:7f00:1", "[::ffff:7f00:1]"]) {
+    assertEquals(isLoopbackName(name), true, name);
+  }
+  const others = ["localhost.test", "alocalhost", "127.0.0.1.test", "126.0.0.1", "::2", "::7f00:1"];
+  for (const name of others) assertEquals(isLoopbackName(name), false, name);
 });

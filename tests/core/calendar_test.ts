@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { CALENDAR_PERIODS, isDate, isTimeZone, newCalendar } from "../../src/core/calendar.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** Zones with clocks that change by an hour, by half an hour, at midnight, by a whole day, and never. */
+/**
+ * Zones with clocks that change by an hour, by half an hour, at midnight, by a whole day, and
+ * never.
+ */
 const ZONES = [
   "UTC",
   "Europe/Berlin",

@@ -62,7 +62,7 @@ Deno.test("a client that disconnects from a cancelled call does not change its r
   assertEquals(runs, 1);
 });
 
-Deno.test("a cancellation without a failure has no reason", () => {
+Deno.test("cancel(null) reports no failure", () => {
   const cancellation = new Cancellation();
   cancellation.cancel(null);
   assertEquals(cancellation.isCancelled, true);

@@ -47,7 +47,7 @@ for (const { text, section, place } of blocksIn("ts")) {
   });
 }
 
-Deno.test("a client in Python says what the clients beside it say, which are run", () => {
+Deno.test("a client in Python says what the clients next to it say, which are run", () => {
   const snippets = blocksIn("python");
   assert(snippets.length > 0);
   for (const { text, section, place } of snippets) {

@@ -21,7 +21,9 @@ interface Reader {
 function newReader(section: string): Reader {
   let config = configIn(section);
 
-  /** Runs the program in the process: on a free port, with the configuration that the reader has. */
+  /**
+   * Runs the program in the process: on a free port, with the configuration that the reader has.
+   */
   async function program(args: readonly string[], { environment, place }: ShellCommand) {
     const [first = ""] = args;
     const name = first.startsWith("-") ? "" : first;

@@ -13,14 +13,20 @@ function withoutQuotes(text: string): string {
   return text.replaceAll("`", "");
 }
 
-/** Returns the defaults of a key, which may be written without its beginning: `providers.*.timeout`, `timeout`. */
+/**
+ * Returns the defaults of a key, which may be written without its beginning: `providers.*.timeout`,
+ * `timeout`.
+ */
 export function defaultsOf(key: string): readonly string[] {
   const ending = key.replace(/^providers\.(?:\*|NAME)\./, "providers.<id>.");
   return [...DEFAULTS].filter(([name]) => name === ending || name.endsWith(`.${ending}`))
     .map(([, value]) => value);
 }
 
-/** A figure or a number beside its key: `` `server.idle_timeout` (120 s) ``, `` `keep_alive`, 4 s ``. */
+/**
+ * A figure or a number next to its key: `` `server.idle_timeout` (120 s) ``, `` `keep_alive`, 4 s
+ * ``.
+ */
 const BESIDE_KEY = /`([a-z][\w.*]*)`(?: \(|, (?=\d+ (?:s|ms)\b))(\d[\d,]*(?: [A-Za-z]+)?)/g;
 
 /** Returns a line for each value behind the name of a key that is not the default of that key. */

@@ -31,8 +31,8 @@ export function isBroken(section: string): boolean {
 }
 
 /**
- * The gateway that a section of the documentation is about, on a socket. Its providers are played by the
- * simulator; a real model is played by one that repeats its input, calls tools or embeds.
+ * The gateway that a section of the documentation is about, on a socket. Its providers are played
+ * by the simulator; a real model is played by one that repeats its input, calls tools or embeds.
  */
 export function gatewayOf(section: string): SocketGateway {
   const world = newRealWorld();

@@ -1,4 +1,6 @@
-/** A number of the documentation with what it counts, in base units: milliseconds, bytes, shares. */
+/**
+ * A number of the documentation with what it counts, in base units: milliseconds, bytes, shares.
+ */
 export interface Figure {
   /** As the page has it: `30 minutes`, `9,000 requests a second`. */
   readonly text: string;
@@ -82,8 +84,8 @@ const UNIT = [...Object.keys(TIMES), ...Object.keys(SIZES)].map((unit) =>
 ).concat(SHARES, FACTORS).join("|");
 
 /**
- * A number with a unit, or two of them, also behind a capital letter: `1-2 ms`, `Latency 5 ms`. `a second` alone is
- * none, `half a second` is.
+ * A number with a unit, or two of them, also behind a capital letter: `1-2 ms`, `Latency 5 ms`. `a
+ * second` alone is none, `half a second` is.
  */
 const WITH_UNIT = new RegExp(
   `(?<![\\w.,:/#+-])(${NUMBER})(?:(?: (?:to|and|or) |[-–])(${NUMBER}))? ?-?(${UNIT})(?![\\w-])`,
@@ -94,7 +96,9 @@ const MONEY = new RegExp(
   `[$€] ?(${DIGITS})(?![\\w-])|(?<![\\w.,])(${DIGITS}) ?(?:USD|EUR|[$€]|dollars?|euros?|cents?)(?![\\w-])`,
   "g",
 );
-/** A number of things in digits, from 10 on; smaller ones are in every program. Statuses are none. */
+/**
+ * A number of things in digits, from 10 on; smaller ones are in every program. Statuses are none.
+ */
 const COUNT = new RegExp(`${START}(?![2-5]\\d\\d )(\\d{2,}) (?:[a-z]+ )?[a-z]{2,}s(?![\\w-])`, "g");
 /** A number of things in a time: `9,000 requests a second`, `20 requests/s`. */
 const RATE = new RegExp(
@@ -256,7 +260,9 @@ function valueOfProduct(product: string): number {
   }).reduce((product, factor) => product * factor, 1);
 }
 
-/** True if a program has each value of a figure. Times and sizes below a thousand need their unit. */
+/**
+ * True if a program has each value of a figure. Times and sizes below a thousand need their unit.
+ */
 export function hasFigure(numbers: ProgramNumbers, { text, values, kind }: Figure): boolean {
   return values.every((value) => {
     if (/ bytes?$/.test(text)) return near(value);

@@ -91,7 +91,10 @@ export function variable(name: string): string {
 
 const GENERAL = "docs/guide/getting-started.md#The configuration file";
 
-/** The configuration that the reader of a section has: that of the section, completed by the general one. */
+/**
+ * The configuration that the reader of a section has: that of the section, completed by the general
+ * one.
+ */
 export function configIn(section: string): string {
   const configs = blocksIn("yaml").filter((block) => !isManifest(block));
   const whole = configs.find((block) => block.section === GENERAL)?.text ?? "";

@@ -34,7 +34,7 @@ async function isFile(path: string): Promise<boolean> {
   return await Deno.stat(new URL(path, ROOT)).then(({ isFile }) => isFile, () => false);
 }
 
-/** Returns the text of a script and of the files beside it, which have some of its names. */
+/** Returns the text of a script and of the files next to it, which have some of its names. */
 async function textOf(script: string): Promise<string> {
   const folder = new URL("./", new URL(script, ROOT));
   const files = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".ts"));

@@ -22,7 +22,10 @@ const CONFIG = `
 security: {enabled: true, api_key: {keys: [{name: ada, value: ${SECRETS.clientKey}}]}}
 ${EVERY_TYPE.replaceAll(/api_key: k\d?/g, `api_key: ${SECRETS.providerKey}`)}`;
 
-/** Bodies for every endpoint at once: what an endpoint does not know is refused, which is looked at too. */
+/**
+ * Bodies for every endpoint at once: what an endpoint does not know is refused, which is looked at
+ * too.
+ */
 function bodies(model: string): readonly Record<string, unknown>[] {
   const { prompt } = SECRETS;
   const messages = [{ role: "user", content: prompt }];

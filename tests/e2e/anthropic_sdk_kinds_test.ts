@@ -139,7 +139,7 @@ for (const kind of KINDS) {
     }
   });
 
-  Deno.test(`the Anthropic SDK over ${kind}: errors have their class, type and request ID; a refusal and a cut stream are seen`, async () => {
+  Deno.test(`the Anthropic SDK over ${kind}: errors have their class, type and request ID; a refusal and a cut stream are reported`, async () => {
     await using sdk = startAnthropicSdk(kind);
     const [create = sdk.client.messages.create, stream = create] = senders(sdk.client);
     const messages = [user("good day")];

@@ -24,7 +24,7 @@ Deno.test("the error text of a stream that the upstream breaks off may contain a
   assert(!sent.includes("worker 7"), sent);
   assert(!JSON.stringify(lines).includes("worker 7"));
   assertEquals(lines.map(({ level, reason }) => [level, reason]), [
-    ["warn", "The provider answered with an error."],
+    ["warn", "The provider responded with an error."],
   ]);
 });
 

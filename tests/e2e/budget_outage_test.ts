@@ -40,7 +40,7 @@ function completing() {
 
 const at = (spent: number) => `month tokens ${spent}/50`;
 
-Deno.test("a store that goes away and comes back keeps the spent sums, and counts what was used meanwhile", async () => {
+Deno.test("a store that is unavailable for a while keeps the spent sums, and counts what was used meanwhile", async () => {
   const store = scriptedStore();
   // One world, so that no two calls and batches have one ID.
   const world = { ...completing(), ...store.world, send: completing().send };
@@ -60,7 +60,7 @@ Deno.test("a store that goes away and comes back keeps the spent sums, and count
   assertEquals(spent.ok && [...spent.value.get("key ada")?.values() ?? []], [56]);
 });
 
-Deno.test("with state.on_outage refuse a call with a budget is 503 while the store is away", async () => {
+Deno.test("with state.on_outage refuse a call with a budget is 503 while the store is unavailable", async () => {
   const store = scriptedStore("refuse");
   const ask = gatewayOver(store.quotas);
   assertEquals(await ask(), [200, at(0)]);

@@ -11,7 +11,10 @@ const ANSWERS: Readonly<Record<string, string>> = {
   cut: "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n01234",
 };
 
-/** Starts an upstream and a gateway before it, and runs `use` with the address of the content of a file. */
+/**
+ * Starts an upstream and a gateway before it, and runs `use` with the address of the content of a
+ * file.
+ */
 async function withGateway(use: (contentOf: (id: string) => string) => Promise<void>) {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answering = (async () => {

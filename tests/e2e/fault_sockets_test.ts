@@ -21,7 +21,10 @@ interface SocketBreak {
   play(exchange: UpstreamExchange, answer: HealthyAnswer): Promise<unknown>;
 }
 
-/** Bytes may break before their head is sent; then the HTTP client of the test sends the request again. */
+/**
+ * Bytes may break before their head is sent; then the HTTP client of the test sends the request
+ * again.
+ */
 const isText = ({ delivery }: Column) => delivery !== "bytes";
 
 /** What a healthy upstream would answer. */

@@ -56,7 +56,10 @@ function growing(attempts = 1) {
       await until(() => Promise.resolve(writers.length > before));
       return { number: before, text: response.then((one) => one.text()), response };
     },
-    /** Writes a piece of a response, and waits until the gateway has read it or has given the response up. */
+    /**
+     * Writes a piece of a response, and waits until the gateway has read it or has given the
+     * response up.
+     */
     async write(number: number, text: string) {
       if (cancelled.has(number)) return;
       writers[number]?.enqueue(utf8Bytes(text));

@@ -13,7 +13,7 @@ export const COMPLETION = {
   choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
 };
 
-/** One failure would open a breaker; one more try, or another target, would be seen. */
+/** One failure would open a breaker; one more try, or another target, would show. */
 export function leavingConfig(up: string, spare: string): string {
   return `
 providers:

@@ -43,7 +43,9 @@ async function respondTo({ request: { path, body }, json, sse }: UpstreamExchang
   else await json(200, COMPLETION);
 }
 
-/** One provider of each type that is translated for, and compat. Route `NAME` uses provider `NAME`. */
+/**
+ * One provider of each type that is translated for, and compat. Route `NAME` uses provider `NAME`.
+ */
 function configFor(url: string): string {
   const capabilities = "capabilities: {structured_outputs: true}";
   return `

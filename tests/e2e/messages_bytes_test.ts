@@ -8,7 +8,10 @@ import { plainConfig } from "./chat_call.ts";
 
 const encoder = new TextEncoder();
 
-/** The bytes that a Messages client receives of a stream in reads of this size, and how the call ended. */
+/**
+ * The bytes that a Messages client receives of a stream in reads of this size, and how the call
+ * ended.
+ */
 async function received(stream: Uint8Array, readSize: number) {
   const headers = { "content-type": "text/event-stream" };
   const gateway = testGateway(
@@ -27,7 +30,9 @@ async function received(stream: Uint8Array, readSize: number) {
   return { bytes, end: endOf(await gateway.reported(1)) };
 }
 
-/** The complete streams of the golden cases: text, tools, refusal, compaction, fallback and others. */
+/**
+ * The complete streams of the golden cases: text, tools, refusal, compaction, fallback and others.
+ */
 const STREAMS = goldenCases(
   new URL("../golden/messages_over_messages", import.meta.url).pathname,
 ).filter(({ upstreamAnswer, clientAnswer }) =>

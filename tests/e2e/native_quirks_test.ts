@@ -40,7 +40,9 @@ circuit_breaker: {enabled: false}
   return { ...stateCalls(app), sent };
 }
 
-/** What a client sees of each: the whole stream, a stream that fails, or an error instead of one. */
+/**
+ * What a client sees of each: the whole stream, a stream that fails, or an error instead of one.
+ */
 const WHOLE: readonly NativeQuirk[] = ["gaps", "comments", "failed", "cancelled", "later-id"];
 const REFUSED: readonly NativeQuirk[] = ["sequence-negative", "too-many-comments", "status-202"];
 

@@ -2,7 +2,7 @@ import { listen } from "../../src/cli/listen.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 
-/** A wait that a gateway has asked for. */
+/** A wait that a gateway has requested. */
 export interface Wait {
   readonly ms: number;
   readonly run: () => void;

@@ -63,7 +63,9 @@ function eventsOf(output: readonly JsonObject[]): readonly JsonObject[] {
   ];
 }
 
-/** An upstream that calls its tool once and then quotes the results; it refuses what has no shape. */
+/**
+ * An upstream that calls its tool once and then quotes the results; it refuses what has no shape.
+ */
 async function answer({ request, json, sse }: UpstreamExchange): Promise<void> {
   const body = parseJson(request.body);
   assert(isObject(body) && Array.isArray(body.input));

@@ -12,7 +12,10 @@ const TOOLS: OpenAI.Responses.FunctionTool[] = [
   { type: "function", name: "weather", description: null, parameters: PARAMETERS, strict: false },
 ];
 
-/** The upstreams of this file: the provider types, and a provider with the Responses API and all state. */
+/**
+ * The upstreams of this file: the provider types, and a provider with the Responses API and all
+ * state.
+ */
 const UPSTREAMS = [...WIRES, "native"] as const;
 
 function start(upstream: typeof UPSTREAMS[number]): Sdk {

@@ -4,7 +4,7 @@ import { EVERY_TYPE, simulated } from "../support/simulated.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** A request of a client that leaves while the store is asked. */
+/** A request of a client that leaves while the store is queried. */
 interface Leaving {
   readonly name: string;
   readonly method: string;
@@ -88,7 +88,7 @@ for (const { name, method, path, body, asked } of LEAVING) {
   });
 }
 
-Deno.test("what a client has left is stored all the same, later if the store leaves too", async () => {
+Deno.test("what a client has left is stored nevertheless, later if the store leaves too", async () => {
   for (const leaves of [false, true]) {
     const upstream = simulated();
     const world = scriptedWorld({ fetch: upstream.fetch });

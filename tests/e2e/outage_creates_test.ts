@@ -18,7 +18,7 @@ const ABLE = {
 for (const stream of [false, true]) {
   const how = stream ? "stream" : "whole response";
 
-  Deno.test(`a ${how} to be stored is refused before the provider is asked while the store is away`, async () => {
+  Deno.test(`a ${how} to be stored is refused before the provider is called while the store is unavailable`, async () => {
     const { calls, outage } = await withOutage((options) =>
       stateful(undefined, undefined, options)
     );
@@ -43,7 +43,7 @@ for (const stream of [false, true]) {
     await outage.store.close();
   });
 
-  Deno.test(`a native ${how} to be stored is refused before the provider is asked while the store is away`, async () => {
+  Deno.test(`a native ${how} to be stored is refused before the provider is called while the store is unavailable`, async () => {
     const { calls, outage } = await withOutage((options) =>
       nativeGateway(nativeConfig({ up: ABLE }), () => ({ body: responseOf("resp_1") }), options)
     );
@@ -57,7 +57,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a conversation at a provider is not created while the store is away", async () => {
+Deno.test("a conversation at a provider is not created while the store is unavailable", async () => {
   const { calls, outage } = await withOutage((options) =>
     nativeGateway(
       nativeConfig({ up: ABLE }),
@@ -71,7 +71,7 @@ Deno.test("a conversation at a provider is not created while the store is away",
   await outage.store.close();
 });
 
-Deno.test("a completion is refused while the store is away only if its provider stores it", async () => {
+Deno.test("a completion is refused while the store is unavailable only if its provider stores it", async () => {
   const asked = { model: "m", ...MESSAGES };
   for (
     const [can, store, status] of [
@@ -94,7 +94,7 @@ Deno.test("a completion is refused while the store is away only if its provider 
   }
 });
 
-Deno.test("plain chat, embeddings, models and unstored responses touch no store, and are served while it is away", async () => {
+Deno.test("plain chat, embeddings, models and unstored responses touch no store, and are served while it is unavailable", async () => {
   const { calls, outage } = await withOutage((options) =>
     nativeGateway(nativeConfig({ up: ABLE }), ({ path }) => {
       if (path.startsWith("/responses")) return { body: responseOf("resp_1") };

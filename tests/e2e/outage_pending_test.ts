@@ -49,7 +49,7 @@ for (const stream of [false, true]) {
       assertEquals(outage.store.availability.pendingWrites(), 1);
       assertEquals(outage.failures, ["response_store"]);
       assertEquals(outage.log.slice(1), [
-        "error response_store waits for the state store, which is away; its call is served",
+        "error response_store waits for the state store, which is unavailable; its call is served",
       ]);
       const { id } = resource;
       // This process finds it meanwhile.
@@ -260,7 +260,7 @@ Deno.test("what cannot be written at shutdown is logged with its count", async (
   assertEquals([outage.losses, outage.raw.isClosed], [[["shutdown", 1]], true]);
   assertEquals(
     outage.log.at(-1),
-    "error 1 waiting writes are lost: the state store is away at shutdown",
+    "error 1 waiting writes are lost: the state store is unavailable at shutdown",
   );
   assertEquals(calls.world.waiting, 0);
 });

@@ -9,14 +9,14 @@ const ABLE = {
   can: ["conversations", "chat_completions_lifecycle", "responses_lifecycle"],
 };
 
-/** What a client sees of a store that is away. */
+/** What a client sees of a store that is unavailable. */
 const AWAY = [503, "state_unavailable", "server_error", "1"];
 
 function outcomeOf({ status, error, headers }: Reply): readonly unknown[] {
   return [status, error.code, error.type, headers.get("retry-after")];
 }
 
-Deno.test("requests for what the gateway stores get 503 and Retry-After while the store is away, never 404", async () => {
+Deno.test("requests for what the gateway stores get 503 and Retry-After while the store is unavailable, never 404", async () => {
   const { calls, outage } = await withOutage((options) => stateful(undefined, undefined, options));
   const { id } = await calls.created({ input: "x" });
   const conversation = textAt((await calls.post("/conversations", {})).json, "id");
@@ -62,7 +62,7 @@ Deno.test("requests for what the gateway stores get 503 and Retry-After while th
 });
 
 for (const [how, headers] of [["not named", {}], ["named", naming("up")]] as const) {
-  Deno.test(`requests for native objects get 503 while the store is away, provider ${how}`, async () => {
+  Deno.test(`requests for native objects get 503 while the store is unavailable, provider ${how}`, async () => {
     const { calls, outage } = await withOutage((options) =>
       nativeGateway(nativeConfig({ up: ABLE }), () => ({ body: responseOf("resp_1") }), options)
     );
@@ -101,7 +101,7 @@ for (const [how, headers] of [["not named", {}], ["named", naming("up")]] as con
   });
 }
 
-Deno.test("a list of completions with isolated clients gets 503 while the store is away", async () => {
+Deno.test("a list of completions with isolated clients gets 503 while the store is unavailable", async () => {
   const config = nativeConfig({ up: ABLE }) + twoKeys();
   const list = { object: "list", data: [{ id: "c_1" }], has_more: false };
   const { calls, outage } = await withOutage((options) =>

@@ -7,7 +7,7 @@ import { scriptedWorld } from "../support/world.ts";
 
 const MODEL = "compat/sim-echo";
 
-Deno.test("a turn that is to be stored gets an error event while the store is away, and the socket goes on", async () => {
+Deno.test("a turn that is to be stored gets an error event while the store is unavailable, and the socket goes on", async () => {
   const upstream = simulated();
   const world = scriptedWorld({ fetch: upstream.fetch });
   const { store, leave, comeBack } = newOutageStore(world);

@@ -1,4 +1,6 @@
-/** With how many bytes there is something for the client, and with how many the answer is complete. */
+/**
+ * With how many bytes there is something for the client, and with how many the answer is complete.
+ */
 type Marks = readonly [usableFrom: number, completeFrom: number];
 
 /** A stream as a provider sent it, and where in it things happen. */
@@ -102,7 +104,9 @@ const LOCAL_RECORDS: readonly string[] = [
   `{${LOCAL_AT},"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":9,"prompt_eval_count":9,"eval_count":30}`,
 ];
 
-/** One recorded stream for each provider type; all of them have reasoning or a tool call, and usage. */
+/**
+ * One recorded stream for each provider type; all of them have reasoning or a tool call, and usage.
+ */
 export const RECORDINGS: readonly Recording[] = [
   {
     wire: "compat",

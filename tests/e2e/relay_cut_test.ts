@@ -25,7 +25,9 @@ interface Cut {
   readonly endings: readonly Ending[];
   /** Bytes with which the response can be complete although it breaks off. */
   readonly completeFrom: number;
-  /** True if a response that has ended is complete; absent for bytes, whose connection must fail. */
+  /**
+   * True if a response that has ended is complete; absent for bytes, whose connection must fail.
+   */
   readonly isTerminal?: (text: string) => boolean;
 }
 

@@ -26,7 +26,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
 for (const isRequired of [false, true]) {
   const away = isRequired ? 503 : 200;
   valkeyTest(
-    `with state.required: ${isRequired}, /ready of an idle gateway is ${away} while its server is away`,
+    `with state.required: ${isRequired}, /ready of an idle gateway is ${away} while its server is unavailable`,
     async () => {
       const server = await startValkeyServer();
       await using replicas = newReplicas(stateSection(server.port, isRequired));

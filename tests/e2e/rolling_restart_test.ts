@@ -89,8 +89,9 @@ valkeyTest(
       try {
         for (let count = 0; count < 3; count++) {
           await go();
-          // The balancer takes a replica out before it is drained, as readiness does. A connection that
-          // is made while the listener closes is never served, so it waits for those on their way.
+          // The balancer takes a replica out before it is drained, as readiness does. A connection
+          // that is made while the listener closes is never served, so it waits for those on their
+          // way.
           const [oldest] = running.splice(0, 1);
           assert(oldest !== undefined);
           await until(() => client.isIdle(oldest));

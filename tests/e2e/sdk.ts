@@ -1,6 +1,7 @@
 import OpenAI from "openai";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { type ServedGateway, serveGateway } from "../support/gateway.ts";
 
 /** The provider types, and where the simulator speaks each of them. */
@@ -16,8 +17,8 @@ export interface Sdk extends AsyncDisposable {
 }
 
 /**
- * Starts all three, with one more line for the provider, and `top` before the file; the client repeats
- * nothing by itself.
+ * Starts all three, with one more line for the provider, and `top` before the file; the client
+ * repeats nothing by itself.
  */
 export function startSdk(wire: typeof WIRES[number], setting = "", top = ""): Sdk {
   return startWith((address) => `
@@ -46,8 +47,8 @@ const NATIVE = [
 ];
 
 /**
- * Starts all three; the simulator keeps all state itself, once for each of these accounts. The first
- * gets what names none. Chats are sent to the API `chatOver`. The file begins with `top`.
+ * Starts all three; the simulator keeps all state itself, once for each of these accounts. The
+ * first gets what names none. Chats are sent to the API `chatOver`. The file begins with `top`.
  */
 export function startNativeSdk(
   accounts: readonly string[] = ["sim"],
@@ -113,4 +114,35 @@ export const BROKEN = [
 /** What a call of the SDK throws; "no error" when it does not. */
 export async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(() => "no error", (error: unknown) => error);
+}
+
+/** Errors that the SDK throws by the model, each with its status; null for that of a stream that has begun. */
+const TYPED = [
+  ["sim-error-400", OpenAI.BadRequestError, 400],
+  ["sim-error-401", OpenAI.AuthenticationError, 401],
+  ["sim-error-403", OpenAI.PermissionDeniedError, 403],
+  ["sim-unheard-of", OpenAI.NotFoundError, 404],
+  ["sim-error-422", OpenAI.UnprocessableEntityError, 422],
+  ["sim-error-429", OpenAI.RateLimitError, 429],
+  ["sim-error-500", OpenAI.InternalServerError, 500],
+  ["sim-error-503", OpenAI.InternalServerError, 503],
+  ["sim-broken-first", OpenAI.InternalServerError, null],
+  ["sim-broken-empty", OpenAI.InternalServerError, 502],
+  ["sim-broken-redirect", OpenAI.InternalServerError, 502],
+  ["sim-broken-204", OpenAI.InternalServerError, 502],
+] as const;
+
+/** Fails unless the call fails for each model with its typed error, with and without a stream. */
+export async function assertTyped(
+  failure: (model: string, stream: boolean) => Promise<unknown>,
+): Promise<void> {
+  for (const [model, type, status] of TYPED) {
+    for (const stream of [false, true]) {
+      const error = await failure(model, stream);
+      assert(error instanceof type, `${model}: ${String(error)}`);
+      if (status !== null) assertEquals(error.status, status, model);
+      assert(error.message.length > 10, error.message);
+      assertEquals(typeof error.type, "string", `${model}: ${JSON.stringify(error.error)}`);
+    }
+  }
 }

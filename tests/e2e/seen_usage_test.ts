@@ -147,7 +147,7 @@ function stage(
   return { gateway, upstream, world, client, response };
 }
 
-/** Fails unless access line, metrics and cost say what was seen. */
+/** Fails unless access line, metrics and cost have the reported counts. */
 async function assertCounted({ gateway }: Stage, usage: Usage | null): Promise<void> {
   const report = await gateway.reported(1);
   assertEquals(report.usage, usage);

@@ -24,7 +24,10 @@ export interface SdkSocket extends AsyncDisposable {
 
 const LIMITS = { maxLanes: 32, maxBufferedEvents: 10_000, maxBufferedBytes: 16 * 1024 * 1024 };
 
-/** Starts the simulator and the gateway, each on its own port; the file of the gateway begins with `top`. */
+/**
+ * Starts the simulator and the gateway, each on its own port; the file of the gateway begins with
+ * `top`.
+ */
 export function startSocketSdk(top = ""): SocketSdk {
   const world = newRealWorld();
   const server = Deno.serve(

@@ -66,7 +66,7 @@ async function withFaulty(run: (faulty: Faulty) => Promise<void>, more = ""): Pr
 const CHAT = { model: "m", messages: [{ role: "user", content: "x" }] };
 const CREATE = { model: "m", input: "one" };
 
-/** Waits until the gateway knows whether its store is away. */
+/** Waits until the gateway knows whether its store is unavailable. */
 async function untilUp(replica: Replica, isUp: boolean): Promise<void> {
   await until(async () => await replica.metric("gateway_state_up") === (isUp ? 1 : 0));
 }

@@ -9,7 +9,9 @@ import { callChat, chatBody, plainConfig } from "./chat_call.ts";
 import { RECORDINGS } from "./recordings.ts";
 import { chunk, finish, HELLO, ROLE, sse, streamed, WITH_USAGE } from "./streamed.ts";
 
-/** Spelled as no JSON writer of ours would: white space, escapes, exact numbers, unknown members. */
+/**
+ * Spelled as no JSON writer of ours would: white space, escapes, exact numbers, unknown members.
+ */
 const ODD = [
   ": keepalive 世界\n\n",
   'data:{"id" : "a\\u002fb","object":"chat.completion.chunk", "created":1700000007,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n',

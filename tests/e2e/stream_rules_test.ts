@@ -121,7 +121,10 @@ Deno.test("bytes that are no UTF-8 are malformed before delivery and after", asy
 });
 
 const SECRET = "internal detail";
-/** Records with an error, and the status of an answer that begins with it: 502 unless its type has one. */
+/**
+ * Records with an error, and the status of an answer that begins with it: 502 unless its type has
+ * one.
+ */
 const ERRORS: readonly (readonly [record: string, status: number])[] = [
   [sse({ error: { message: SECRET, type: "server_error", code: "oops" } }), 500],
   [sse({ error: SECRET }), 502],

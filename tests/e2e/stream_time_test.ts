@@ -28,6 +28,13 @@ function begun(settings: string, stream = true): Stage {
   return { gateway, upstream, world, isAnswered: () => isAnswered, response };
 }
 
+/** The upstream sends the first content, which is delivered. */
+async function deliver({ upstream, response }: Stage): Promise<void> {
+  upstream.answer();
+  upstream.send(sse(ROLE, HELLO));
+  await response;
+}
+
 /** The call ended as a timeout before anything was delivered, and the upstream request was cancelled. */
 async function assertTimedOut({ gateway, upstream, world, response }: Stage): Promise<void> {
   const { status, text } = await read(response);
@@ -102,9 +109,7 @@ Deno.test("silence before delivery longer than stream_idle_timeout is a timeout"
 Deno.test("silence after delivery longer than stream_idle_timeout breaks the stream", async () => {
   const stage = begun(", stream_idle_timeout: 5s");
   const { upstream, world } = stage;
-  upstream.answer();
-  upstream.send(sse(ROLE, HELLO));
-  await stage.response;
+  await deliver(stage);
   await world.advance(4_900);
   assertEquals(upstream.isBrokenOff, false);
   await world.advance(200);
@@ -114,9 +119,7 @@ Deno.test("silence after delivery longer than stream_idle_timeout breaks the str
 Deno.test("a stream whose pauses are shorter than stream_idle_timeout is never cut", async () => {
   const stage = begun(", stream_idle_timeout: 5s, timeout: 10s");
   const { upstream, world } = stage;
-  upstream.answer();
-  upstream.send(sse(ROLE, HELLO));
-  await stage.response;
+  await deliver(stage);
   for (let round = 0; round < 10; round++) {
     await world.advance(4_900);
     upstream.send(": keepalive\n\n");
@@ -162,9 +165,7 @@ Deno.test("timeout_mode ttft does not limit a stream after its first byte", asyn
 Deno.test("the default stream_idle_timeout is 300 s", async () => {
   const stage = begun("");
   const { upstream, world } = stage;
-  upstream.answer();
-  upstream.send(sse(ROLE, HELLO));
-  await stage.response;
+  await deliver(stage);
   await world.advance(299_900);
   assertEquals(upstream.isBrokenOff, false);
   await world.advance(200);
@@ -206,9 +207,7 @@ Deno.test("timeout_mode total breaks a stream that outlasts the timeout", async 
   const stage = begun(", timeout: 10s, timeout_mode: total");
   const { upstream, world } = stage;
   await world.advance(6_000);
-  upstream.answer();
-  upstream.send(sse(ROLE, HELLO));
-  await stage.response;
+  await deliver(stage);
   await world.advance(3_900);
   assertEquals(upstream.isBrokenOff, false);
   await world.advance(200);
@@ -235,9 +234,7 @@ Deno.test("timeout_mode total covers a JSON answer to its end, ttft to its first
 Deno.test("the time that a client takes to read does not count as silence of the upstream", async () => {
   const stage = begun(", stream_idle_timeout: 5s");
   const { upstream, world } = stage;
-  upstream.answer();
-  upstream.send(sse(ROLE, HELLO));
-  await stage.response;
+  await deliver(stage);
   for (let count = 0; count < 20; count++) {
     upstream.send(sse(HELLO));
     await world.advance(10);

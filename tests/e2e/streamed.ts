@@ -15,7 +15,7 @@ export interface Streaming {
   readonly wire?: "compat" | "messages" | "local";
 }
 
-/** What a client got, and what was reported. */
+/** What a client received, and what was reported. */
 export interface Streamed {
   readonly status: number;
   readonly text: string;

@@ -105,7 +105,7 @@ Deno.test("a usage without its total gets the sum", async () => {
   assertEquals(chunks.at(-1)?.usage, USAGE);
 });
 
-Deno.test("members of a usage beside the counts are forwarded unchanged", async () => {
+Deno.test("members of a usage next to the counts are forwarded unchanged", async () => {
   const usage = '{"prompt_tokens": 9, "completion_tokens":4,"total_tokens":13,"cost":1.50e-3}';
   const head = JSON.stringify({ ...IDENTITY, choices: [] }).slice(0, -1);
   const text = sse(HELLO, finish(), `${head},"usage":${usage}}`, "[DONE]");

@@ -46,7 +46,9 @@ function responseOf(body: string): Response {
   return new Response(streamOf([new TextEncoder().encode(body)]));
 }
 
-/** A gateway whose upstreams give these bodies, one after the other, and then the last one again. */
+/**
+ * A gateway whose upstreams give these bodies, one after the other, and then the last one again.
+ */
 function gatewayOf(config: string, ...bodies: readonly string[]) {
   const hosts: string[] = [];
   const fetch: Fetch = (url) => {
@@ -236,7 +238,9 @@ Deno.test("text that waits for a required call is limited, and then the attempt 
   assertEquals((await errorOf(response)).code, "promise_broken");
 });
 
-/** A schema whose pattern takes more than half of the time that the patterns of a request may take. */
+/**
+ * A schema whose pattern takes more than half of the time that the patterns of a request may take.
+ */
 const NAMED = {
   type: "object",
   properties: { n: { type: "string", pattern: "^[\\p{L} ]{1,80}$" } },
@@ -361,7 +365,7 @@ Deno.test("a sentence before a call keeps the promise of JSON over messages, and
   }
 });
 
-Deno.test("JSON beside tools is checked on a local runtime too, streamed or whole", async () => {
+Deno.test("JSON with tools is checked on a local runtime too, streamed or whole", async () => {
   const sentence = { content: "Let me look." };
   const cases = [
     [[record(sentence), GOOD], 200],

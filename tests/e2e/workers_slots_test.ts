@@ -13,7 +13,9 @@ const COMPLETION = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "held" }, finish_reason: "stop" }],
 });
 
-/** An upstream that holds every request until it is released, and counts those that it has at once. */
+/**
+ * An upstream that holds every request until it is released, and counts those that it has at once.
+ */
 function holdingUpstream() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const released = Promise.withResolvers<void>();
@@ -49,7 +51,10 @@ function holdingUpstream() {
   };
 }
 
-/** Sends chat requests on new connections, which the system distributes to the workers; 0 is a broken one. */
+/**
+ * Sends chat requests on new connections, which the system distributes to the workers; 0 is a
+ * broken one.
+ */
 function sendMany({ send }: RunningWorkers): readonly Promise<number>[] {
   const body = JSON.stringify({ model: "any", messages: [{ role: "user", content: "hello" }] });
   return Array.from(

@@ -14,7 +14,9 @@ security:
       - {name: b, value: key-of-client-b}
 `;
 
-/** Each worker begins with its share of the burst, and gets the next request after half a minute. */
+/**
+ * Each worker begins with its share of the burst, and gets the next request after half a minute.
+ */
 const RATES = "rate_limiting: {enabled: true, requests_per_minute: 2, burst_size: 6}\n";
 
 function post(client: "a" | "b", body: unknown): RequestInit {

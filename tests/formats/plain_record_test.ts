@@ -23,7 +23,7 @@ const PLAIN = [
   ': why\r\ndata: {"a":1}\r\n\r\n',
 ];
 
-Deno.test("a record with one data line, also beside comments, is returned with its received bytes", () => {
+Deno.test("a record with one data line, also besides comments, is returned with its received bytes", () => {
   for (const text of PLAIN) {
     const record = recordOf(text);
     assertEquals(plainRecord(record), record);

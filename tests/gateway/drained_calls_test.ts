@@ -4,7 +4,7 @@ import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { reloadable } from "./reloadable.ts";
 
-/** One failure would open a breaker, and another target would be seen. */
+/** One failure would open a breaker, and another target would show. */
 const CONFIG = `
 providers:
   up: {type: compat, base_url: "http://up"}

@@ -74,7 +74,7 @@ retry: {enabled: false}
 }
 
 for (const [type, settings] of Object.entries(UNUSED)) {
-  Deno.test(`a key that type ${type} does not use is neither sent nor seen by clients`, async () => {
+  Deno.test(`a key that type ${type} does not use reaches neither providers nor clients`, async () => {
     const plain = await sent(type, []);
     assertEquals(plain.requests.length, type === "messages" ? 2 : 3);
     for (const setting of settings) assertEquals(await sent(type, [setting]), plain, setting);

@@ -21,7 +21,8 @@ type Bytes = Uint8Array | readonly number[];
 
 /**
  * The half of a TLS 1.2 handshake (RFC 5246) up to the proof that the client has its key; the
- * runtime's own servers cannot ask for a certificate. In this version the certificate goes in plain.
+ * runtime's own servers cannot ask for a certificate. In this version the certificate goes in
+ * plain.
  */
 export async function askForCertificate(connection: Deno.Conn): Promise<Shown> {
   const messages = messagesOf(connection);

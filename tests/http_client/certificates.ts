@@ -3,12 +3,15 @@ import type { TlsSettings } from "../../src/core/transport.ts";
 /** The name that the servers' certificates have. */
 export const NAME = "provider.test";
 
-/** The text of a file beside the certificates for tests. */
+/** The text of a file next to the certificates for tests. */
 export function pem(name: string): string {
   return Deno.readTextFileSync(new URL(`certificates/${name}`, import.meta.url));
 }
 
-/** TLS settings that trust the certificates for tests and expect their name, with the differences given. */
+/**
+ * TLS settings that trust the certificates for tests and expect their name, with the differences
+ * given.
+ */
 export function tlsSettings(changes: Partial<TlsSettings> = {}): TlsSettings {
   return { id: "usual", caCerts: [pem("ca.pem")], identity: null, serverName: NAME, ...changes };
 }

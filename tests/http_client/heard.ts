@@ -12,7 +12,9 @@ export interface Heard {
   readonly fate: string;
 }
 
-/** What a client makes of an answer that arrives in these pieces, of one byte for each character. */
+/**
+ * What a client makes of an answer that arrives in these pieces, of one byte for each character.
+ */
 export async function heard(pieces: readonly string[]): Promise<Heard> {
   const { line, fate } = scriptedLine(pieces);
   try {

@@ -8,7 +8,9 @@ export type Verdict =
     readonly kind: "read";
     readonly status: number;
     readonly body: string;
-    /** The connection can be used again: it need not end for the body to end, and nothing follows. */
+    /**
+     * The connection can be used again: it need not end for the body to end, and nothing follows.
+     */
     readonly isReusable: boolean;
   };
 

@@ -10,8 +10,9 @@ const ANSWERS = [STATUS_LINES, FIELDS, INTERIM, LENGTHS, CHUNKS, CODINGS, CONNEC
   .flat().map(({ bytes }) => bytes);
 
 /**
- * Returns what the client gets wrong about an answer: it keeps the connection although llhttp refuses
- * the response, or would not; or both read the answer and find different things. Null if it is right.
+ * Returns what the client gets wrong about an answer: it keeps the connection although llhttp
+ * refuses the response, or would not; or both read the answer and find different things. Null if it
+ * is right.
  */
 async function trouble(bytes: string): Promise<string | null> {
   const verdict = judged(bytes);

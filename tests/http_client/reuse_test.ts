@@ -74,7 +74,7 @@ Deno.test("a response on an idle connection closes the connection", async () => 
     if (number > 1) return;
     await late.promise;
     await line.write(encoder.encode(plain("evil")));
-    // The client has seen it when it hangs up.
+    // The client has received it when it hangs up.
     assertEquals(await line.read(), null);
     seen.resolve();
   });
@@ -94,7 +94,8 @@ Deno.test("a response that arrives in the moment of the next request is not take
       await answering(() => plain(`from ${number}`))(line);
     });
     assertEquals(await ask(served), "from 1");
-    // The bytes are in the kernel when the next request is written: no other task runs between the two.
+    // The bytes are in the kernel when the next request is written: no other task runs between the
+    // two.
     void lines[0]?.write(encoder.encode(plain("evil")));
     assertEquals(await ask(served), "from 2", descriptors);
     assertEquals(await ask(served), "from 2", descriptors);

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { registerInstruments } from "../../src/observe/instruments.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import {
   addMetrics,
   lastingMetrics,
   metricsText,
   type MetricValues,
-} from "../../src/observe/metric_sum.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+} from "../../src/observe/worker_metrics.ts";
 
 /** One count of a metric, in one of the processes. */
 const count = fc.record({

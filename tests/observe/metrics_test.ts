@@ -3,7 +3,7 @@ import { fault, refuse } from "../../src/core/result.ts";
 import { type Metrics, newMetrics } from "../../src/observe/metrics.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { samplesNamed } from "./exposition.ts";
+import { metricSources, samplesNamed } from "./exposition.ts";
 import { reportOf, tryOf, USAGE } from "./reports.ts";
 
 const CONFIG = `
@@ -19,19 +19,13 @@ routing:
 
 function metricsOver(config = CONFIG): Metrics {
   const parsed = configOf(config);
-  return newMetrics({
+  return newMetrics(metricSources({
     config: () => parsed,
-    keyLabels: [],
     breakers: () => [["up", "closed"], ["other", "open"]],
     slots: () => [["up", { running: 2, queued: 5 }]],
     restingKeys: () => [["up", 1]],
     cache: () => ({ entries: 3, bytes: 700 }),
-    stores: () => ({}),
-    bodyBytes: () => 0,
-    responseBytes: () => 0,
-    isStateUp: () => true,
-    pendingWrites: () => 0,
-  });
+  }));
 }
 
 async function named(metrics: Metrics, name: string) {
@@ -76,19 +70,7 @@ Deno.test("models that only clients name share one label", async () => {
 
 Deno.test("a model gets its own label with the configuration that names it", async () => {
   let config = configOf(CONFIG);
-  const metrics = newMetrics({
-    config: () => config,
-    keyLabels: [],
-    breakers: () => [],
-    slots: () => [],
-    restingKeys: () => [],
-    cache: () => ({ entries: 0, bytes: 0 }),
-    stores: () => ({}),
-    bodyBytes: () => 0,
-    responseBytes: () => 0,
-    isStateUp: () => true,
-    pendingWrites: () => 0,
-  });
+  const metrics = newMetrics(metricSources({ config: () => config }));
   metrics.sink(reportOf({ model: "newer" }));
   config = configOf(CONFIG.replace("default_model: usual", "default_model: newer"));
   metrics.sink(reportOf({ model: "newer" }));

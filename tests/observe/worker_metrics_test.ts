@@ -2,11 +2,15 @@ import { Registry } from "prom-client";
 import { registerGauges } from "../../src/observe/gauges.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { metricsText } from "../../src/observe/metric_sum.ts";
-import { newParentMetrics, registerWorkerMetrics } from "../../src/observe/worker_metrics.ts";
+import {
+  metricsText,
+  newParentMetrics,
+  registerWorkerMetrics,
+} from "../../src/observe/worker_metrics.ts";
 import { configOf, withSection } from "../config/parse.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { metricSources } from "./exposition.ts";
 
 function values(text: string): ReadonlyMap<string, number> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -49,19 +53,14 @@ Deno.test("reloads are counted by the parent once, and gauges of two workers are
 Deno.test("of two workers the highest state of breakers, resting keys and stored objects counts, and the lowest of the store's availability", async () => {
   const workers = [7, 5].map((entries) => {
     const registry = new Registry();
-    registerGauges(registry, {
-      config: () => configOf(withSection()),
-      keyLabels: [],
+    const sources = metricSources({
       breakers: () => [["openai", entries === 7 ? "open" : "closed"]],
-      slots: () => [],
       restingKeys: () => [["openai", entries]],
-      cache: () => ({ entries: 0, bytes: 0 }),
       stores: () => ({ responses: { entries, bytes: 100 * entries } }),
       isStateUp: () => entries === 7,
       pendingWrites: () => entries,
-      bodyBytes: () => 0,
-      responseBytes: () => 0,
-    }, new Map());
+    });
+    registerGauges(registry, sources, new Map());
     return registry.getMetricsAsJSON();
   });
   const sum = values(await metricsText(await Promise.all(workers)));

@@ -51,7 +51,7 @@ export interface Machine extends AsyncDisposable {
   readonly home: string;
   /** What the releases are; may be changed between runs. */
   readonly files: Files;
-  /** The paths that were asked for. */
+  /** The paths that were requested. */
   readonly asked: readonly string[];
   /** Runs `install.sh` with these arguments and variables besides the usual ones. */
   install(args?: readonly string[], options?: InstallOptions): Promise<Installed>;

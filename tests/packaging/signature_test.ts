@@ -36,7 +36,7 @@ async function installerWith(at: Machine, key: string): Promise<string> {
   return path;
 }
 
-/** Takes minisign away from the machine. Returns the variables that hide the real one. */
+/** Hides minisign from the machine. Returns the variables that hide the real one. */
 async function withoutMinisign(at: Machine): Promise<Record<string, string>> {
   for (const tool of TOOLS) {
     const { stdout } = await new Deno.Command("sh", { args: ["-c", `command -v ${tool}`] })

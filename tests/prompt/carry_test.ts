@@ -10,6 +10,7 @@ import {
   lossy,
   needing,
   newFieldTable,
+  open,
   refusedUnless,
   type Treatment,
   verified,
@@ -48,6 +49,16 @@ Deno.test("a field without a row, or that is refused, is refused by the path for
     const refused = carrierOf(treatment).use(AT, "u");
     assert(refused !== null);
     assertFailed(refused, "unsupported_feature", "a.user.type");
+  }
+});
+
+Deno.test("a member without a row is refused, except in an object that is open", () => {
+  for (const isOpen of [false, true]) {
+    const rows = { "response_format[text]": isOpen ? open(exact) : exact };
+    const fields = newFieldTable<ChatField>(rows);
+    const carrier = newCarrier({ fields, provider: providerOf(wires.compat, {}) });
+    const unknown = carrier.unknown({ type: "text", x: 1 }, "response_format[text]", "f");
+    assertEquals(unknown === null, isOpen);
   }
 });
 

@@ -7,7 +7,10 @@ import type { OutboundGateway } from "./outbound_gateway.ts";
 /** A provider that answers every chat call. */
 export const answering: UpstreamScript = (exchange) => exchange.json(200, COMPLETION);
 
-/** A gateway over this provider that reports to this dashboard, with these members of `data_sharing`. */
+/**
+ * A gateway over this provider that reports to this dashboard, with these members of
+ * `data_sharing`.
+ */
 export function sharingConfig(upstream: string, board: string, switches: JsonObject): string {
   return JSON.stringify({
     providers: { up: { type: "compat", base_url: upstream, api_key: "k" } },

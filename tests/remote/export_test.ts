@@ -71,7 +71,7 @@ Deno.test("a stream that never began has no token times", () => {
   );
 });
 
-Deno.test("the caller's headers and the gateway's place are tags", () => {
+Deno.test("caller headers and gateway location are exported as tags", () => {
   const headers = { "x-team": "blue", "x-gateway-user": "ada", "x-gateway-client-lat": "1.5" };
   const call = capturedOf({}, { fields: () => ({ ...FIELDS, headers, topP: 0.25, topK: 40 }) });
   const [metric] = newEvents(call, { ...FIGURES, gateway_lat: -33.5, gateway_lon: 0 }, ENDED_MS);

@@ -37,7 +37,7 @@ const CHUNKS = [
   },
 ];
 
-/** A provider that keeps what it is asked and answers with a completion. */
+/** A provider that stores its requests and responds with a completion. */
 function provider() {
   const asked: { readonly url: string; readonly body: string }[] = [];
   return {

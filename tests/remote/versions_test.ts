@@ -1,5 +1,5 @@
-import { isNewer } from "../../src/remote/versions.ts";
 import { assertEquals } from "../support/assert.ts";
+import { isNewer } from "../../src/remote/release_check.ts";
 
 // The order of Semantic Versioning 2.0, section 11, and versions that differ in one number each.
 const ASCENDING = [

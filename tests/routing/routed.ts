@@ -10,7 +10,7 @@ export interface Asked {
   readonly body?: JsonObject;
 }
 
-/** A gateway over providers that note what they are asked. */
+/** A gateway over providers that record their requests. */
 export interface Routed {
   /** One call to its end. */
   ask(asked?: Asked): Promise<Got>;

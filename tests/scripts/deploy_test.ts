@@ -45,7 +45,7 @@ Deno.test("the Compose file has two equal gateways, a store and a balancer in fr
   assertEquals(server.host, "0.0.0.0");
 });
 
-Deno.test("the gateways of the Compose file share their state in the store beside them", async () => {
+Deno.test("the gateways of the Compose file share their state in the store next to them", async () => {
   const { state } = await config();
   const url = new URL(state.valkey.url);
   assertEquals(state.store, "valkey");

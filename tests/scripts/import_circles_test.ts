@@ -18,7 +18,10 @@ async function importsOf(folder: URL): Promise<Map<string, readonly string[]>> {
   return found;
 }
 
-/** What is left of a graph when modules that import none of those left are taken out again and again. */
+/**
+ * What is left of a graph when modules that import none of those left are taken out again and
+ * again.
+ */
 function circular(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Map(graph);
   for (let before = -1; before !== left.size;) {

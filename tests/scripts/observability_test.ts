@@ -1,10 +1,6 @@
 import { parse } from "yaml";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { metricsText } from "../../src/observe/metric_sum.ts";
-import { newMetrics } from "../../src/observe/metrics.ts";
-import { newParentMetrics } from "../../src/observe/worker_metrics.ts";
-import { configOf, withSection } from "../config/parse.ts";
-import { declaredIn } from "../observe/exposition.ts";
+import { declaredMetrics } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const FOLDER = new URL("../../scripts/deploy/observability/", import.meta.url);
@@ -24,31 +20,12 @@ function metricsIn(expression: string): readonly string[] {
   return names.map((name) => name.replace(/_(?:bucket|sum|count)$/, ""));
 }
 
-async function declared(): Promise<ReadonlySet<string>> {
-  const config = configOf(withSection());
-  const metrics = newMetrics({
-    config: () => config,
-    keyLabels: [],
-    breakers: () => [],
-    slots: () => [],
-    restingKeys: () => [],
-    cache: () => ({ entries: 0, bytes: 0 }),
-    stores: () => ({}),
-    bodyBytes: () => 0,
-    responseBytes: () => 0,
-    isStateUp: () => true,
-    pendingWrites: () => 0,
-  });
-  const parent = await metricsText([await newParentMetrics([], () => 0).values()]);
-  return new Set([...declaredIn(await metrics.scrape()), ...declaredIn(parent)]);
-}
-
 async function dashboard(): Promise<unknown> {
   return parseJson(await Deno.readTextFile(new URL("dashboard.json", FOLDER)));
 }
 
 Deno.test("the dashboard and the alerts name only metrics that there are", async () => {
-  const names = await declared();
+  const names = await declaredMetrics();
   const board = await dashboard();
   const alerts: unknown = parse(await Deno.readTextFile(new URL("alerts.yml", FOLDER)));
   const expressions = [
@@ -62,7 +39,7 @@ Deno.test("the dashboard and the alerts name only metrics that there are", async
 
 Deno.test("every metric of the gateway has its place on the dashboard", async () => {
   const shown = new Set(textsUnder("expr", await dashboard()).flatMap(metricsIn));
-  const missing = [...await declared()].filter((name) =>
+  const missing = [...await declaredMetrics()].filter((name) =>
     name.startsWith("gateway_") && !shown.has(name)
   );
   assertEquals(missing, []);

@@ -112,7 +112,9 @@ Deno.test("the client of a call that a shared store admits is watched once", asy
   }
 });
 
-/** Counts the tasks that are registered for the client of a request, as from the listener, leaving. */
+/**
+ * Counts the tasks that are registered for the client of a request, as from the listener, leaving.
+ */
 function countWatches(request: Request): { readonly count: number } {
   const watched = { count: 0 };
   const symbol = Object.getOwnPropertySymbols(request)

@@ -72,7 +72,7 @@ Deno.test("a length and chunks are refused where no body is read, too, and the c
   }
 });
 
-Deno.test("a length in front of chunks bounds nothing, and more than 10 MiB never reach a provider", async () => {
+Deno.test("Content-Length before chunked encoding does not limit the body, and more than 10 MiB never reach a provider", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(oneProvider(upstream.url));
   await using connection = await connectRaw(gateway.url);

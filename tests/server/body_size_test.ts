@@ -47,7 +47,7 @@ Deno.test("a length that is too large is refused before a byte of the body is se
   for (const expect of ["", "expect: 100-continue\r\n"]) {
     await using connection = await connectRaw(gateway.url);
     await connection.send(`${HEAD}${expect}content-length: ${MAX_BODY_BYTES + 1}\r\n\r\n`);
-    // A newer runtime asks for the body before the gateway has seen the request.
+    // A newer runtime asks for the body before the gateway has received the request.
     const answer = (await connection.receiveUntil("}}")).replace(
       "HTTP/1.1 100 Continue\r\n\r\n",
       "",

@@ -14,7 +14,10 @@ import { chargesOf } from "./charge/sums.ts";
 
 const COUNTS = { input: 100, output: 50, cached: 30 };
 
-/** A script of a stream over this operation, whose response is complete unless something else is said. */
+/**
+ * A script of a stream over this operation, whose response is complete unless something else is
+ * said.
+ */
 function scriptOf(path: Operation["path"], wire: Operation["wire"], more: Partial<Script>): Script {
   const operation = OPERATIONS.find((one) => one.path === path && one.wire === wire);
   assert(operation !== undefined);

@@ -3,6 +3,8 @@ import { assertEquals } from "../support/assert.ts";
 import { answers, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { keys, type LimitedGateway, limitedGateway, USAGE } from "../support/limited_gateway.ts";
+import { type Shape, TEXTS } from "./charge/shape.ts";
+import { SHAPES } from "./charge/shapes.ts";
 
 /** A route to one provider of this type, whose models cost 2 and 1 USD per million tokens. */
 function provider(kind: string, more = ""): string {
@@ -214,69 +216,26 @@ const delta = (content: string, more: JsonObject = {}) => ({
   ...more,
 });
 
-const MESSAGE_EVENTS = sseOf(
-  {
-    type: "message_start",
-    message: {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 10, output_tokens: 1 },
-    },
-  },
-  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: TEXT } },
-);
+const COUNTS = { input: 10, output: 4, cached: 0 };
 
-const RESPONSE_OBJECT = {
-  id: "resp_1",
-  object: "response",
-  created_at: 1,
-  model: "m",
-  status: "in_progress",
-  output: [],
-};
-const RESPONSE_EVENTS = sseOf(
-  { type: "response.created", sequence_number: 0, response: RESPONSE_OBJECT },
-  {
-    type: "response.output_item.added",
-    sequence_number: 1,
-    output_index: 0,
-    item: { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] },
-  },
-  {
-    type: "response.content_part.added",
-    sequence_number: 2,
-    item_id: "msg_1",
-    output_index: 0,
-    content_index: 0,
-    part: { type: "output_text", text: "", annotations: [] },
-  },
-  {
-    type: "response.output_text.delta",
-    sequence_number: 3,
-    item_id: "msg_1",
-    output_index: 0,
-    content_index: 0,
-    delta: TEXT,
-  },
-);
+/** The beginning of a stream of a wire, to the text `TEXTS.text`. */
+function beginningOf(type: "compat" | "messages" | "responses" | "local"): readonly string[] {
+  const { stream }: Shape = SHAPES[type];
+  const records = [stream?.head(COUNTS) ?? "", stream?.content("text") ?? ""];
+  return records.filter((record) => record !== "");
+}
 
-/** Streams that break off after the text, of each wire, and each client API that reads them. */
+/** Streams that break off after the text, of each wire. */
 const INTERRUPTED: readonly (readonly [
   type: string,
   records: readonly string[],
   tells: "nothing" | "input" | "all",
 ])[] = [
-  ["compat", sseOf(delta(TEXT)), "nothing"],
-  ["compat", sseOf(delta(TEXT, { usage: USAGE })), "all"],
-  ["messages", MESSAGE_EVENTS, "input"],
-  ["responses", RESPONSE_EVENTS, "nothing"],
-  ["local", [`${JSON.stringify({ message: { content: TEXT }, done: false })}\n`], "nothing"],
+  ["compat", beginningOf("compat"), "nothing"],
+  ["compat", sseOf(delta(TEXTS.text, { usage: USAGE })), "all"],
+  ["messages", beginningOf("messages"), "input"],
+  ["responses", beginningOf("responses"), "nothing"],
+  ["local", beginningOf("local"), "nothing"],
 ];
 
 const STREAMS: readonly (readonly [path: string, body: JsonObject])[] = [
@@ -289,9 +248,9 @@ for (const [type, records, tells] of INTERRUPTED) {
   for (const [path, body] of STREAMS) {
     Deno.test(`a stream of ${type} that reports ${tells} and whose client of ${path} leaves is charged`, async () => {
       const gateway = charged(type, [{ records }]);
-      await leaveAfter(gateway, post(path, body), TEXT);
-      const guess = estimated(gateway.sent[0] ?? "", TEXT);
-      const output = quarter(TEXT);
+      await leaveAfter(gateway, post(path, body), TEXTS.text);
+      const guess = estimated(gateway.sent[0] ?? "", TEXTS.text);
+      const output = quarter(TEXTS.text);
       assertEquals(
         await sums(gateway),
         tells === "all"
@@ -329,7 +288,7 @@ Deno.test("attempts that fail without reported tokens cost nothing, also if a re
 
 Deno.test("a stream that fails before its first content counts what its provider has reported", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "busy" } };
-  const broken = { records: [...MESSAGE_EVENTS.slice(0, 1), ...sseOf(error)] };
+  const broken = { records: [...beginningOf("messages").slice(0, 1), ...sseOf(error)] };
   const gateway = charged("messages", [broken, broken]);
   const response = gateway.app(post("/v1/messages", { ...MESSAGE, stream: true }));
   await gateway.world.advance(1_000);
@@ -400,16 +359,9 @@ Deno.test("a client that leaves after the finish pays for the reported tokens, o
 });
 
 Deno.test("a stream that breaks its promise is charged with its tokens, which come after the broken text", async () => {
-  const usage = { input_tokens: 10, output_tokens: 1 };
-  const head = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [] };
-  const records = sseOf(
-    { type: "message_start", message: { ...head, stop_reason: null, stop_sequence: null, usage } },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "no object" } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } },
-    { type: "message_stop" },
-  );
+  const { stream }: Shape = SHAPES.messages;
+  const rest = [stream?.finish ?? "", stream?.counts({ ...COUNTS, output: 9 }) ?? ""];
+  const records = [...beginningOf("messages"), ...rest, stream?.terminal ?? ""];
   const gateway = charged("messages", [{ records }]);
   const json = { response_format: { type: "json_object" } };
   const request = post("/v1/chat/completions", { ...CHAT, ...json, stream: true });

@@ -62,7 +62,8 @@ Deno.test("every response has a unique id, its latency, no-transform and nosniff
     assertMatch(headers.get("x-gateway-overhead-duration-ms") ?? "", TENTHS, what);
     assertStringIncludes(headers.get("cache-control") ?? "", "no-transform", what);
     assertEquals(headers.get("x-content-type-options"), "nosniff", what);
-    // The models that the gateway knows and what it stores are its own; all else with a provider is not.
+    // The models that the gateway knows and what it stores are its own; all else with a provider is
+    // not.
     const isForeign = headers.has("x-gateway-provider");
     const policy = isForeign ? "sandbox; default-src 'none'" : null;
     assertEquals(headers.get("content-security-policy"), policy, what);

@@ -122,7 +122,7 @@ Deno.test("a stream without a keep-alive record has no timer", async () => {
   await over;
 });
 
-Deno.test("a keep-alive that has no record at the moment writes nothing, and is asked again after its time", async () => {
+Deno.test("a keep-alive that has no record at the moment writes nothing, and is tried again after its time", async () => {
   const world = scriptedWorld();
   await world.advance(1_000);
   let asked = 0;

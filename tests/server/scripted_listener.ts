@@ -17,7 +17,7 @@ export interface ScriptedRequest {
 }
 
 /** A listener whose connections, and whose time, exist only in a test. */
-export interface ScriptedListener {
+export interface ScriptedListener extends Disposable {
   readonly sockets: ScriptedSockets;
   readonly world: ScriptedWorld;
   readonly connections: Connections;
@@ -64,5 +64,6 @@ export function scriptedListener(limits: IdleLimits, bound = 64): ScriptedListen
     },
     shutDown: () =>
       [...sockets.open].flatMap(([descriptor, { isShutDown }]) => isShutDown ? [descriptor] : []),
+    [Symbol.dispose]: () => connections.close(),
   };
 }

@@ -78,7 +78,7 @@ for (const kind of ["a small response", ...LONG_KINDS] as const) {
 }
 
 for (const kind of LONG_KINDS) {
-  Deno.test(`${kind} ends after server.write_timeout without a request for more if nothing waits in the system or it cannot be seen`, async () => {
+  Deno.test(`${kind} ends after server.write_timeout without a request for more if nothing waits in the system or the system does not say`, async () => {
     for (const connection of [ALONE, {}]) {
       const { world, reports, complete } = await begun(kind, connection);
       await world.advance(61_000);

@@ -7,12 +7,15 @@ import puppeteer, {
 } from "puppeteer-core";
 import { assertEquals } from "./assert.ts";
 
-/** Maximum time for anything in the browser: a bound for broken tests, which no passing one reaches. */
+/**
+ * Maximum time for anything in the browser: a bound for broken tests, which no passing one reaches.
+ */
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Time between two evaluations of a condition. The library's polling by mutation misses a text node that is
- * written in place, the focus and the values of fields; its polling by frame stops in a hidden page.
+ * Time between two evaluations of a condition. The library's polling by mutation misses a text node
+ * that is written in place, the focus and the values of fields; its polling by frame stops in a
+ * hidden page.
  */
 const POLL_INTERVAL_MS = 20;
 
@@ -21,7 +24,10 @@ export interface TestPage {
   readonly page: Page;
   /** Error messages of the console and the content policy, uncaught errors, and dialogs. */
   readonly errors: string[];
-  /** Resolves once the expression is true in the page, whatever makes it true: nodes, texts, the focus, a scroll. */
+  /**
+   * Resolves once the expression is true in the page, whatever makes it true: nodes, texts, the
+   * focus, a scroll.
+   */
   until(expression: string): Promise<void>;
   /** Returns the text of the first element that matches. */
   text(selector: string): Promise<string>;
@@ -37,20 +43,26 @@ export interface PageSettings {
   readonly reducedMotion?: boolean;
 }
 
-/** A browser with a separate context for one test: no page, cookie or storage of another test is in it. */
+/**
+ * A browser with a separate context for one test: no page, cookie or storage of another test is in
+ * it.
+ */
 export interface TestBrowser extends AsyncDisposable {
   /** Opens an address in a new page. */
   open(url: string, settings?: PageSettings): Promise<TestPage>;
 }
 
-/** The browser of the tests of this file, which is started before the first of them and ended after the last. */
+/**
+ * The browser of the tests of this file, which is started before the first of them and ended after
+ * the last.
+ */
 let shared: BrowserProcess | null = null;
 let isSharing = false;
 
 /**
- * Registers a test in a browser. The tests of a file have one browser and a context each; a test with options
- * has a browser with these options. Without a browser it fails where CI is set, and is listed as ignored with
- * the reason elsewhere.
+ * Registers a test in a browser. The tests of a file have one browser and a context each; a test
+ * with options has a browser with these options. Without a browser it fails where CI is set, and is
+ * listed as ignored with the reason elsewhere.
  */
 export function browserTest(
   name: string,
@@ -113,8 +125,8 @@ async function startBrowser(options: readonly string[] = []): Promise<BrowserPro
   }).spawn();
   const errors = process.stderr.pipeThrough(new TextDecoderStream()).getReader();
   const endpoint = await readEndpoint(errors);
-  // Its messages are not read on: a read that waits would be an open operation of every test. A full pipe would
-  // stop the browser; a closed one does not.
+  // Its messages are not read on: a read that waits would be an open operation of every test. A
+  // full pipe would stop the browser; a closed one does not.
   await errors.cancel();
   return {
     endpoint,
@@ -143,8 +155,8 @@ async function connectBrowser(endpoint: string): Promise<TestBrowser> {
 }
 
 /**
- * Connects to a browser whose end can be awaited. The library's own connection does not wait for its end, so it
- * would be open when the test is over.
+ * Connects to a browser whose end can be awaited. The library's own connection does not wait for
+ * its end, so it would be open when the test is over.
  */
 async function openTransport(
   endpoint: string,
@@ -193,7 +205,9 @@ async function readEndpoint(errors: ReadableStreamDefaultReader<string>): Promis
   }
 }
 
-/** Returns the path of the browser. Test files run in parallel, so only one of them may unpack it. */
+/**
+ * Returns the path of the browser. Test files run in parallel, so only one of them may unpack it.
+ */
 async function unpackedBrowser(): Promise<string> {
   const lock = await Deno.open(join(tmpdir(), "switchyard-chromium.lock"), {
     create: true,

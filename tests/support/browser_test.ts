@@ -11,7 +11,7 @@ Deno.test("a machine without the browser from npm names the reason, and how to n
 });
 
 browserTest(
-  "a condition is seen to be true when only a text is written in place, the focus moves or a field changes",
+  "a condition is found true when only a text is written in place, the focus moves or a field changes",
   async (browser) => {
     const shown = await browser.open("data:text/html,<p>before</p><input>");
     const { page } = shown;

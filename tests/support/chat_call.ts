@@ -10,7 +10,7 @@ export const COMPLETION: JsonObject = {
   choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
 };
 
-/** The least that a chat request may hold beside its model. */
+/** The least that a chat request may hold besides its model. */
 export const MESSAGES: JsonObject = { messages: [{ role: "user", content: "Hi" }] };
 
 /** How a chat request differs from the plainest one. */
@@ -18,7 +18,7 @@ export interface ChatOptions {
   /** Without a slash at its end; only a gateway on a socket needs it. */
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Members beside model and messages; the last of equal names counts. */
+  /** Members besides model and messages; the last of equal names counts. */
   readonly body?: JsonObject;
   readonly signal?: AbortSignal;
 }
@@ -33,7 +33,7 @@ export function chatRequest(options: ChatOptions = {}): Request {
   });
 }
 
-/** What a client got, read to its end. */
+/** What a client received, read to its end. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;

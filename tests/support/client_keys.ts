@@ -1,4 +1,7 @@
-/** A `security` section with the keys `key-of-ada` and `key-of-bob`, whose names are `ada` and `bob`. */
+/**
+ * A `security` section with the keys `key-of-ada` and `key-of-bob`, whose names are `ada` and
+ * `bob`.
+ */
 export function twoKeys(more = ""): string {
   const keys = ["ada", "bob"].map((name) => `{name: ${name}, value: key-of-${name}}`).join(", ");
   return `security: {enabled: true, api_key: {keys: [${keys}]}${more}}\n`;

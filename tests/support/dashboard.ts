@@ -1,4 +1,4 @@
-/** One HTTP request that the dashboard got, a WebSocket handshake among them. */
+/** One HTTP request that the dashboard received, a WebSocket handshake among them. */
 export interface DashboardRequest {
   readonly method: string;
   /** With the query, where there is one. */
@@ -10,9 +10,15 @@ export interface DashboardRequest {
 
 /** How the dashboard behaves; what is left out behaves well. */
 export interface DashboardScript {
-  /** Answers a POST of the collector; 202 without it. Counted from 1. A promise that stays open is a slow one. */
+  /**
+   * Answers a POST of the collector; 202 without it. Counted from 1. A promise that stays open is a
+   * slow one.
+   */
   readonly collector?: (request: DashboardRequest, count: number) => Response | Promise<Response>;
-  /** Answers a handshake of the control channel instead of accepting it; null accepts it. Counted from 1. */
+  /**
+   * Answers a handshake of the control channel instead of accepting it; null accepts it. Counted
+   * from 1.
+   */
   readonly handshake?: (request: DashboardRequest, count: number) => Response | null;
   /** Answers every other path, such as that of a release check; 404 without it. */
   readonly other?: (request: DashboardRequest) => Response | Promise<Response>;

@@ -63,7 +63,9 @@ function comparable(event: JsonObject): string {
   return JSON.stringify(event).replaceAll(/_[0-9a-f]{28,32}"/g, '_"');
 }
 
-/** The terminal holds the items that were announced; those that were not finished are incomplete. */
+/**
+ * The terminal holds the items that were announced; those that were not finished are incomplete.
+ */
 function checkOutput(events: readonly JsonObject[], resource: JsonObject): void {
   const output = Array.isArray(resource.output) ? resource.output.filter(isObject) : [];
   const done = itemsOf(events, "response.output_item.done");

@@ -2,7 +2,10 @@ import type { Generation } from "../../src/call/generation.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { configOf } from "../config/parse.ts";
 
-/** Returns a generation with these routes over providers without models, with a default model and with a list. */
+/**
+ * Returns a generation with these routes over providers without models, with a default model and
+ * with a list.
+ */
 export function generationOf(routes: string): Generation {
   return compile(
     configOf(`

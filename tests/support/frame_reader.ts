@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 
-/** Reads the text messages of a server from the bytes of a connection, the head of its answer first. */
+/**
+ * Reads the text messages of a server from the bytes of a connection, the head of its answer first.
+ */
 export interface FrameReader {
   /** The messages that are whole with these bytes. */
   push(bytes: Uint8Array): readonly string[];

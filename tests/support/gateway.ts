@@ -2,8 +2,12 @@ import { listen } from "../../src/cli/listen.ts";
 import { newRealWorld } from "../../src/world/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { type Gateway, type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
-import { newKeyWarning } from "../../src/gateway/key_warning.ts";
+import {
+  type Gateway,
+  type GatewayOptions,
+  newGateway,
+  newKeyWarning,
+} from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";

@@ -88,6 +88,6 @@ Deno.test("a folder gives its cases by name, those of its folders too", () => {
   }
 });
 
-Deno.test("a stream can be had with the other line end", () => {
+Deno.test("a golden stream can be replayed with CRLF", () => {
   assertEquals(withCrlf("data: 1\n\n"), "data: 1\r\n\r\n");
 });

@@ -4,7 +4,9 @@ import type { GoldenAnswer, GoldenCase } from "./golden.ts";
 import { pieces, streamOf } from "./pieces.ts";
 import { type ScriptedWorld, scriptedWorld } from "./world.ts";
 
-/** Every capability is on: the cases show what is carried, tables elsewhere show what is refused. */
+/**
+ * Every capability is on: the cases show what is carried, tables elsewhere show what is refused.
+ */
 const CAPABILITIES =
   "structured_outputs: true, reasoning_effort: true, adaptive_thinking: true, embeddings_base64: true";
 

@@ -8,7 +8,7 @@ export interface HeldQuotas extends QuotaStore {
   readonly asked: readonly string[];
   /** What was settled. */
   readonly settled: readonly (readonly [call: string, uses: readonly QuotaUse[]])[];
-  /** Resolves when this many admissions were asked for. */
+  /** Resolves when this many admissions were requested. */
   reached(count: number): Promise<void>;
   /** Decides the admission at this place of `asked`, by default as a store in memory. */
   decide(at: number, decision?: QuotaDecision): void;

@@ -28,7 +28,9 @@ export interface LimitedOptions {
   readonly world?: LimitedGateway["world"];
 }
 
-/** A world whose wall clock a test can set. It begins on Tuesday, 14 November 2023, 22:13:20 UTC. */
+/**
+ * A world whose wall clock a test can set. It begins on Tuesday, 14 November 2023, 22:13:20 UTC.
+ */
 export function clockWorld(fetch: Fetch): LimitedGateway["world"] {
   const world = scriptedWorld({ fetch });
   let shift = 0;
@@ -44,7 +46,10 @@ export function clockWorld(fetch: Fetch): LimitedGateway["world"] {
   };
 }
 
-/** The keys of `security.api_key.keys` with the secret `key-of-NAME`, and further members of `security`. */
+/**
+ * The keys of `security.api_key.keys` with the secret `key-of-NAME`, and further members of
+ * `security`.
+ */
 export function keys(
   settings: Readonly<Record<string, JsonObject>>,
   more: JsonObject = {},

@@ -1,5 +1,5 @@
-// A program that prints its address and answers until its input ends. With the argument "shared" other
-// processes may listen on its port too.
+// A program that prints its address and answers until its input ends. With the argument "shared"
+// other processes may listen on its port too.
 import { listen } from "../../src/cli/listen.ts";
 
 const listening = listen(() => Promise.resolve(new Response("answer")), "127.0.0.1", 0, null, {

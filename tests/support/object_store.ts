@@ -37,7 +37,10 @@ export interface HeldWrites {
   release(): void;
 }
 
-/** Makes the store of a gateway slow: what it stores about responses returns only when it is released. */
+/**
+ * Makes the store of a gateway slow: what it stores about responses returns only when it is
+ * released.
+ */
 export function holdWrites(state: { readonly objects: ObjectStore }): HeldWrites {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

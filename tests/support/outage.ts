@@ -7,7 +7,7 @@ import {
 import { newSwitchedStore, type SwitchedStore } from "./switched_store.ts";
 import type { ScriptedWorld } from "./world.ts";
 
-/** A store that a test switches off, behind what knows whether it is away. */
+/** A store that a test switches off, behind what knows whether it is unavailable. */
 export interface OutageStore {
   readonly raw: SwitchedStore;
   readonly store: AvailableStore;

@@ -5,8 +5,9 @@ import { configOf } from "../config/parse.ts";
 const parsed = new Map<string, Config>();
 
 /**
- * Returns the configuration of a text; throws if it has problems. A text is parsed once in a test file, because many
- * tests have the same one. No gateway can change the configuration for the next, because it is frozen.
+ * Returns the configuration of a text; throws if it has problems. A text is parsed once in a test
+ * file, because many tests have the same one. No gateway can change the configuration for the next,
+ * because it is frozen.
  */
 export function parsedConfig(text: string): Config {
   const known = parsed.get(text);

@@ -18,7 +18,10 @@ export const CLIENT_PING = http2Frame(PING_CODE, 0, 0, "pingpong");
 /** The answer to the server's settings. */
 export const SETTINGS_ACK = http2Frame(SETTINGS_CODE, ACK_CODE, 0, "");
 
-/** A request `GET` for a path on a stream, with a field `host` unless it is empty. The fields are written without compression (RFC 7541). */
+/**
+ * A request `GET` for a path on a stream, with a field `host` unless it is empty. The fields are
+ * written without compression (RFC 7541).
+ */
 export function http2Get(stream: number, path: string, authority: string, host = ""): string {
   // Indexed: `:method: GET` and `:scheme: http`; literal by indexed name: `:path` and `:authority`.
   const pseudo = `\x82\x86\x04${text(path)}\x01${text(authority)}`;

@@ -28,7 +28,7 @@ export interface Remote extends AsyncDisposable {
   readonly dashboard: Dashboard;
   /** The one of gateway and channel; time passes only by it. */
   readonly world: ScriptedWorld;
-  /** Every timer that was asked for, in milliseconds. */
+  /** Every timer that was requested, in milliseconds. */
   readonly timers: readonly number[];
   /** What the channel has logged, at every level. */
   readonly log: readonly string[];

@@ -7,7 +7,7 @@ const [MAJOR = 0, MINOR = 0] = Deno.version.deno.split(".").map(Number);
 export const NOTICES_EARLY_LEAVE = MAJOR === 2 && MINOR < 8;
 
 /**
- * From Deno 2.9 on the runtime itself never ends a handshake whose client resets the connection before
- * its answer is out; one that closes it is let go of.
+ * From Deno 2.9 on the runtime itself never ends a handshake whose client resets the connection
+ * before its answer is out; one that closes it is let go of.
  */
 export const ENDS_RESET_HANDSHAKES = MAJOR === 2 && MINOR < 9;

@@ -4,7 +4,10 @@ import { streamOf } from "./pieces.ts";
 import type { Sent, WordStreams } from "./word_stream.ts";
 import { scriptedWorld } from "./world.ts";
 
-/** One provider of each type in front of the simulator: `native`, `stored`, `compat`, `messages` and `local`. */
+/**
+ * One provider of each type in front of the simulator: `native`, `stored`, `compat`, `messages` and
+ * `local`.
+ */
 export const EVERY_TYPE = `
 providers:
   native: {type: compat, base_url: "http://sim.test/compat/v1", api_key: k1}

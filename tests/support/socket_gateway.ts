@@ -9,13 +9,13 @@ import type { CallReport } from "../../src/observe/report.ts";
 import type { GatewayStore } from "../../src/state/gateway_store.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newConnections } from "../../src/server/connections/connections.ts";
-import { setNoDelay } from "../../src/server/connections/nodelay.ts";
 import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
+import { setNoDelay } from "../../src/sockets/find_sockets.ts";
 
 /** A gateway that listens on its own port and gives the test access to its parts. */
 export interface SocketGateway extends AsyncDisposable {
@@ -49,8 +49,8 @@ export interface Surroundings {
 }
 
 /**
- * Serves a gateway on a free loopback port. Its end waits until every call and every socket is over,
- * so a test that leaves one behind does not end, and fails when a call was reported twice.
+ * Serves a gateway on a free loopback port. Its end waits until every call and every socket is
+ * over, so a test that leaves one behind does not end, and fails when a call was reported twice.
  */
 export function socketGateway(
   config: string,

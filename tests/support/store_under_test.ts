@@ -22,7 +22,9 @@ interface StoresUnderTest {
   readonly closers: (() => Promise<void>)[];
 }
 
-/** The tests of a file run one after the other, so one variable says which stores they are about. */
+/**
+ * The tests of a file run one after the other, so one variable says which stores they are about.
+ */
 let current: StoresUnderTest | null = null;
 
 /** Runs a test whose gateways store their objects in stores that `open` opens. */
@@ -41,8 +43,9 @@ export async function withStores(
 }
 
 /**
- * Returns the option that puts the state of a gateway into a separate store of the running test; none
- * if the test is about the memory of the process. The store has this scripted clock, or the real one.
+ * Returns the option that puts the state of a gateway into a separate store of the running test;
+ * none if the test is about the memory of the process. The store has this scripted clock, or the
+ * real one.
  */
 export function storeUnderTest(scripted: World | null): GatewayOptions {
   if (current === null) return {};

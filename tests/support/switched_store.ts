@@ -6,7 +6,7 @@ import type { Stored } from "../../src/state/object_store.ts";
 import type { StateStore } from "../../src/state/state_store.ts";
 import { recordUnreadable, storeUnavailable } from "../../src/state/store_failure.ts";
 
-/** How a store is away: it refuses operations, or it makes them and its replies are lost. */
+/** How a store is unavailable: it refuses operations, or it makes them and its replies are lost. */
 export type Outage = "refusing" | "deaf";
 
 /** A store outside the process that a test switches off and on. */
@@ -15,9 +15,9 @@ export interface SwitchedStore extends StateStore {
   readonly operations: readonly StateOperation[];
   readonly pings: number;
   readonly isClosed: boolean;
-  /** Is away from now on. */
+  /** Is unavailable from now on. */
   leave(outage?: Outage): void;
-  /** Is away from the moment at which this operation begins. */
+  /** Is unavailable from the moment at which this operation begins. */
   leaveAt(operation: StateOperation, outage?: Outage): void;
   comeBack(): void;
   /** Cannot read its records from now on. */

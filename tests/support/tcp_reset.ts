@@ -3,8 +3,8 @@ const NO_ADDRESS = new Uint8Array(16);
 
 /**
  * Sends a TCP reset on the connection, which is still to be closed. Deno has no call for it, and
- * closing with a linger time of zero sends an orderly end first, so it goes through libc. Where that
- * is not to be had (not Linux) nothing is sent.
+ * closing with a linger time of zero sends an orderly end first, so it goes through libc. Where
+ * that is not to be had (not Linux) nothing is sent.
  */
 export function sendReset(connection: Deno.TcpConn | Deno.TlsConn): void {
   if (Deno.build.os !== "linux") return;

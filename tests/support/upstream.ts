@@ -54,7 +54,9 @@ export interface ScriptedUpstream extends AsyncDisposable {
 
 const encoder = new TextEncoder();
 
-/** Listens on a free port and plays the script for each request; every answer ends its connection. */
+/**
+ * Listens on a free port and plays the script for each request; every answer ends its connection.
+ */
 export function startUpstream(script: UpstreamScript): ScriptedUpstream {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const requests: ReceivedRequest[] = [];

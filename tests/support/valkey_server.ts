@@ -38,8 +38,8 @@ export interface ServerOptions {
 export const HAS_SERVER = binary.kind === "found";
 
 /**
- * Registers a test that needs a server. Without one it is ignored with the reason, and it fails where
- * `CI` is `true`.
+ * Registers a test that needs a server. Without one it is ignored with the reason, and it fails
+ * where `CI` is `true`.
  */
 export function valkeyTest(name: string, run: (context: Deno.TestContext) => Promise<void>): void {
   if (binary.kind === "found") Deno.test(name, run);

@@ -3,7 +3,7 @@ import { utf8Bytes } from "../../src/formats/utf8.ts";
 import { streamOf } from "./pieces.ts";
 import type { Fetch } from "./world.ts";
 
-/** What a compat upstream was asked. */
+/** Requests to a compat upstream. */
 export interface Sent {
   readonly url: string;
   readonly headers: Headers;

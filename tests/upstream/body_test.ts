@@ -1,43 +1,53 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
+import { refuse } from "../../src/core/result.ts";
 import { newAttemptTimer } from "../../src/upstream/attempt_timer.ts";
 import { openBody } from "../../src/upstream/body.ts";
+import type { LoopTurns } from "../../src/state/loop_turns.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-Deno.test("a body waits for its turn before each piece after the first 16 KiB", async () => {
-  const timer = newAttemptTimer(scriptedWorld(), new Cancellation(), {
+/** Opens a body of four pieces of 8 KiB, which writes what happens into `order`. */
+function openScripted(cancellation: Cancellation, order: string[], turns: LoopTurns) {
+  let left = 4;
+  const timer = newAttemptTimer(scriptedWorld(), cancellation, {
     timeoutMs: 1_000,
     mode: "total",
     idleMs: null,
   });
+  const source = {
+    read() {
+      order.push("read");
+      return Promise.resolve(left-- === 0 ? null : new Uint8Array(8 * 1024));
+    },
+    cancel: () => Promise.resolve(),
+  };
+  const body = openBody({ status: 200, headers: new Headers(), body: source }, timer, { turns });
+  return { body, timer };
+}
+
+Deno.test("each piece of a body is returned in its turn, those after the first 16 KiB as the rest of a body", async () => {
   const order: string[] = [];
-  let left = 4;
-  const body = openBody(
-    {
-      status: 200,
-      headers: new Headers(),
-      body: {
-        read() {
-          order.push("read");
-          return Promise.resolve(left-- === 0 ? null : new Uint8Array(8 * 1024));
-        },
-        cancel: () => Promise.resolve(),
-      },
+  const { body, timer } = openScripted(new Cancellation(), order, {
+    next(kind) {
+      order.push(kind);
+      return Promise.resolve().then(() => void order.push("go"));
     },
-    timer,
-    {
-      turns: {
-        next() {
-          order.push("turn");
-          return Promise.resolve().then(() => void order.push("go"));
-        },
-      },
-    },
-  );
-  for (let piece = 0; piece < 5; piece++) await body.read();
+  });
+  for (let piece = 0; piece < 5; piece++) {
+    const { ok } = await body.read();
+    order.push(`${ok}`);
+  }
   timer.close();
-  assertEquals(
-    order.join(" "),
-    "read read turn go read turn go read turn go read",
-  );
+  const [start, rest] = ["start", "rest"].map((kind) => `read ${kind} go true`);
+  assertEquals(order.join(" "), `${start} ${start} ${rest} ${rest} read true`);
+});
+
+Deno.test("a call that is cancelled while a piece of its response waits for its turn gets the reason", async () => {
+  const cancellation = new Cancellation();
+  const reason = refuse("overloaded", "full");
+  const { body, timer } = openScripted(cancellation, [], {
+    next: () => Promise.resolve().then(() => cancellation.cancel(reason.failure)),
+  });
+  assertEquals(await body.read(), reason);
+  timer.close();
 });

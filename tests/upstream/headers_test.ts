@@ -147,6 +147,6 @@ for (const [value, milliseconds] of ASKED) {
   });
 }
 
-Deno.test("without Retry-After nothing is asked for", () => {
+Deno.test("without Retry-After no delay is requested", () => {
   assertEquals(retryAfterMs(new Headers(), NOW), null);
 });

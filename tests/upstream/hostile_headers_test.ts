@@ -38,7 +38,9 @@ const EMBEDDING = {
   usage: { prompt_tokens: 1, total_tokens: 1 },
 };
 
-/** What a client calls, the response of the provider, and whether named headers of it are passed on. */
+/**
+ * What a client calls, the response of the provider, and whether named headers of it are passed on.
+ */
 const CALLS = [
   [CHAT, { model: "m", messages: MESSAGES }, 200, COMPLETION],
   [CHAT, { model: "m", messages: MESSAGES }, 400, { error: { message: "no" } }],
@@ -72,7 +74,9 @@ for (const [path, request, status, response] of CALLS) {
   });
 }
 
-/** Fails if a header outside of the list is there, or the page policy is not that of the gateway. */
+/**
+ * Fails if a header outside of the list is there, or the page policy is not that of the gateway.
+ */
 function assertClean(headers: Headers, what: string): void {
   for (const name of Object.keys(HOSTILE)) {
     if (name === "x-named" || name === "content-security-policy") continue;

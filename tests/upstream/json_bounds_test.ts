@@ -102,7 +102,7 @@ Deno.test("an error body that is too large to be parsed keeps its status", async
   const answer = await got(await gatewayOf({ type: "compat" }, text, 400).app(chatRequest()));
   assertEquals([answer.status, answer.error.message], [
     400,
-    "The provider answered with status 400.",
+    "The provider responded with status 400.",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { fault, refuse } from "../../src/core/result.ts";
-import { redactedFailure } from "../../src/upstream/redact.ts";
 import { assertEquals } from "../support/assert.ts";
+import { redactedFailure } from "../../src/upstream/rejection.ts";
 
 Deno.test("the texts of an upstream's error lose the secrets, whichever member holds them", () => {
   const error = {

@@ -53,7 +53,7 @@ Deno.test("an error body of exactly 1 MiB is passed on, a larger one is not", as
   assert(whole.text === text(MIB));
   const larger = await rejected(400, text(MIB + 1));
   assertEquals(larger.error, {
-    message: "The provider answered with status 400.",
+    message: "The provider responded with status 400.",
     type: "invalid_request_error",
     param: null,
     code: null,
@@ -90,7 +90,7 @@ Deno.test("text that is not JSON is not exposed", async () => {
     assertEquals(answer.status, 500);
     assertEquals(answer.headers.get("content-type"), "application/json");
     assertEquals(answer.error, {
-      message: "The provider answered with status 500.",
+      message: "The provider responded with status 500.",
       type: "server_error",
       param: null,
       code: null,
@@ -245,7 +245,7 @@ Deno.test("an error with a message and a detail keeps its message", async () => 
 Deno.test("an empty detail leaves the plain message", async () => {
   for (const detail of ["", " ", [], {}, null, 7, [{}], [[]]]) {
     const { error } = await rejected(400, { detail });
-    assertEquals(error.message, "The provider answered with status 400.");
+    assertEquals(error.message, "The provider responded with status 400.");
   }
 });
 

@@ -1,11 +1,11 @@
 import { newCapture } from "../../src/remote/capture.ts";
 import type { DashboardFields } from "../../src/remote/dashboard_fields.ts";
-import { upstreamUrl } from "../../src/upstream/url.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { naming, nativeConfig, nativeGateway, responseOf } from "../support/native_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { upstreamUrl } from "../../src/upstream/connect.ts";
 
 const SECRET = "subscription-7f3a9c1e";
 const QUERY = `api-version=2024-10-01-preview&key=${SECRET}`;

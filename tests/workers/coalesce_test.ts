@@ -1,5 +1,5 @@
-import { coalesced } from "../../src/workers/coalesce.ts";
 import { assertEquals } from "../support/assert.ts";
+import { coalesced } from "../../src/workers/group_metrics.ts";
 
 Deno.test("requests during a run share one run that begins after it, however many they are", async () => {
   const runs: PromiseWithResolvers<number>[] = [];

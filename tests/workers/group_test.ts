@@ -1,14 +1,13 @@
 import { Counter, Gauge, Registry } from "prom-client";
-import { newLog } from "../../src/observe/log.ts";
-import type { MetricValues } from "../../src/observe/metric_sum.ts";
+import { newLog, textOf } from "../../src/observe/log.ts";
 import { newGroup } from "../../src/workers/group.ts";
 import type { StartMessage } from "../../src/workers/messages.ts";
 import { shareOf } from "../../src/workers/share.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { textOf } from "../../src/observe/log.ts";
 import { newScriptedWorkers, type ScriptedWorker } from "./scripted_workers.ts";
+import type { MetricValues } from "../../src/observe/worker_metrics.ts";
 
 const CONFIG = configOf(`
 server: {workers: 2, drain_delay: 1s, drain_timeout: 2s, max_concurrent_requests: 10}

@@ -18,7 +18,7 @@ function newChecked() {
   return { world, state, liveness };
 }
 
-Deno.test("a process that responds is asked every 5 s and never counts as hung", async () => {
+Deno.test("a process that responds receives a ping every 5 s and never counts as hung", async () => {
   const { world, state, liveness } = newChecked();
   await world.advance(600_000);
   assertEquals([state.pings, state.reason], [121, ""]);
@@ -26,7 +26,7 @@ Deno.test("a process that responds is asked every 5 s and never counts as hung",
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("a process counts as hung 30 s after the first message without a response, and is asked no more", async () => {
+Deno.test("a process counts as hung 30 s after the first message without a response, and receives no further ping", async () => {
   const { world, state } = newChecked();
   state.isResponding = false;
   await world.advance(5_000 + 29_999);

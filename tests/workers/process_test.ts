@@ -35,7 +35,7 @@ Deno.test("workers run the program from a folder whose name has reserved charact
   assertEquals(programPath("file:///a%23b%3F/c%20d%2C/main.ts"), "/a#b?/c d,/main.ts");
 });
 
-Deno.test("a log line above 1 MiB is dropped with its length, and every line beside it is passed on whole", async () => {
+Deno.test("a log line above 1 MiB is dropped with its length, and every line next to it is passed on whole", async () => {
   const long = "x".repeat(1024 * 1024 + 1);
   const fits = "y".repeat(1024 * 1024);
   const text = `one\n${long}\ntwo\n${fits}\nthree\nhalf of a li`;

@@ -3,7 +3,7 @@ import type { WorkerProcess } from "../../src/workers/process.ts";
 
 /** A worker process that the test plays. */
 export interface ScriptedWorker extends WorkerProcess {
-  /** The messages that it got, without each `ping`, which it answers. */
+  /** The messages that it received, without each `ping`, which it answers. */
   readonly received: readonly ToWorker[];
   /** True if the parent has killed it. */
   isKilled(): boolean;

@@ -50,7 +50,7 @@ export interface PeerLaunch {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Another gateway that is measured beside this one. */
+/** Another gateway that is measured along with this one. */
 export interface Peer {
   /** The name in the table. */
   readonly name: string;
@@ -61,7 +61,10 @@ export interface Peer {
   version(): Promise<string | null>;
 }
 
-/** Returns the task that a scenario sets for peers; null if it compares two gateways of this repository. */
+/**
+ * Returns the task that a scenario sets for peers; null if it compares two gateways of this
+ * repository.
+ */
 export function findPeerTask(
   { base, measured, measuredRequest }: Pick<Scenario, "base" | "measured" | "measuredRequest">,
 ): PeerTask | null {

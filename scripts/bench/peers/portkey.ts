@@ -1,6 +1,8 @@
 import { type Peer, TASK_PATHS } from "./peer.ts";
 
-/** Returns Portkey's gateway, which takes the provider and the address of the upstream from headers. */
+/**
+ * Returns Portkey's gateway, which takes the provider and the address of the upstream from headers.
+ */
 export function portkeyPeer(name: string, program: string): Peer {
   return {
     name,

@@ -22,7 +22,9 @@ export interface PeerRun extends Pick<SystemRun, "round" | "reset"> {
 /** The time for the first response of a peer, and by which it may exceed the length of a round. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** Starts a peer if it is not running, and checks its first response to the request of a scenario. */
+/**
+ * Starts a peer if it is not running, and checks its first response to the request of a scenario.
+ */
 export async function newPeerRun(
   scenario: Scenario,
   peer: Peer,

@@ -13,7 +13,9 @@ export interface PeerSystems {
   get(peer: Peer, upstreamKind: PeerUpstreamKind): Promise<System>;
 }
 
-/** Returns the processes of peers on the core of the measured gateways. Their files are in `folder`. */
+/**
+ * Returns the processes of peers on the core of the measured gateways. Their files are in `folder`.
+ */
 export function newPeerSystems(
   servers: ServerProcesses,
   upstream: string,

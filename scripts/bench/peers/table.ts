@@ -6,7 +6,9 @@ import { findPeerTask } from "./peer.ts";
 export interface RunFacts extends RunLength {
   readonly date: Date;
   readonly machine: string;
-  /** The load averages of the machine before the run; null where the system does not report them. */
+  /**
+   * The load averages of the machine before the run; null where the system does not report them.
+   */
   readonly loadAverages: readonly number[] | null;
   /** Names of the measured programs with their versions. */
   readonly versions: readonly string[];

@@ -5,8 +5,8 @@ const HEADING = "\n## Targets\n";
 const ROW = /^(\| `([\w-]+)` \| .+ \| )[^|]+ \|$/gm;
 
 /**
- * Returns a page whose targets have the figures of these results as measured, so that they are those of
- * the table of the same run. Rows of other measurements stay.
+ * Returns a page whose targets have the figures of these results as measured, so that they are
+ * those of the table of the same run. Rows of other measurements stay.
  */
 export function writeTargets(page: string, results: readonly ScenarioResult[]): string {
   const begin = page.indexOf(HEADING) + HEADING.length;
@@ -25,7 +25,7 @@ export function writeTargets(page: string, results: readonly ScenarioResult[]): 
   return page.slice(0, begin) + changed + page.slice(begin + section.length);
 }
 
-/** Returns the figure that a target bounds, with the floor beside a time. */
+/** Returns the figure that a target bounds, with the floor next to a time. */
 function measuredText(target: ScenarioTarget, { base, measured }: ScenarioResult): string {
   switch (target.kind) {
     case "min_rate_ratio":

@@ -2,9 +2,9 @@ import { isObject, type JsonObject, parseJson } from "../../../src/core/json/jso
 import { COMPLETE_TEXT, streamText } from "../payloads.ts";
 
 /**
- * Returns the error in the response of a peer; null if it says what the upstream said, whole or as the
- * stream with `records` text records. A peer may write it in its own form: another order of members, a
- * new ID, further members.
+ * Returns the error in the response of a peer; null if it says what the upstream said, whole or as
+ * the stream with `records` text records. A peer may write it in its own form: another order of
+ * members, a new ID, further members.
  */
 export function findPeerError(body: string, records: number | null): string | null {
   if (records === null) return findCompletionError(body);

@@ -6,7 +6,10 @@ import { writeTargets } from "./targets.ts";
 
 const PAGE = new URL("../../../docs/operate/performance.md", import.meta.url);
 
-/** Writes the table of the peers into the documentation, and the measured figures of its rows beside their targets. */
+/**
+ * Writes the table of the peers into the documentation, and the measured figures of its rows next
+ * to their targets.
+ */
 export async function writePeerTable(
   results: readonly ScenarioResult[],
   facts: RunFacts,

@@ -17,8 +17,8 @@ export function packageFor(
 }
 
 /**
- * Returns the path of the pinned Claude Code. It is taken from npm into the user's cache folder where
- * it is missing. Without npm or a package for this platform, it is the installed `claude`.
+ * Returns the path of the pinned Claude Code. It is taken from npm into the user's cache folder
+ * where it is missing. Without npm or a package for this platform, it is the installed `claude`.
  */
 export async function pinnedBinary(): Promise<string> {
   const name = packageFor(Deno.build);
@@ -39,8 +39,8 @@ export async function versionOf(binary: string): Promise<string | null> {
 }
 
 /**
- * Returns the command that runs another without any network but loopback; null where the system does
- * not permit it.
+ * Returns the command that runs another without any network but loopback; null where the system
+ * does not permit it.
  */
 export async function isolated(command: readonly string[]): Promise<readonly string[] | null> {
   const prefix = ["unshare", "--map-root-user", "--net", "sh", "-c"];

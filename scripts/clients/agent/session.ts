@@ -18,7 +18,7 @@ export interface SessionOptions extends PlaceOptions {
   readonly args: readonly string[];
 }
 
-/** What was seen of a session. */
+/** What was observed of a session. */
 export interface Seen {
   /** Records that the client printed for all prompts, in order. */
   readonly records: readonly JsonObject[];

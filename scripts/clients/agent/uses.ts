@@ -3,12 +3,14 @@ import type { Faults, UpstreamFault } from "./place.ts";
 import type { ProviderType, Verdict } from "./results.ts";
 import { PICTURE, type Seen, type SessionOptions } from "./session.ts";
 
-/** One use of the client: what the session is started with and what must be seen. */
+/** One use of the client: what the session is started with and what must be observed. */
 export interface Use {
   readonly title: string;
   /** The provider types that it can be run over; absent means all. */
   readonly types?: readonly ProviderType[];
-  /** Returns what differs from the usual session; called for each session, so faults begin again. */
+  /**
+   * Returns what differs from the usual session; called for each session, so faults begin again.
+   */
   options(): Pick<SessionOptions, "prompts"> & Partial<SessionOptions>;
   check(seen: Seen, type: ProviderType): Verdict;
 }

@@ -53,8 +53,8 @@ export function checkThinking(thinking: string | null | undefined): void {
 }
 
 /**
- * Checks that the second step of a tool loop has everything of the first. `hasThinking` is false for
- * a client that sends no thinking back.
+ * Checks that the second step of a tool loop has everything of the first. `hasThinking` is false
+ * for a client that sends no thinking back.
  */
 export function checkRecalled(text: string | null, hasThinking: boolean): void {
   const isShown = (line: string) => hasThinking || !line.startsWith("thinking: ");

@@ -39,8 +39,9 @@ const REASONING_DELTAS: readonly string[] = [
 ];
 
 /**
- * Reads the deltas of a response. They must be the text, the reasoning and the arguments of the final one
- * if there is one, and the events must be numbered in their order (Responses API, streaming).
+ * Reads the deltas of a response. They must be the text, the reasoning and the arguments of the
+ * final one if there is one, and the events must be numbered in their order (Responses API,
+ * streaming).
  */
 export function readResponsesStream(records: Records): Answer {
   const last = records.at(-1);

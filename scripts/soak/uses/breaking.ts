@@ -5,7 +5,9 @@ import { breakingProvider, type ProviderType, TYPES } from "../config.ts";
 import { API_PATHS, question, TEXT_APIS, type TextApi, textRequest } from "./inference.ts";
 import type { Use } from "./use.ts";
 
-/** Status of an error: of a whole answer, and of a stream; 200 if content comes before the error. */
+/**
+ * Status of an error: of a whole answer, and of a stream; 200 if content comes before the error.
+ */
 interface BreakStatuses {
   readonly whole: number;
   readonly stream: number;
@@ -40,7 +42,9 @@ const STATUSES: Readonly<Record<string, BreakStatuses>> = {
 };
 const BREAKS = Object.keys(STATUSES);
 
-/** Errors of a provider in an answer of status 200 have the status that the provider gives to them. */
+/**
+ * Errors of a provider in an answer of status 200 have the status that the provider gives to them.
+ */
 const REPORTED: readonly string[] = ["sim-broken-error", "sim-broken-first"];
 
 /** Returns the status of the answer of a model that breaks. */
@@ -57,7 +61,9 @@ function breaksOf(api: TextApi, type: ProviderType): readonly string[] {
   return isUnknownEvent ? BREAKS.filter((model) => model !== "sim-broken-json") : BREAKS;
 }
 
-/** A huge record costs the simulator much, so it comes more rarely, and a whole body may be as long. */
+/**
+ * A huge record costs the simulator much, so it comes more rarely, and a whole body may be as long.
+ */
 const HUGE = "sim-broken-huge";
 const USES_BETWEEN_HUGE_COUNT = 40;
 

@@ -17,7 +17,9 @@ export const API_PATHS: Readonly<Record<TextApi, string>> = {
   messages: "/v1/messages",
 };
 
-/** Functions of the requests to models with tools; the simulator calls them with the first value. */
+/**
+ * Functions of the requests to models with tools; the simulator calls them with the first value.
+ */
 const FUNCTIONS: readonly string[] = ["weather", "clock"];
 
 function parametersOf(text: string): JsonObject {

@@ -2,7 +2,9 @@ import type { JsonValue } from "../../../src/core/json/json.ts";
 import { at, list } from "../answers/json_at.ts";
 import { demand, type Received, type SoakClient } from "../client.ts";
 
-/** Returns the elements of a page. Throws unless its names of the first and the last one are right. */
+/**
+ * Returns the elements of a page. Throws unless its names of the first and the last one are right.
+ */
 export function pageOf(received: Received): readonly JsonValue[] {
   const { object, data, first_id: first, last_id: last } = received.json;
   const elements = list(data);
@@ -26,8 +28,8 @@ export function textOf(item: JsonValue): string {
 }
 
 /**
- * Deletes an object. Throws unless the response of the deletion names it, or has no body where it has no
- * `object`, and the object is gone.
+ * Deletes an object. Throws unless the response of the deletion names it, or has no body where it
+ * has no `object`, and the object is gone.
  */
 export async function remove(
   client: SoakClient,

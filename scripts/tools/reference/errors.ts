@@ -1,5 +1,5 @@
 import { FAULTS, REFUSALS } from "../../../src/core/failure.ts";
-import { FAULT_DOCS } from "../../../src/core/fault_docs.ts";
+import { FAULT_DOCS } from "./fault_docs.ts";
 import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/refusal_docs.ts";
 import { typeOfStatus } from "../../../src/core/openai_error.ts";
 import { generatedNote, tableText } from "./markdown.ts";
@@ -24,7 +24,11 @@ export function errorsPage(): string {
   const others = entries().filter(({ code }) => code === null);
   return `# Errors
 
-${generatedNote("`src/core/failure.ts`, `src/core/refusal_docs.ts` and `src/core/fault_docs.ts`")}
+${
+    generatedNote(
+      "`src/core/failure.ts`, `src/core/refusal_docs.ts` and `scripts/tools/reference/fault_docs.ts`",
+    )
+  }
 
 Every error has the shape of the OpenAI API: \`{"error": {"message", "type", "param", "code"}}\`. \`code\`
 is for programs, \`param\` is the path of the field that is wrong.
@@ -49,7 +53,7 @@ ${
       ["failure", "status", "`type`", "retried", "falls back", "`end`"],
       others.map((entry) => [
         `\`${entry.kind}\``,
-        entry.status === "upstream" ? "as the provider answered" : `${entry.status}`,
+        entry.status === "upstream" ? "as the provider responded" : `${entry.status}`,
         ...treatment(entry),
       ]),
     )
@@ -97,7 +101,7 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): read
 }
 
 function treatment({ type, isRetried, fallsBack, logEnd }: ErrorEntry): readonly string[] {
-  const shown = type === "upstream" ? "as the provider answered" : `\`${type}\``;
+  const shown = type === "upstream" ? "as the provider responded" : `\`${type}\``;
   return [shown, isRetried ? "yes" : "no", fallsBack ? "yes" : "no", `\`${logEnd}\``];
 }
 

@@ -1,7 +1,9 @@
 import { MAY_IMPORT, PACKAGES } from "../layers.ts";
 import { tableText } from "./markdown.ts";
 
-/** Returns the import table of the folders of src, and the packages that only some of them import. */
+/**
+ * Returns the import table of the folders of src, and the packages that only some of them import.
+ */
 export function importTable(): string {
   const rows = Object.entries(MAY_IMPORT).map(([folder, allowed]) => [
     `\`src/${nameOf(folder)}\``,

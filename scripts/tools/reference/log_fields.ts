@@ -1,4 +1,4 @@
-import { ACCESS_FIELD_DOCS, END_DOCS } from "../../../src/observe/access_log_docs.ts";
+import { ACCESS_FIELD_DOCS, END_DOCS } from "./access_log_docs.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
 /** Returns the page `docs/reference/log-fields.md`. */
@@ -11,7 +11,7 @@ export function logFieldsPage(): string {
   const ends = Object.entries(END_DOCS).map(([name, meaning]) => [`\`${name}\``, meaning]);
   return `# Log fields
 
-${generatedNote("`src/observe/access_log_docs.ts`")}
+${generatedNote("`scripts/tools/reference/access_log_docs.ts`")}
 
 Every request has one access line: level \`info\`, message \`request\`. It is written when the request is
 over. Fields that do not apply are omitted. [Monitoring](../operate/monitoring.md#logs) explains the

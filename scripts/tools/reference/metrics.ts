@@ -1,8 +1,10 @@
 import { Registry } from "prom-client";
 import { type MetricSources, registerGauges } from "../../../src/observe/gauges.ts";
 import { registerInstruments } from "../../../src/observe/instruments.ts";
-import { registerProcessMetrics } from "../../../src/observe/process_metrics.ts";
-import { registerWorkerMetrics } from "../../../src/observe/worker_metrics.ts";
+import {
+  registerProcessMetrics,
+  registerWorkerMetrics,
+} from "../../../src/observe/worker_metrics.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
 /** Sources of a registry that is never scraped. */

@@ -56,7 +56,8 @@ export function curlText({ url, keyHeader, body }) {
 }
 
 /**
- * Returns the header of a client key as a word for a POSIX shell, in which only the key is expanded.
+ * Returns the header of a client key as a word for a POSIX shell, in which only the key is
+ * expanded.
  * @param {Snapshot["keyHeader"]} header
  */
 function keyWord(header) {

@@ -11,9 +11,9 @@ const MAX_RETRY_MS = 8000;
 const MAX_SILENCE_MS = 6000;
 
 /**
- * What the page knows: the newest snapshot, and the seconds and finished calls of those before it. Of the
- * calls it stores the newest 100, and the newest 100 that failed, that were not sent, that were refused, and
- * that were slow.
+ * What the page knows: the newest snapshot, and the seconds and finished calls of those before it.
+ * Of the calls it stores the newest 100, and the newest 100 that failed, that were not sent, that
+ * were refused, and that were slow.
  * @typedef {object} Feed
  * @property {Snapshot | null} snapshot
  * @property {SecondView[]} seconds Oldest first.
@@ -81,8 +81,8 @@ export function markOf({ outcome, isSlow }) {
 }
 
 /**
- * Returns the next value with all parts that equal those before as the same objects, so that the page
- * finds what changed by comparing references. Entries of a list are compared by their place.
+ * Returns the next value with all parts that equal those before as the same objects, so that the
+ * page finds what changed by comparing references. Entries of a list are compared by their place.
  * @template T
  * @param {any} before
  * @param {T} next
@@ -105,7 +105,8 @@ export function shared(before, next) {
 }
 
 /**
- * Follows the snapshots of the gateway between `start` and `stop`. A lost connection is opened again.
+ * Follows the snapshots of the gateway between `start` and `stop`. A lost connection is opened
+ * again.
  * @param {(feed: Feed) => void} onChange
  */
 export function follow(onChange) {

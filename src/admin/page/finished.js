@@ -72,7 +72,8 @@ const NARROW_ORDER = [
 const FinishedRow = kept(finishedRow);
 
 /**
- * Returns the finished calls with their filters, and the timeline of the selected one under its row.
+ * Returns the finished calls with their filters, and the timeline of the selected one under its
+ * row.
  * @param {{ feed: Feed, finishedCount: number, isInUse: boolean }} props
  */
 export function Finished({ feed, finishedCount, isInUse }) {
@@ -197,9 +198,9 @@ function hasSelectedText(element) {
 }
 
 /**
- * True if the pointer is over the list of finished calls, a call has the focus, or text of the list is
- * selected. The browser answers this from a layout of the page: it is read before a snapshot is drawn, which
- * would make another one necessary.
+ * True if the pointer is over the list of finished calls, a call has the focus, or text of the list
+ * is selected. The browser answers this from a layout of the page: it is read before a snapshot is
+ * drawn, which would make another one necessary.
  */
 export function isListInUse() {
   const list = listElement();
@@ -209,7 +210,9 @@ export function isListInUse() {
   return hasSelectedText(list);
 }
 
-/** @param {{ call: FinishedCall, columns: readonly Column[], isSelected: boolean, onSelect: (call: FinishedCall, event: MouseEvent) => void }} props */
+/**
+ * @param {{ call: FinishedCall, columns: readonly Column[], isSelected: boolean, onSelect: (call: FinishedCall, event: MouseEvent) => void }} props
+ */
 function finishedRow({ call, columns, isSelected, onSelect }) {
   return view`<tr class="call ${
     isSelected ? "selected" : ""

@@ -8,7 +8,8 @@ import { Badge, Name, NoModelNote, view } from "./ui.js";
 /** @import { Snapshot } from "../snapshot.ts" */
 
 /**
- * Returns the bar that stays in sight: whether the page is up to date, what is wrong, and its views.
+ * Returns the bar that stays in sight: whether the page is up to date, what is wrong, and its
+ * views.
  * @param {{ feed: Feed, snapshot: Snapshot, views: readonly (readonly [string, string])[] }} props
  */
 export function Head({ feed, snapshot, views }) {

@@ -16,7 +16,8 @@ const OUTCOMES = {
 };
 
 /**
- * Returns what became of a call, with status and code. The call of an older gateway has only its end.
+ * Returns what became of a call, with status and code. The call of an older gateway has only its
+ * end.
  * @param {{ call: FinishedCall }} props
  */
 export function Outcome({ call: { access, outcome, code } }) {
@@ -28,7 +29,8 @@ export function Outcome({ call: { access, outcome, code } }) {
 }
 
 /**
- * Returns the provider and model of a call, or the model that was requested if no provider was chosen.
+ * Returns the provider and model of a call, or the model that was requested if no provider was
+ * chosen.
  * @param {{ provider: string | null, model: string | null }} props
  */
 export function Target({ provider, model }) {

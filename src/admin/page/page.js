@@ -81,7 +81,10 @@ function draw() {
   }
 }
 
-/** Draws what to do if the snapshots are not those of this page: the gateway has another version now. */
+/**
+ * Draws what to do if the snapshots are not those of this page: the gateway has another version
+ * now.
+ */
 function drawOutdated() {
   // What an error has left of the page cannot be drawn again.
   const empty = /** @type {HTMLElement} */ (root.cloneNode(false));
@@ -95,7 +98,8 @@ function drawOutdated() {
 
 /** Draws and follows the gateway while the page is shown. */
 function showOrHide() {
-  // A browser opens six connections to a host for all its pages together: a hidden one must have none.
+  // A browser opens six connections to a host for all its pages together: a hidden one must have
+  // none.
   if (document.hidden) return following.stop();
   draw();
   following.start();

@@ -55,7 +55,8 @@ function Breaker({ provider: { breaker, opensInMs } }) {
 }
 
 /**
- * Returns what became of the attempts, and apart those that were not sent; an older gateway has these in one.
+ * Returns what became of the attempts, and apart those that were not sent; an older gateway has
+ * these in one.
  * @param {{ outcomes: ProviderView["outcomes"], notSent?: ProviderView["notSent"], attempts: number }} props
  */
 function Outcomes({ outcomes, notSent = {}, attempts }) {

@@ -167,8 +167,8 @@ function readWhole(text, isOk, add) {
 }
 
 /**
- * Returns what a message or its next part says: its text, or the refusal of a model (OpenAI API, chat
- * completions). Null if it says nothing.
+ * Returns what a message or its next part says: its text, or the refusal of a model (OpenAI API,
+ * chat completions). Null if it says nothing.
  * @param {any} message
  */
 function textOf(message) {

@@ -122,7 +122,8 @@ export const CHARTS = [
 ];
 
 /**
- * Returns the cost of an hour from that of a second; null if nothing is known to cost, and some cost is unknown.
+ * Returns the cost of an hour from that of a second; null if nothing is known to cost, and some
+ * cost is unknown.
  * @param {number | null} usd
  * @param {number} unknown Seconds whose cost is unknown, or a part of them.
  */
@@ -149,8 +150,9 @@ export function alignSeconds(seconds, atMs, uptimeMs) {
 }
 
 /**
- * Returns the seconds by clock minute, the newest first. The newest minute has not ended, and the oldest one
- * has lost its first seconds, or the gateway began in it: a rate is that of the seconds that there are.
+ * Returns the seconds by clock minute, the newest first. The newest minute has not ended, and the
+ * oldest one has lost its first seconds, or the gateway began in it: a rate is that of the seconds
+ * that there are.
  * @param {readonly SecondView[]} seconds
  * @param {number} last The newest second that has ended.
  * @param {number} began First second of the gateway.
@@ -191,8 +193,8 @@ function trailing(all, valueOf, length) {
 }
 
 /**
- * Returns for each second its value, or the last one that is known: without calls nothing changed. At first
- * there is nothing.
+ * Returns for each second its value, or the last one that is known: without calls nothing changed.
+ * At first there is nothing.
  * @param {readonly Slot[]} all
  * @param {(second: SecondView) => number} valueOf
  * @returns {(number | null)[]}

@@ -73,8 +73,8 @@ export function Timeline({ call, onClose }) {
 }
 
 /**
- * Returns what became of the promises that the gateway checks: without a complete response there is nothing
- * to check.
+ * Returns what became of the promises that the gateway checks: without a complete response there is
+ * nothing to check.
  * @param {FinishedCall} call
  */
 function verifiedTitle({ failure, code }) {
@@ -87,7 +87,8 @@ function Targets({ call }) {
   const { access, targets } = call;
   const attempts = attemptsByTarget(call);
   if (targets.length === 0) {
-    // Only a request that continues a stored object has a route without targets: its provider is given.
+    // Only a request that continues a stored object has a route without targets: its provider is
+    // given.
     return view`<p class="note">${
       textIn(access, "route") === null
         ? "The call was not routed."
@@ -121,7 +122,8 @@ function Targets({ call }) {
 }
 
 /**
- * Returns the attempts at each target. An attempt at the provider and model of the one before it is a retry.
+ * Returns the attempts at each target. An attempt at the provider and model of the one before it is
+ * a retry.
  * @param {FinishedCall} call
  * @returns {ReadonlyMap<PassedTarget, readonly AttemptView[]>}
  */

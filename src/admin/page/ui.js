@@ -30,8 +30,8 @@ function shown(child) {
 export const view = /** @type {any} */ (htm).bind(element);
 
 /**
- * Returns a component that is drawn again only when one of its properties has another value. The feed
- * stores what did not change as the same object, so an unchanged row costs one comparison.
+ * Returns a component that is drawn again only when one of its properties has another value. The
+ * feed stores what did not change as the same object, so an unchanged row costs one comparison.
  * @template {object} Props
  * @param {(props: Props) => any} draw A component without hooks.
  * @returns {(props: Props) => any}
@@ -121,7 +121,10 @@ export function EmptyRow({ columns, children }) {
   `;
 }
 
-/** Returns a bar for a share from 0 to 1. The number is beside it, so that the bar itself is silent. */
+/**
+ * Returns a bar for a share from 0 to 1. The number is next to it, so that the bar itself is
+ * silent.
+ */
 export const Bar = kept(
   /** @param {{ share: number, tone?: string }} props */
   ({ share, tone = "" }) => {

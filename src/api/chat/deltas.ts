@@ -128,14 +128,17 @@ export function finishWord(reason: FinishReason, isLegacy: boolean): string {
 
 /** Returns the fault of an upstream stream without a finish reason: the response may be incomplete. */
 export function endedEarly(): Failed<Fault> {
-  return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
+  return fault(
+    "invalid_upstream_response",
+    "The provider's response ended before it was complete.",
+  );
 }
 
 /** Returns the fault of a call that the legacy format cannot hold: it has one call, of a function. */
 function unfitCall(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",
-    "The upstream's answer holds calls beside the one of a function that the client can take; send tools instead of functions.",
+    "The model made calls that the legacy functions format cannot return: it has one call, of a function. Send tools instead.",
   );
 }
 

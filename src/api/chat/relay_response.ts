@@ -33,11 +33,11 @@ export function relayResponse(
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
   if (text === null || !isObject(value)) {
-    return fault("invalid_upstream_response", "The provider's answer is not a JSON object.");
+    return fault("invalid_upstream_response", "The provider's response is not a JSON object.");
   }
   if ((value.error ?? null) !== null) return providerError(value);
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
-    return fault("invalid_upstream_response", "The provider's answer holds no choices.");
+    return fault("invalid_upstream_response", "The provider's response holds no choices.");
   }
   const usage = isObject(value.usage) ? value.usage : null;
   const counted = usage === null ? success(null) : parseUsage(usage);

@@ -98,7 +98,7 @@ function newResponseHandler(
       if (answer.outline !== undefined) return readOutline(wire, answer, answer.outline, inputs);
       const received = utf8Text(answer.body);
       if (received === null) {
-        return fault("invalid_upstream_response", "The provider's answer is not valid UTF-8.");
+        return fault("invalid_upstream_response", "The provider's response is not valid UTF-8.");
       }
       const text = wire.decode(received, target.model, inputs);
       if (!text.ok) return text;

@@ -1,6 +1,6 @@
-import { decodeHeaderText } from "../../core/decode_header_text.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import type { Call } from "../../call/call.ts";
+import { decodeHeaderText } from "../../core/header_fields.ts";
 
 /** Maximum length of a user ID that is parsed as JSON; the vendor's own limit is 256 characters. */
 const MAX_PARSED_CHARS = 4_096;

@@ -106,7 +106,7 @@ function transcriptHandler(endpoint: RoutedEndpoint, request: RelayedRequest): W
 /** Reads a page that a proxy or a sign-in sends with status 200 in place of the bytes. */
 const PAGE_HANDLER: WholeHandler = {
   kind: "whole",
-  read: () => fault("invalid_upstream_response", "The provider's answer is an HTML page."),
+  read: () => fault("invalid_upstream_response", "The provider's response is an HTML page."),
 };
 
 /** Returns the bytes of a text, such as subtitles, which may be empty. */

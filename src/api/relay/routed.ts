@@ -47,7 +47,9 @@ function newInference(
         namesProvider(call, request),
       );
       const { client: { key }, generation: { config } } = call;
-      const refusal = refused ?? refuseUnknownCost(key, config, target, endpoint.billed) ??
+      // The price of tokens is asked of every candidate.
+      const billed = endpoint.billed === "tokens" ? null : endpoint.billed;
+      const refusal = refused ?? refuseUnknownCost(key, config, target, billed) ??
         refuseQuery(key, query);
       if (refusal !== null) return refusal;
       const payload = request.payload(target.model);

@@ -7,12 +7,13 @@ const QUOTE = 34, BACKSLASH = 92;
  * True if a JSON text holds a key that is written with an escape. V8 14 may read such a key as
  * another key: it compares the key before unescaping with a key that it has met in the same place
  * of any earlier text or object, and so takes `"a\n"` for the two characters `a\`. One client could
- * change another client's request. `mendEscapedKeys` corrects the keys of such a text. The text must
- * be valid for `JSON.parse`.
+ * change another client's request. `mendEscapedKeys` corrects the keys of such a text. The text
+ * must be valid for `JSON.parse`.
  */
 export function hasEscapedKey(text: string): boolean {
   const first = text.indexOf("\\");
-  // Most texts have fewer colons than escapes: prompts have line breaks, results of tools have quotes.
+  // Most texts have fewer colons than escapes: prompts have line breaks, results of tools have
+  // quotes.
   let colon = first < 0 ? -1 : text.indexOf(":", first);
   for (; colon >= 0; colon = text.indexOf(":", colon + 1)) {
     let end = colon - 1;
@@ -31,8 +32,8 @@ function isEscaped(text: string, quote: number): boolean {
 }
 
 /**
- * True if an escape is between the quote at `end`, which is not escaped, and the quote before it. False if
- * the quote at `end` begins a string: there are no escapes between strings.
+ * True if an escape is between the quote at `end`, which is not escaped, and the quote before it.
+ * False if the quote at `end` begins a string: there are no escapes between strings.
  */
 function isEscapedString(text: string, end: number): boolean {
   for (let at = end - 1; at >= 0; at--) {

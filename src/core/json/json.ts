@@ -88,14 +88,17 @@ declare global {
  */
 const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
 
-/** Maximum number of members and elements of a text whose numbers are kept as written, for which each takes 1 µs. */
+/**
+ * Maximum number of members and elements of a text whose numbers are kept as written, for which
+ * each takes 1 µs.
+ */
 const MAX_EXACT_ITEMS = 200_000;
 
 /**
  * Returns the value of a JSON text. Each number that JavaScript would write differently (1.0,
  * 12345678901234567890) becomes raw JSON, which `JSON.stringify` writes as received; `numberOf`
- * returns its number. Undefined if the text is not JSON. A value that `isTooDeep`, or that has more than
- * `MAX_EXACT_ITEMS`, is returned as parsed.
+ * returns its number. Undefined if the text is not JSON. A value that `isTooDeep`, or that has more
+ * than `MAX_EXACT_ITEMS`, is returned as parsed.
  */
 export function parseExact(text: string): JsonValue | undefined {
   const value = parseJson(text);

@@ -1,9 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from "./json.ts";
 
-/** Characters of a string that are written in one piece, and of the values that are written as a whole. */
+/**
+ * Characters of a string that are written in one piece, and of the values that are written as a
+ * whole.
+ */
 const MAX_PIECE_CHARS = 16 * 1024;
 
-/** Levels down to which small values are written as a whole: the members of an object, and the elements of a list in it. */
+/**
+ * Levels down to which small values are written as a whole: the members of an object, and the
+ * elements of a list in it.
+ */
 const MAX_MEASURED_LEVEL = 2;
 
 /** Characters that count for a value besides its strings. */
@@ -19,8 +25,8 @@ interface OpenValue {
 }
 
 /**
- * Yields the text of `JSON.stringify` in pieces of bounded size, so that neither the text of a long list nor that
- * of a long string is ever in memory as a whole.
+ * Yields the text of `JSON.stringify` in pieces of bounded size, so that neither the text of a long
+ * list nor that of a long string is ever in memory as a whole.
  */
 export function* jsonPieces(value: JsonObject): Generator<string, void, void> {
   const open: OpenValue[] = [];
@@ -59,7 +65,10 @@ function isList(value: readonly JsonValue[] | JsonObject): value is readonly Jso
   return Array.isArray(value);
 }
 
-/** Yields the text of a string without its quotes; no piece ends between two surrogates, which would be escaped. */
+/**
+ * Yields the text of a string without its quotes; no piece ends between two surrogates, which would
+ * be escaped.
+ */
 function* stringPieces(text: string): Generator<string, void, void> {
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at + MAX_PIECE_CHARS - 1);
@@ -69,7 +78,10 @@ function* stringPieces(text: string): Generator<string, void, void> {
   }
 }
 
-/** True if a value has about `MAX_PIECE_CHARS` characters at most. Looks at no more of it than these. */
+/**
+ * True if a value has about `MAX_PIECE_CHARS` characters at most. Looks at no more of it than
+ * these.
+ */
 function isSmall(value: JsonValue): boolean {
   let left = MAX_PIECE_CHARS;
   const open: (JsonValue | undefined)[] = [value];

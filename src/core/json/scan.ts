@@ -42,7 +42,10 @@ export function endOfValue(text: string, start: number): number {
   }
 }
 
-/** Number of items as which a member counts whose key has an escape: its object may be read three times. */
+/**
+ * Number of items as which a member counts whose key has an escape: its object may be read three
+ * times.
+ */
 const ESCAPED_KEY_ITEM_COUNT = 40;
 
 /**
@@ -55,9 +58,9 @@ export function hasMoreItems(text: string, limit: number): boolean {
 }
 
 /**
- * Returns the number of members and elements of a JSON text, counted on all levels; a member whose key
- * has an escape counts as `ESCAPED_KEY_ITEM_COUNT`. Stops at the first item above `limit`, so the cost is bounded
- * by the limit.
+ * Returns the number of members and elements of a JSON text, counted on all levels; a member whose
+ * key has an escape counts as `ESCAPED_KEY_ITEM_COUNT`. Stops at the first item above `limit`, so
+ * the cost is bounded by the limit.
  */
 export function countItems(text: string, limit: number): number {
   let count = 0;

@@ -8,18 +8,18 @@ import { contradiction, type Optional, unsupported, wrongType, wrongValue } from
 /** Fields of a choice: the current one and that of legacy functions. */
 const FIELDS = ["tool_choice", "function_call"] as const;
 
-/** Returns the choice of a Chat request. */
+/**
+ * Returns the choice of a Chat request. Two choices contradict each other; a protocol without a choice has
+ * no use for `auto`, and needs nothing besides `none`.
+ */
 export function parseChoice(body: JsonObject, carrier: Carrier): Result<Choice> {
+  const hasBoth = FIELDS.every((field) => (body[field] ?? null) !== null);
+  if (hasBoth && carrier.hasChoice()) return twoChoices();
   const set = FIELDS.filter((field) => !isFree(body[field]));
   const none = set.find((field) => body[field] === "none");
   if (none !== undefined) return plainChoice("none", none, carrier);
   const [field, other] = set;
-  if (other !== undefined) {
-    return contradiction(
-      "function_call",
-      "Send either 'tool_choice' or 'function_call', not both.",
-    );
-  }
+  if (other !== undefined) return twoChoices();
   if (field === undefined) {
     const auto = FIELDS.find((one) => body[one] === "auto");
     return auto === undefined ? success({ kind: "unset" }) : plainChoice("auto", auto, carrier);
@@ -36,6 +36,11 @@ export function parseChoice(body: JsonObject, carrier: Carrier): Result<Choice> 
   if (refused !== null) return refused;
   const tool = parseName(given, "function", at, carrier);
   return tool.ok ? success({ kind: "named", at, tool: tool.value }) : tool;
+}
+
+function twoChoices() {
+  const message = "Send either 'tool_choice' or 'function_call', not both.";
+  return contradiction("function_call", message);
 }
 
 /** True for a choice that lets the model decide. */

@@ -30,10 +30,12 @@ export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> 
   const refused = nesting(body) ?? carrier.useTopLevel(body) ?? streamProblem(body, carrier);
   if (refused !== null) return refused;
   const exact = (key: string) => exactMember(document, key);
+  const choice = parseChoice(body, carrier);
+  const isToolless = choice.ok && choice.value.kind === "none" && !carrier.hasChoice();
   const read = allIn({
     messages: parseMessages(body.messages, reasoning, carrier),
-    choice: parseChoice(body, carrier),
-    tools: parseTools(exact("tools"), exact("functions"), carrier),
+    choice,
+    tools: parseTools(exact("tools"), exact("functions"), isToolless, carrier),
     format: parseFormat(exact("response_format"), carrier),
     options: parseOptions(body, exact, carrier),
   });

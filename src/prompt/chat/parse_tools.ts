@@ -19,16 +19,21 @@ export interface GivenTools {
   readonly hasLegacyTools: boolean;
 }
 
-/** Returns the tools of a Chat request without those that the route leaves out. */
+/**
+ * Returns the tools of a Chat request without those that the route leaves out; no tools, and none of them
+ * checked, if it `isToolless`.
+ */
 export function parseTools(
   tools: JsonValue,
   functions: JsonValue,
+  isToolless: boolean,
   carrier: Carrier,
 ): Result<GivenTools> {
   const hasLegacyTools = !isEmpty(functions);
   if (hasLegacyTools && !isEmpty(tools)) {
     return contradiction("functions", "Send either 'tools' or 'functions', not both.");
   }
+  if (isToolless) return success({ tools: [], hasLegacyTools });
   const read = hasLegacyTools
     ? mapObjects(
       functions,

@@ -7,13 +7,14 @@ import {
   authorityIn,
   defaultPort,
   isIpAddress,
-  isLocalName,
   isLoopback,
+  isSameHost,
+  newHostRule,
   type Origin,
   parseAuthority,
   parseOrigin,
+  plainName,
 } from "../../core/authority.ts";
-import { originText, parseOriginPattern } from "./origin_pattern.ts";
 import type { Peer } from "../peer.ts";
 
 /**
@@ -79,10 +80,8 @@ export function newGuard(
   hostname: string,
 ): Guard {
   const bound = boundHost(server.host);
-  const hosts = new Set([...server.allowed_hosts, hostname, bound].map(plainName).filter(Boolean));
+  const isHostAllowed = newHostRule([...server.allowed_hosts, hostname, bound]);
   const origins = server.allowed_origins.map(parseOriginPattern);
-  /** The last allowed `Host`, cached because nearly all requests have the same value. */
-  let known: string | null = null;
 
   /**
    * True if the host is allowed. If the request line and `Host` name two hosts, both must be
@@ -95,15 +94,6 @@ export function newGuard(
     // A request without a connection was made inside this process.
     if (peer.remoteAddr === undefined) return true;
     return isHostAllowed(authority) && !isFilledIn(authority, bound);
-  }
-
-  function isHostAllowed(written: string): boolean {
-    if (written === known) return true;
-    const host = parseAuthority(written)?.host;
-    if (host === undefined) return false;
-    if (!isIpAddress(host) && !isLocalName(host) && !hosts.has(host)) return false;
-    known = written;
-    return true;
   }
 
   function isOriginAllowed(written: string, host: string): boolean {
@@ -170,17 +160,6 @@ function preflight(requestedHeaders: string | null): Reply {
   return { kind: "whole", response: { status: 204, headers, body: EMPTY } };
 }
 
-/**
- * True if an origin has the host and port of the request. The scheme is not compared, because a TLS
- * proxy in front of the gateway forwards `Host` but not the scheme.
- */
-function isSameHost(origin: Origin, host: string): boolean {
-  const own = parseAuthority(host);
-  if (own === null || own.host !== origin.host) return false;
-  const usual = defaultPort(origin.scheme);
-  return (own.port ?? usual) === (origin.port ?? usual);
-}
-
 /** True if an origin has the host of the request and this port, where the admin page is. */
 function isAtPort(origin: Origin, host: string, port: number): boolean {
   const own = parseAuthority(host);
@@ -193,6 +172,43 @@ function boundHost(written: string): string {
   return plainName(URL.parse(`http://${host}`)?.hostname ?? "");
 }
 
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/\.$/, "");
+/** True if the setting allows a web origin, in the form that browsers send. */
+type OriginPattern = (origin: string) => boolean;
+
+/** Text that `*` matches in a host. */
+const ANY = /^[a-z0-9_.-]+$/;
+
+/**
+ * Returns the pattern of an entry of `server.allowed_origins`. In a host `*` matches one or more
+ * characters, as a port any or none, alone every origin. Origins come from untrusted pages, so a
+ * match takes linear time for every pattern; a regular expression would backtrack over every way to
+ * split a host among its `*`.
+ */
+export function parseOriginPattern(allowed: string): OriginPattern {
+  if (allowed === "*") return () => true;
+  const exact = parseOrigin(allowed);
+  const text = exact === null ? allowed.toLowerCase() : originText(exact);
+  const stem = text.replace(/:\*$/, "");
+  const [first = "", ...rest] = stem.split("*");
+  return (origin) => {
+    const meant = stem === text ? origin : origin.replace(/:\d+$/, "");
+    return meant.startsWith(first) && matchesRest(meant, first.length, rest);
+  };
+}
+
+/** True if the rest of the text matches these parts, each with some text before it. */
+function matchesRest(text: string, start: number, parts: readonly string[]): boolean {
+  let end = start;
+  for (const [index, part] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    const at = isLast ? text.length - part.length : text.indexOf(part, end + 1);
+    if (at <= end || !text.startsWith(part, at) || !ANY.test(text.slice(end, at))) return false;
+    end = at + part.length;
+  }
+  return end === text.length;
+}
+
+/** Returns an origin in the form that browsers send, without the default port. */
+function originText({ scheme, host, port }: Origin): string {
+  return `${scheme}://${host}${port === null || port === defaultPort(scheme) ? "" : `:${port}`}`;
 }

@@ -1,5 +1,4 @@
-import type { Awaitable } from "../../core/awaitable.ts";
-import { cancelled, type Failed } from "../../core/result.ts";
+import { type Awaitable, cancelled, type Failed } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { QuotaDecision, QuotaScope } from "../../state/quota_store.ts";
 import { internalError } from "../internal_error.ts";

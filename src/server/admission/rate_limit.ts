@@ -1,6 +1,4 @@
-import type { Awaitable } from "../../core/awaitable.ts";
-import type { Failed } from "../../core/result.ts";
-import { refuse } from "../../core/result.ts";
+import { type Awaitable, type Failed, refuse } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientKey } from "../../call/client_key.ts";
 import { ADDRESS_PREFIX } from "../../state/buckets.ts";

@@ -1,12 +1,11 @@
 import type { Sockets } from "../../sockets/sockets.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../../sockets/walk.ts";
 import type { World } from "../../core/world.ts";
-import { type Connection, parseKey } from "./connection.ts";
+import { type Connection, isTooSlow, NOTHING_WAITS, parseKey, writeStateAt } from "./connection.ts";
 import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
-import { isTooSlow, NOTHING_WAITS, writeStateAt } from "./write_rules.ts";
 import type { Peer } from "../peer.ts";
-import { newMessageWatches } from "../websocket/message_watch.ts";
+import { newMessageWatches } from "./message_watch.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
 
 /** The client connections of one listener. */

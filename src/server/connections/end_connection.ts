@@ -1,6 +1,6 @@
-import type { RequestHeaders } from "../../core/request_headers.ts";
 import type { World } from "../../core/world.ts";
 import type { Peer } from "../peer.ts";
+import type { RequestHeaders } from "../../core/header_fields.ts";
 
 /** Time for a response to reach its client before the connection ends. */
 const FINAL_BYTES_DELAY_MS = 100;

@@ -1,5 +1,4 @@
-import type { Awaitable } from "../../core/awaitable.ts";
-import type { Failed } from "../../core/result.ts";
+import type { Awaitable, Failed } from "../../core/result.ts";
 import { type Call, newCallClient, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";

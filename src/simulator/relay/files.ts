@@ -2,10 +2,9 @@ import { newId } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { StoredFile } from "../account.ts";
 import { missingParameter } from "../field_checks.ts";
-import { paginate } from "../pagination.ts";
 import { newApiError } from "../protocol.ts";
-import type { RoutedCall, RouteHandler } from "../routes.ts";
-import { errorResponse, notFoundResponse, readJsonBody } from "../sim_call.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "../routes.ts";
+import { type Answer, notFound, readJsonBody } from "../sim_call.ts";
 import { readForm } from "./model_call.ts";
 
 const PAGES = { defaultOrder: "desc", maxLimit: 10_000 } as const;
@@ -13,7 +12,7 @@ const PAGES = { defaultOrder: "desc", maxLimit: 10_000 } as const;
 /** Handlers of files, batches and uploads, by method and path. */
 export const FILE_ROUTES: readonly (readonly [string, RouteHandler])[] = [
   ["POST /files", createFile],
-  ["GET /files", ({ account, ...call }) => listed(account.files.values(), { account, ...call })],
+  ["GET /files", (call) => listed(call.account.files.values(), call)],
   ["GET /files/:id", onFile((_, { resource }) => Response.json(resource))],
   ["DELETE /files/:id", onFile(deleteFile)],
   ["GET /files/:id/content", onFile((_, { content }) => bytesResponse(content))],
@@ -31,42 +30,30 @@ function bytesResponse(content: Uint8Array<ArrayBuffer>): Response {
   return new Response(content, { headers: { "content-type": "application/octet-stream" } });
 }
 
-function listed(
-  stored: readonly { readonly resource: JsonObject }[],
-  call: RoutedCall,
-): Response {
-  const listing = paginate(stored.map(({ resource }) => resource), call.query, PAGES);
-  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
+function listed(stored: readonly StoredFile[], { query }: RoutedCall): Answer {
+  return paginate(stored.map(({ resource }) => resource), query, PAGES);
 }
 
-type Act = (call: RoutedCall, stored: StoredFile) => Response | Promise<Response>;
+type Act = (call: RoutedCall, stored: StoredFile) => Answer | Promise<Answer>;
 
 function onFile(act: Act): RouteHandler {
-  return on("files", "File", act);
+  return onStored(({ files }) => files, "File", act);
 }
 
 function onBatch(act: Act): RouteHandler {
-  return on("batches", "Batch", act);
+  return onStored(({ batches }) => batches, "Batch", act);
 }
 
 function onUpload(act: Act): RouteHandler {
-  return on("uploads", "Upload", act);
+  return onStored(({ uploads }) => uploads, "Upload", act);
 }
 
-function on(kind: "files" | "batches" | "uploads", name: string, act: Act): RouteHandler {
-  return (call) => {
-    const [id = ""] = call.ids;
-    const stored = call.account[kind].get(id);
-    return stored === undefined ? notFoundResponse(name, id, call) : act(call, stored);
-  };
-}
-
-async function createFile(call: RoutedCall): Promise<Response> {
+async function createFile(call: RoutedCall): Promise<Answer> {
   const form = await readForm(call);
   const file = form?.get("file");
   const purpose = form?.get("purpose");
-  if (!(file instanceof File)) return errorResponse(missingParameter("file"), call);
-  if (typeof purpose !== "string") return errorResponse(missingParameter("purpose"), call);
+  if (!(file instanceof File)) return missingParameter("file");
+  if (typeof purpose !== "string") return missingParameter("purpose");
   const stored = newFile(call, file.name, purpose, await file.bytes());
   return Response.json(stored.resource);
 }
@@ -90,12 +77,12 @@ function deleteFile({ account }: RoutedCall, { resource: { id = "" } }: StoredFi
 }
 
 /** Completes a batch at once: its results are the lines of its input. */
-async function createBatch(call: RoutedCall): Promise<Response> {
+async function createBatch(call: RoutedCall): Promise<Answer> {
   const body = await readJsonBody(call.httpRequest);
   const { input_file_id: input, endpoint, completion_window } = body ?? {};
   const file = typeof input === "string" ? call.account.files.get(input) : undefined;
-  if (file === undefined) return notFoundResponse("File", String(input), call);
-  if (typeof endpoint !== "string") return errorResponse(missingParameter("endpoint"), call);
+  if (file === undefined) return notFound("File", String(input));
+  if (typeof endpoint !== "string") return missingParameter("endpoint");
   const output = newFile(call, "output.jsonl", "batch_output", file.content);
   const id = newId("batch_", call.deps);
   const resource: JsonObject = {
@@ -119,10 +106,10 @@ function cancelBatch({ account }: RoutedCall, stored: StoredFile): Response {
   return Response.json(resource);
 }
 
-async function createUpload(call: RoutedCall): Promise<Response> {
+async function createUpload(call: RoutedCall): Promise<Answer> {
   const body = await readJsonBody(call.httpRequest);
   const { filename, purpose } = body ?? {};
-  if (typeof filename !== "string") return errorResponse(missingParameter("filename"), call);
+  if (typeof filename !== "string") return missingParameter("filename");
   const id = newId("upload_", call.deps);
   const about = { filename, purpose: String(purpose), status: "pending" };
   const resource = { id, object: "upload", created_at: call.deps.unix(), ...about };
@@ -130,9 +117,9 @@ async function createUpload(call: RoutedCall): Promise<Response> {
   return Response.json(resource);
 }
 
-async function addPart(call: RoutedCall, { resource, content }: StoredFile): Promise<Response> {
+async function addPart(call: RoutedCall, { resource, content }: StoredFile): Promise<Answer> {
   const data = (await readForm(call))?.get("data");
-  if (!(data instanceof File)) return errorResponse(missingParameter("data"), call);
+  if (!(data instanceof File)) return missingParameter("data");
   const all = new Uint8Array(await new Blob([content, data]).arrayBuffer());
   call.account.uploads.set(String(resource.id), { resource, content: all });
   const id = newId("part_", call.deps);
@@ -140,10 +127,8 @@ async function addPart(call: RoutedCall, { resource, content }: StoredFile): Pro
   return Response.json({ ...part, created_at: call.deps.unix() });
 }
 
-function completeUpload(call: RoutedCall, { resource, content }: StoredFile): Response {
-  if (resource.status !== "pending") {
-    return errorResponse(newApiError("The upload is not pending."), call);
-  }
+function completeUpload(call: RoutedCall, { resource, content }: StoredFile): Answer {
+  if (resource.status !== "pending") return newApiError("The upload is not pending.");
   const file = newFile(call, String(resource.filename), String(resource.purpose), content);
   const completed = { ...resource, status: "completed", file: file.resource };
   call.account.uploads.set(String(resource.id), {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { wait } from "../body_stream.ts";
 import { invalidValue } from "../field_checks.ts";
 import type { Style } from "../model_behaviour.ts";
-import { errorResponse, type SimCall, wholeResponse } from "../sim_call.ts";
+import { type Answer, defectOf, type SimCall, wholeResponse } from "../sim_call.ts";
 import { event, eventStream, onForm, onJson } from "./model_call.ts";
 import { textOfTone, toneOf } from "./tone.ts";
 
@@ -13,53 +13,47 @@ const PIXEL =
 const MAX_IMAGES = 10;
 
 /** `POST /images/generations`: images of one pixel, also with partial images. */
-export function generateImages(call: SimCall): Promise<Response> {
-  const options = { usual: "sim-echo", needs: ["prompt"] };
-  return onJson(call, options, (body, style) => {
+export function generateImages(call: SimCall): Promise<Answer> {
+  return imagesOfJson("image_generation", ["prompt"], call);
+}
+
+/** `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON one. */
+export function editImages(call: SimCall): Promise<Answer> {
+  const isJson = call.httpRequest.headers.get("content-type")?.startsWith("application/json");
+  return isJson === true
+    ? imagesOfJson("image_edit", ["images", "prompt"], call)
+    : imagesOfForm("image_edit", call);
+}
+
+/** `POST /images/variations`: images of one pixel. */
+export function varyImages(call: SimCall): Promise<Answer> {
+  return imagesOfForm(null, call);
+}
+
+function imagesOfJson(name: string, needs: readonly string[], call: SimCall): Promise<Answer> {
+  return onJson(call, { usual: "sim-echo", needs }, (body, style) => {
     const { n = 1, stream, partial_images: partial = 1 } = body;
     return stream === true
-      ? imageStream("image_generation", Number(n), Number(partial), style, call)
+      ? imageStream(name, Number(n), Number(partial), style, call)
       : images(Number(n), style, call);
   });
 }
 
-/** `POST /images/edits`: images of one pixel for an image in a multipart body or images in a JSON one. */
-export function editImages(call: SimCall): Promise<Response> {
-  if (call.httpRequest.headers.get("content-type")?.startsWith("application/json")) {
-    const options = { usual: "sim-echo", needs: ["images", "prompt"] };
-    return onJson(
-      call,
-      options,
-      ({ n = 1, stream, partial_images: partial = 1 }, style) =>
-        stream === true
-          ? imageStream("image_edit", Number(n), Number(partial), style, call)
-          : images(Number(n), style, call),
-    );
-  }
+/** Answers a multipart body; `name` is that of the events of a stream, null if there are no streams. */
+function imagesOfForm(name: string | null, call: SimCall): Promise<Answer> {
   return onForm(call, { usual: "sim-echo", file: "image" }, (form, _, style) => {
     const n = Number(form.get("n") ?? 1);
-    return form.get("stream") === "true"
-      ? imageStream("image_edit", n, Number(form.get("partial_images") ?? 1), style, call)
+    return name !== null && form.get("stream") === "true"
+      ? imageStream(name, n, Number(form.get("partial_images") ?? 1), style, call)
       : images(n, style, call);
   });
 }
 
-/** `POST /images/variations`: images of one pixel. */
-export function varyImages(call: SimCall): Promise<Response> {
-  return onForm(
-    call,
-    { usual: "sim-echo", file: "image" },
-    (form, _, style) => images(Number(form.get("n") ?? 1), style, call),
-  );
-}
-
-function images(n: number, style: Style, call: SimCall): Response {
-  if (!(n >= 1 && n <= MAX_IMAGES)) {
-    return errorResponse(invalidValue("n", `n must be from 1 to ${MAX_IMAGES}.`), call);
-  }
+function images(n: number, style: Style, call: SimCall): Answer {
+  if (!(n >= 1 && n <= MAX_IMAGES)) return invalidValue("n", `n must be from 1 to ${MAX_IMAGES}.`);
   const data = Array.from({ length: n }, () => ({ b64_json: PIXEL }));
   const whole = { created: call.deps.unix(), data };
-  return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+  return wholeResponse(whole, defectOf(style), call);
 }
 
 function imageStream(
@@ -81,7 +75,7 @@ function imageStream(
 }
 
 /** `POST /audio/speech`: the tone of the text as WAV, or as events. */
-export function speak(call: SimCall): Promise<Response> {
+export function speak(call: SimCall): Promise<Answer> {
   return onJson(call, { needs: ["input", "voice"] }, ({ input = "", stream_format }, style) => {
     const wav = toneOf(String(input));
     if (stream_format === "sse") {
@@ -124,12 +118,10 @@ function brokenOff(
 }
 
 /** `POST /audio/transcriptions` and `/audio/translations`: what a tone of the simulator says. */
-export function transcribe(call: SimCall): Promise<Response> {
+export function transcribe(call: SimCall): Promise<Answer> {
   return onForm(call, { file: "file" }, async (form, file, style) => {
     const heard = textOfTone(await file.bytes());
-    if (heard === null) {
-      return errorResponse(invalidValue("file", "The file is no tone of this server."), call);
-    }
+    if (heard === null) return invalidValue("file", "The file is no tone of this server.");
     const { text, seconds } = heard;
     if (form.get("stream") === "true") {
       return eventStream(
@@ -151,7 +143,7 @@ export function transcribe(call: SimCall): Promise<Response> {
     const whole: JsonObject = format === "verbose_json"
       ? { task: "transcribe", language: "tone", duration: seconds, text }
       : { text, usage: { type: "duration", seconds } };
-    return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+    return wholeResponse(whole, defectOf(style), call);
   });
 }
 

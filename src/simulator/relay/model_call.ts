@@ -1,40 +1,40 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type BodyStep, newBodyStream } from "../body_stream.ts";
+import type { BodyStep } from "../body_stream.ts";
 import { missingParameter } from "../field_checks.ts";
 import type { Style } from "../model_behaviour.ts";
 import { newApiError } from "../protocol.ts";
-import { errorResponse, readJsonBody, runModel, type SimCall } from "../sim_call.ts";
+import { type Answer, runModel, type SimCall, streamResponse, withJson } from "../sim_call.ts";
 
 /** Answers a call with a JSON body with the behaviour of its model; `usual` is the model without one. */
-export async function onJson(
+export function onJson(
   call: SimCall,
   { usual = null, needs = [] }: {
     readonly usual?: string | null;
     readonly needs?: readonly string[];
   },
-  answer: (body: JsonObject, style: Style) => Response | Promise<Response>,
-): Promise<Response> {
-  const body = await readJsonBody(call.httpRequest);
-  if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
-  const { model = usual } = body;
-  if (typeof model !== "string") return errorResponse(missingParameter("model"), call);
-  const missing = needs.find((name) => body[name] === undefined);
-  if (missing !== undefined) return errorResponse(missingParameter(missing), call);
-  return await runModel(model, call, (style) => answer({ ...body, model }, style));
+  answer: (body: JsonObject, style: Style) => Answer | Promise<Answer>,
+): Promise<Answer> {
+  return withJson((_, body) => {
+    const { model = usual } = body;
+    if (typeof model !== "string") return missingParameter("model");
+    const missing = needs.find((name) => body[name] === undefined);
+    if (missing !== undefined) return missingParameter(missing);
+    return runModel(model, call, (style) => answer({ ...body, model }, style));
+  })(call);
 }
 
 /** Answers a call with a multipart body; the runtime parses it. */
 export async function onForm(
   call: SimCall,
   { usual = null, file }: { readonly usual?: string | null; readonly file: string },
-  answer: (form: FormData, upload: File, style: Style) => Response | Promise<Response>,
-): Promise<Response> {
+  answer: (form: FormData, upload: File, style: Style) => Answer | Promise<Answer>,
+): Promise<Answer> {
   const form = await readForm(call);
-  if (form === null) return errorResponse(newApiError("The body is no multipart form."), call);
+  if (form === null) return newApiError("The body is no multipart form.");
   const model = form.get("model") ?? usual;
-  if (typeof model !== "string") return errorResponse(missingParameter("model"), call);
+  if (typeof model !== "string") return missingParameter("model");
   const upload = form.get(file) ?? form.get(`${file}[]`);
-  if (!(upload instanceof File)) return errorResponse(missingParameter(file), call);
+  if (!(upload instanceof File)) return missingParameter(file);
   return await runModel(model, call, (style) => answer(form, upload, style));
 }
 
@@ -56,9 +56,7 @@ export function eventStream(
   const isBroken = style.kind === "broken";
   const sent = isBroken ? records.slice(0, Math.max(1, records.length - 2)) : records;
   const steps: readonly BodyStep[] = sent.map((text) => ({ kind: "send", text }));
-  return new Response(newBodyStream(steps[Symbol.iterator](), deps), {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-cache" },
-  });
+  return streamResponse(steps.values(), deps);
 }
 
 /** Returns an event with this data, with its type as its name. */

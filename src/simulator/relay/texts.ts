@@ -1,12 +1,12 @@
 import { newId } from "../../core/ids.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { hashText } from "../hash.ts";
-import { type SimCall, wholeResponse } from "../sim_call.ts";
-import { splitWords } from "../tokens.ts";
+import { type Answer, defectOf, type SimCall, wholeResponse } from "../sim_call.ts";
+import { countWords, splitWords } from "../tokens.ts";
 import { eventStream, onJson } from "./model_call.ts";
 
 /** `POST /completions`: repeats the prompt, whole or word by word. */
-export function complete(call: SimCall): Promise<Response> {
+export function complete(call: SimCall): Promise<Answer> {
   return onJson(call, { needs: ["prompt"] }, ({ model = "", prompt = "", stream }, style) => {
     const words = splitWords(textOf(prompt));
     const { deps } = call;
@@ -23,7 +23,7 @@ export function complete(call: SimCall): Promise<Response> {
     const usage = { prompt_tokens: count, completion_tokens: count, total_tokens: 2 * count };
     if (stream !== true) {
       const whole: JsonObject = { ...head, ...choice(words.join(""), "stop"), usage };
-      return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+      return wholeResponse(whole, defectOf(style), call);
     }
     const chunks = [
       ...words.map((word) => ({ ...head, ...choice(word, null) })),
@@ -34,7 +34,7 @@ export function complete(call: SimCall): Promise<Response> {
 }
 
 /** `POST /moderations`: flags each text with the word `violence`. */
-export function moderate(call: SimCall): Promise<Response> {
+export function moderate(call: SimCall): Promise<Answer> {
   const options = { usual: "sim-echo", needs: ["input"] };
   return onJson(call, options, ({ model = "", input = "" }, style) => {
     const texts = Array.isArray(input) ? input.map(textOf) : [textOf(input)];
@@ -47,12 +47,12 @@ export function moderate(call: SimCall): Promise<Response> {
       };
     });
     const whole = { id: newId("modr-", call.deps), model, results };
-    return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+    return wholeResponse(whole, defectOf(style), call);
   });
 }
 
 /** `POST /rerank`: orders the documents by a number that depends on the query and the document. */
-export function rerank(call: SimCall): Promise<Response> {
+export function rerank(call: SimCall): Promise<Answer> {
   return onJson(call, { needs: ["query", "documents"] }, (body, style) => {
     const { model = "", query = "", documents = [] } = body;
     const texts = Array.isArray(documents) ? documents.map(textOf) : [];
@@ -62,9 +62,9 @@ export function rerank(call: SimCall): Promise<Response> {
         relevance_score: hashText(`${textOf(query)}:${text}`) / 2 ** 32,
       }))
       .toSorted((one, other) => other.relevance_score - one.relevance_score);
-    const total_tokens = texts.reduce((sum, text) => sum + splitWords(text).length, 0);
+    const total_tokens = countWords(texts);
     const whole = { model, results, usage: { total_tokens } };
-    return wholeResponse(whole, style.kind === "broken" ? style.defect : null, call);
+    return wholeResponse(whole, defectOf(style), call);
   });
 }
 

@@ -2,19 +2,21 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { StoredResponse } from "../account.ts";
 import type { Style } from "../model_behaviour.ts";
 import { streamBodySteps } from "../defects.ts";
-import { errorResponse, readJsonBody, runModel } from "../sim_call.ts";
-import { newBodyStream, wait } from "../body_stream.ts";
+import { type Answer, runModel, streamResponse, withJson } from "../sim_call.ts";
+import { wait } from "../body_stream.ts";
 import { generateOutput } from "../model_output.ts";
 import type { RoutedCall } from "../routes.ts";
-import { type Deps, type ModelOutput, newApiError, type StreamChunk } from "../protocol.ts";
+import type { Deps, ModelOutput, StreamChunk } from "../protocol.ts";
 import { buildEvents, type StreamEvent } from "./events.ts";
-import { finishResponse, visibleResource } from "./stored_response.ts";
-import { encodeEvents, sseRecord } from "./stream_quirks.ts";
-import { streamStatus, wholeResponseWithQuirk } from "./json_quirks.ts";
+import { encodeEvents, sseRecord, streamStatus, wholeResponseWithQuirk } from "./stream_quirks.ts";
 import { buildOutputItems } from "./output_items.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
-import { buildResource } from "./resource.ts";
+import { buildResource, encodeUsage } from "./resource.ts";
 import { createErrors } from "./field_rules.ts";
+import { finishResponse, visibleResource } from "./lifecycle.ts";
+import { newId } from "../../core/ids.ts";
+import { missingParameter } from "../field_checks.ts";
+import { COMPACTION_SEAL_TEXT } from "./input_item_rules.ts";
 
 interface CreatedResponse {
   readonly output: ModelOutput;
@@ -23,27 +25,25 @@ interface CreatedResponse {
 }
 
 /** `POST /responses`: creates a response, whole, as a stream or in the background. */
-export async function createResponse(call: RoutedCall): Promise<Response> {
+export const createResponse = withJson(async (call: RoutedCall, body) => {
   const { account, httpRequest } = call;
-  const body = await readJsonBody(httpRequest);
-  if (body === null) return errorResponse(newApiError("The body is no JSON object."), call);
-  for (const error of createErrors(body)) return errorResponse(error, call);
+  for (const error of createErrors(body)) return error;
   const deps = account.newAnswerDeps()();
   const parsed = parseResponsesRequest(body, account, deps);
-  if ("error" in parsed) return errorResponse(parsed.error, call);
+  if ("error" in parsed) return parsed.error;
   const { request } = parsed;
   return await runModel(request.model, call, async (style) => {
     const created = generateResponse(request, style, call, deps);
     const { output, stored } = created;
     const inBackground = stored.resource.background === true;
     if (inBackground) account.responses.set(String(stored.resource.id), stored);
-    if (request.stream) return streamResponse(created, call);
+    if (request.stream) return streamCreated(created, call);
     if (inBackground) return wholeResponseWithQuirk(visibleResource(stored), output, call);
     await wait(output.pauseMs * output.text.length, call.deps, httpRequest.signal);
     if (output.defect === null) finishResponse(stored, account);
     return wholeResponseWithQuirk(stored.resource, output, call);
   });
-}
+});
 
 function generateResponse(
   request: ResponsesRequest,
@@ -71,7 +71,7 @@ function generateResponse(
   };
 }
 
-function streamResponse(
+function streamCreated(
   { output, streamEvents, stored }: CreatedResponse,
   { account, deps }: RoutedCall,
 ): Response {
@@ -83,8 +83,7 @@ function streamResponse(
     },
   };
   const steps = streamBodySteps(chunks(), output, defectRecords);
-  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-  return new Response(newBodyStream(steps, deps), { status: streamStatus(output), headers });
+  return streamResponse(steps, deps, { status: streamStatus(output) });
 
   function* chunks(): Generator<StreamChunk> {
     for (const chunk of encodeEvents(streamEvents, output)) {
@@ -102,4 +101,45 @@ function errorEvent(number: number): JsonObject {
   const error = { code: "server_error", message: "Simulated failure.", param: null };
   const nested = { type: "server_error", ...error };
   return { type: "error", sequence_number: number, ...error, error: nested };
+}
+
+/**
+ * `POST /responses/compact`: keeps user messages and replaces all other items by one sealed item.
+ */
+export const compactResponse = withJson((call: RoutedCall, body) => {
+  if (typeof body.model !== "string") return missingParameter("model");
+  return answerFromInput(body, call, ({ inputTokens, contextItems }, output, deps) => {
+    const sealed = call.account.seal(COMPACTION_SEAL_TEXT);
+    const compaction = { id: newId("cmp_", deps), type: "compaction", encrypted_content: sealed };
+    return {
+      id: newId("resp_", deps),
+      object: "response.compaction",
+      created_at: deps.unix(),
+      output: [...contextItems.filter(({ role }) => role === "user"), compaction],
+      usage: encodeUsage(inputTokens, { ...output, thinking: [], outputTokens: 1 }),
+    };
+  });
+});
+
+/** `POST /responses/input_tokens`: counts the words of the input, its history and instructions. */
+export const countInputTokens = withJson((call: RoutedCall, body) =>
+  // A count does not depend on the model, so the request may omit it.
+  answerFromInput({ model: "sim-echo", ...body }, call, ({ inputTokens }) => (
+    { object: "response.input_tokens", input_tokens: inputTokens }
+  ))
+);
+
+async function answerFromInput(
+  body: JsonObject,
+  call: RoutedCall,
+  answer: (request: ResponsesRequest, output: ModelOutput, deps: Deps) => JsonObject,
+): Promise<Answer> {
+  const deps = call.account.newAnswerDeps()();
+  const parsed = parseResponsesRequest(body, call.account, deps);
+  if ("error" in parsed) return parsed.error;
+  const { request } = parsed;
+  return await runModel(request.model, call, (style) => {
+    const output = generateOutput(style, request);
+    return wholeResponseWithQuirk(answer(request, output, deps), output, call);
+  });
 }

@@ -1,16 +1,19 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import {
-  between,
-  type FieldRule,
   fieldRuleErrors,
-  integerBetween,
+  FLAG,
+  INTEGER,
+  integerFrom,
   invalidValue,
-  isFlag,
-  isMetadata,
   isText,
+  METADATA,
   missingParameter,
+  nullable,
+  numberFrom,
   oneOf,
   orNull,
+  rule,
+  TEXT,
 } from "../field_checks.ts";
 import { type ApiError, newApiError } from "../protocol.ts";
 
@@ -23,65 +26,31 @@ const isIncludable = oneOf(
 );
 
 // Responses API, create: type and range of each field; `null` where the API document allows it.
-const FIELD_RULES: readonly FieldRule[] = [
-  { name: "model", expected: "a string", isValid: isText },
-  {
-    name: "input",
-    expected: "a string or an array of items",
-    isValid: (value) => isText(value) || Array.isArray(value),
-  },
-  { name: "instructions", expected: "a string or null", isValid: orNull(isText) },
-  { name: "stream", expected: "a boolean or null", isValid: orNull(isFlag) },
-  { name: "store", expected: "a boolean or null", isValid: orNull(isFlag) },
-  { name: "background", expected: "a boolean or null", isValid: orNull(isFlag) },
-  { name: "previous_response_id", expected: "a string or null", isValid: orNull(isText) },
-  {
-    name: "conversation",
-    expected: "a string, an object with an id or null",
-    isValid: orNull(isConversation),
-  },
-  { name: "metadata", expected: "an object of strings or null", isValid: orNull(isMetadata) },
-  { name: "temperature", expected: "a number from 0 to 2 or null", isValid: orNull(between(0, 2)) },
-  { name: "top_p", expected: "a number from 0 to 1 or null", isValid: orNull(between(0, 1)) },
-  {
-    name: "max_output_tokens",
-    expected: "an integer of at least 16 or null",
-    isValid: orNull(integerBetween(16, Infinity)),
-  },
-  {
-    name: "max_tool_calls",
-    expected: "an integer or null",
-    isValid: orNull(integerBetween(-Infinity, Infinity)),
-  },
-  {
-    name: "top_logprobs",
-    expected: "an integer from 0 to 20 or null",
-    isValid: orNull(integerBetween(0, 20)),
-  },
-  { name: "parallel_tool_calls", expected: "a boolean or null", isValid: orNull(isFlag) },
-  {
-    name: "truncation",
-    expected: "auto, disabled or null",
-    isValid: orNull(oneOf("auto disabled")),
-  },
-  {
-    name: "include",
-    expected: "an array of what can be included, or null",
-    isValid: orNull(isInclude),
-  },
-  { name: "text", expected: "an object with a known format", isValid: isTextOptions },
-  {
-    name: "reasoning",
-    expected: "an object with a known effort, or null",
-    isValid: orNull(isReasoning),
-  },
-  {
-    name: "tools",
-    expected: "an array of tools",
-    isValid: (value) => Array.isArray(value) && value.every(isTool),
-  },
-  { name: "tool_choice", expected: "a tool choice", isValid: isChoice },
-];
+const FIELD_RULES = {
+  model: TEXT,
+  input: rule("a string or an array of items", (value) => isText(value) || Array.isArray(value)),
+  instructions: nullable(TEXT),
+  stream: nullable(FLAG),
+  store: nullable(FLAG),
+  background: nullable(FLAG),
+  previous_response_id: nullable(TEXT),
+  conversation: nullable(rule("a string, an object with an id", isConversation)),
+  metadata: nullable(METADATA),
+  temperature: nullable(numberFrom(0, 2)),
+  top_p: nullable(numberFrom(0, 1)),
+  max_output_tokens: nullable(
+    rule("an integer of at least 16", (value) => Number.isInteger(value) && Number(value) >= 16),
+  ),
+  max_tool_calls: nullable(INTEGER),
+  top_logprobs: nullable(integerFrom(0, 20)),
+  parallel_tool_calls: nullable(FLAG),
+  truncation: nullable(rule("auto, disabled", oneOf("auto disabled"))),
+  include: rule("an array of what can be included, or null", orNull(isInclude)),
+  text: rule("an object with a known format", isTextOptions),
+  reasoning: rule("an object with a known effort, or null", orNull(isReasoning)),
+  tools: rule("an array of tools", (value) => Array.isArray(value) && value.every(isTool)),
+  tool_choice: rule("a tool choice", isChoice),
+};
 
 /**
  * Yields the errors in the fields of a create, compact or count request (Responses API, create).

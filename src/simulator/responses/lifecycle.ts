@@ -1,27 +1,23 @@
-import type { JsonObject } from "../../core/json/json.ts";
-import type { StoredResponse } from "../account.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
+import type { Account, StoredResponse } from "../account.ts";
 import { invalidValue } from "../field_checks.ts";
-import { errorResponse } from "../sim_call.ts";
-import { paginate } from "../pagination.ts";
-import { type BodyStep, newBodyStream } from "../body_stream.ts";
-import { notFoundResponse } from "../sim_call.ts";
-import type { RoutedCall, RouteHandler } from "../routes.ts";
+import type { BodyStep } from "../body_stream.ts";
+import { onStored, paginate, type RoutedCall, type RouteHandler } from "../routes.ts";
 import { newApiError } from "../protocol.ts";
 import { outputOf } from "./history.ts";
 import { textOf } from "./input_items.ts";
-import { finishResponse, isFinished, visibleResource } from "./stored_response.ts";
 import { sseRecord } from "./stream_quirks.ts";
 import { isInclude } from "./field_rules.ts";
+import { unfinishedResource } from "./resource.ts";
+import { type Answer, streamResponse } from "../sim_call.ts";
 
 /**
  * `GET /responses/{id}`: returns a response. Each retrieval advances a background response by one
  * phase.
  */
-export const retrieveResponse: RouteHandler = withResponse((call, stored) => {
+export const retrieveResponse: RouteHandler = onResponse((call, stored) => {
   const include = call.query.getAll("include").concat(call.query.getAll("include[]"));
-  if (!isInclude(include)) {
-    return errorResponse(invalidValue("include", "This cannot be included."), call);
-  }
+  if (!isInclude(include)) return invalidValue("include", "This cannot be included.");
   if (call.query.get("stream") === "true") return replayStream(call, stored);
   const advanced = advancePhase(stored, call);
   const resource = withLaterIdQuirk(visibleResource(advanced));
@@ -30,7 +26,7 @@ export const retrieveResponse: RouteHandler = withResponse((call, stored) => {
 });
 
 /** `DELETE /responses/{id}`: deletes a response. */
-export const deleteResponse: RouteHandler = withResponse((call, stored) => {
+export const deleteResponse: RouteHandler = onResponse((call, stored) => {
   call.account.responses.delete(String(stored.resource.id));
   return Response.json({
     id: withLaterIdQuirk(stored.resource).id,
@@ -40,9 +36,9 @@ export const deleteResponse: RouteHandler = withResponse((call, stored) => {
 });
 
 /** `POST /responses/{id}/cancel`: cancels a background response. The call can be repeated. */
-export const cancelResponse: RouteHandler = withResponse((call, stored) => {
+export const cancelResponse: RouteHandler = onResponse((call, stored) => {
   if (stored.resource.background !== true) {
-    return errorResponse(newApiError("Cannot cancel a synchronous response."), call);
+    return newApiError("Cannot cancel a synchronous response.");
   }
   const now = isFinished(stored) ? stored : { ...stored, phase: "cancelled" as const };
   call.account.responses.set(String(stored.resource.id), now);
@@ -50,17 +46,12 @@ export const cancelResponse: RouteHandler = withResponse((call, stored) => {
 });
 
 /** `GET /responses/{id}/input_items`: lists input items, by default the newest first. */
-export const listInputItems: RouteHandler = withResponse((call, { inputItems }) => {
-  const listing = paginate(inputItems, call.query, { defaultOrder: "desc", maxLimit: 100 });
-  return "error" in listing ? errorResponse(listing.error, call) : Response.json(listing.page);
-});
+export const listInputItems: RouteHandler = onResponse((call, { inputItems }) =>
+  paginate(inputItems, call.query, { defaultOrder: "desc", maxLimit: 100 })
+);
 
-function withResponse(act: (call: RoutedCall, stored: StoredResponse) => Response): RouteHandler {
-  return (call) => {
-    const [id = ""] = call.ids;
-    const stored = call.account.responses.get(id);
-    return stored === undefined ? notFoundResponse("Response", id, call) : act(call, stored);
-  };
+function onResponse(act: Parameters<typeof onStored<StoredResponse>>[2]): RouteHandler {
+  return onStored(({ responses }) => responses, "Response", act);
 }
 
 function advancePhase(stored: StoredResponse, { account }: RoutedCall): StoredResponse {
@@ -77,19 +68,15 @@ function advancePhase(stored: StoredResponse, { account }: RoutedCall): StoredRe
 /**
  * Replays a stream after the event `starting_after`. The replay completes a background response.
  */
-function replayStream(call: RoutedCall, stored: StoredResponse): Response {
+function replayStream(call: RoutedCall, stored: StoredResponse): Answer {
   const after = call.query.get("starting_after") ?? "-1";
   if (!/^(-1|\d{1,9})$/.test(after)) {
-    return errorResponse(
-      invalidValue("starting_after", "starting_after must be an integer."),
-      call,
-    );
+    return invalidValue("starting_after", "starting_after must be an integer.");
   }
   const events = storedEvents(stored).filter(({ sequence_number: at }) =>
     Number(at) > Number(after)
   );
-  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-  return new Response(newBodyStream(steps(), call.deps), { headers });
+  return streamResponse(steps(), call.deps);
 
   function* steps(): Generator<BodyStep> {
     for (const [at, event] of events.entries()) {
@@ -122,4 +109,30 @@ function withEncryptedReasoning(resource: JsonObject, { account }: RoutedCall): 
     item.type === "reasoning" ? { ...item, encrypted_content: account.seal(textOf(item)) } : item
   );
   return { ...resource, output };
+}
+
+/** Finishes a response: stores it if requested, and adds its new items to its conversation. */
+export function finishResponse(ended: StoredResponse, account: Account): void {
+  const { resource } = ended;
+  const { id, store, background, conversation } = resource;
+  const stored = account.responses.get(String(id));
+  // A background response may have been deleted, cancelled or finished in the meantime.
+  if (stored === undefined ? background === true : isFinished(stored)) return;
+  if (store !== false) account.responses.set(String(id), { ...ended, phase: "ended" });
+  if (resource.status !== "completed" || !isObject(conversation)) return;
+  const conversationId = String(conversation.id);
+  const found = account.conversations.get(conversationId);
+  if (found === undefined) return;
+  const items = [...found.items, ...ended.newItems, ...outputOf(resource)];
+  account.conversations.set(conversationId, { ...found, items });
+}
+
+/** True if a response cannot change any more. */
+function isFinished({ phase }: StoredResponse): boolean {
+  return phase === "ended" || phase === "cancelled";
+}
+
+/** Returns the resource of a response in its current phase. */
+export function visibleResource({ resource, phase }: StoredResponse): JsonObject {
+  return phase === "ended" ? resource : unfinishedResource(resource, phase);
 }

@@ -1,14 +1,19 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
-import type { ApiError, Deps, SimRequest, Tool } from "../protocol.ts";
-import { newApiError } from "../protocol.ts";
-import { splitWords } from "../tokens.ts";
-import { inOrderOfCalls } from "../transcript.ts";
+import { type ApiError, type Deps, newApiError, type SimRequest, type Tool } from "../protocol.ts";
+import { countWords } from "../tokens.ts";
+import {
+  callLine,
+  imageUrlText,
+  inOrderOfCalls,
+  namesById,
+  resultLine,
+  spokenLine,
+} from "../transcript.ts";
 import { findItem, type History, resolveHistory } from "./history.ts";
 import { contextErrors, itemErrors } from "./input_item_rules.ts";
 import { parseInput, textOf, toListedItem, typeOf } from "./input_items.ts";
 import { responsesFieldErrors } from "./field_rules.ts";
-import { responsesTranscript } from "./transcript.ts";
 
 /** A valid request of the Responses protocol. */
 export interface ResponsesRequest extends SimRequest {
@@ -104,7 +109,7 @@ function buildRequest(
     jsonSchema: schemaOf(body.text),
     mayThink: reasoning.effort !== "none",
     maxOutputTokens: numberOf(body.max_output_tokens),
-    inputTokens: texts.reduce((sum, text) => sum + splitWords(text).length, 0),
+    inputTokens: countWords(texts),
     choiceCount: 1,
     loadOnly: false,
     includeUsage: true,
@@ -140,4 +145,36 @@ function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Too
 function schemaOf(text: JsonValue | undefined): JsonObject | null {
   if (!isObject(text) || !isObject(text.format)) return null;
   return isObject(text.format.schema) ? text.format.schema : null;
+}
+
+/** Returns the conversation of a Responses request in lines, as the model reads it. */
+function responsesTranscript(
+  instructions: string,
+  items: readonly JsonObject[],
+): readonly string[] {
+  const names = namesById(items.filter(({ type }) => type === "function_call"), "call_id");
+  const lines = items.map((item) => {
+    switch (typeOf(item)) {
+      case "message":
+        return spokenLine(item.role === "developer" ? "system" : String(item.role), said(item));
+      case "reasoning":
+        return spokenLine("thinking", textOf(item));
+      case "function_call":
+        return callLine(item.name, item.arguments);
+      case "function_call_output":
+        return resultLine(names.get(item.call_id ?? null), textOf(item));
+      default:
+        return `[${item.type}]`;
+    }
+  });
+  return [...instructions === "" ? [] : [spokenLine("system", instructions)], ...lines];
+}
+
+function said({ content }: JsonObject): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return content.filter(isObject).map((part) =>
+    part.type === "input_image"
+      ? imageUrlText(part.image_url)
+      : String(part.text ?? part.refusal ?? `[${part.type}]`)
+  ).join("");
 }

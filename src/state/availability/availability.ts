@@ -60,7 +60,7 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
     isUp = false;
     since = logged = world.now();
     log.error(
-      "the state store is away: requests that need it get 503 state_unavailable until it answers",
+      "the state store is unavailable: requests that need it get 503 state_unavailable until it answers",
     );
   }
 

@@ -113,6 +113,6 @@ function lossText({ reason, writes, operation, failure }: Loss): string {
     case "refused":
       return `${operation} is lost: the state store refused it later (${failure})`;
     case "shutdown":
-      return `${writes} waiting writes are lost: the state store is away at shutdown`;
+      return `${writes} waiting writes are lost: the state store is unavailable at shutdown`;
   }
 }

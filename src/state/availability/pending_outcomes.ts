@@ -37,7 +37,9 @@ export function newPendingOutcomes(options: PendingOutcomeOptions): OutcomeStore
       if (written.failure.kind !== "state_unavailable") return written;
     }
     if (!pending.add(key, one, next(pending.view(key) ?? null))) return success("lost");
-    log.error(`${one.operation} waits for the state store, which is away; its call is served`);
+    log.error(
+      `${one.operation} waits for the state store, which is unavailable; its call is served`,
+    );
     return success("pending");
   }
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
-import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA, upgradesFrom } from "./schema.ts";
+import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA, UPGRADE } from "./schema.ts";
 
 /** A value of a column, or a parameter of a statement. */
 export type SqlValue = null | number | string | Uint8Array<ArrayBuffer>;
@@ -132,7 +132,7 @@ function prepareTables(database: DatabaseSync): void {
       `${SCHEMA} pragma application_id = ${APPLICATION_CODE}; pragma user_version = ${MAX_SCHEMA_VERSION};`,
     );
   } else if (version < MAX_SCHEMA_VERSION) {
-    database.exec(`${upgradesFrom(version)} pragma user_version = ${MAX_SCHEMA_VERSION};`);
+    database.exec(`${UPGRADE} pragma user_version = ${MAX_SCHEMA_VERSION};`);
   }
   database.prepare("commit").run();
 }

@@ -1,11 +1,10 @@
-import type { Retention } from "../retention.ts";
-import type { DatabaseOptions } from "./database.ts";
 import type { Totals } from "./operation.ts";
 import type { Problem } from "./problems.ts";
+import type { Opening } from "./thread.ts";
 
 /** A message to the thread of the database. */
 export type WorkerRequest =
-  | { readonly kind: "open"; readonly options: DatabaseOptions; readonly retention: Retention }
+  | { readonly kind: "open" } & Opening
   | { readonly kind: "run"; readonly calls: readonly OperationCall[] }
   | { readonly kind: "close" };
 

@@ -1,17 +1,16 @@
 import { success } from "../../core/result.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
-import type { Retention } from "../retention.ts";
+import { newTextContent } from "../objects/content_codec.ts";
+import { newObjects, type RecordObjects } from "../objects/new_objects.ts";
+import { type RecordBounds, recordBounds } from "../records/bounds.ts";
+import { retentionOf } from "../retention.ts";
 import type { StateSettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
-import { newSqliteCachedResponses } from "./cached_responses.ts";
-import { newSqliteConversations } from "./conversations.ts";
 import type { Link, LinkLimits } from "./link.ts";
 import { openLink } from "./open_link.ts";
-import { newSqliteOwners } from "./owners.ts";
 import { openingProblem } from "./problems.ts";
 import { openSqliteQuotas, type SqliteQuotas } from "./quotas.ts";
-import { newSqliteReasoning } from "./reasoning.ts";
-import { newSqliteResponses } from "./responses.ts";
+import { newSqliteRecords } from "./records.ts";
 import { startSweep } from "./sweep.ts";
 import type { StartThread } from "./thread.ts";
 import { newSqliteUsage } from "./usage.ts";
@@ -20,23 +19,29 @@ import { newSqliteUsage } from "./usage.ts";
 export interface SqliteOptions {
   /** Maximum number of pages of the file; the limit of SQLite if absent. */
   readonly maxPages?: number;
+  /** Bounds of the records; by the settings if absent. */
+  readonly bounds?: RecordBounds;
   readonly limits?: LinkLimits;
   readonly start?: StartThread;
 }
 
 /** Opens the store in the file `state.sqlite.path`, which is created if there is none. */
 export async function openSqliteStore(
-  { ttl, max_entries, max_bytes, sqlite }: StateSettings,
+  settings: StateSettings,
   dependencies: StoreDependencies,
-  { maxPages, ...options }: SqliteOptions = {},
+  { maxPages, bounds: given, ...options }: SqliteOptions = {},
 ): Promise<OpenedStore> {
-  const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
-  const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, retention };
+  const { sqlite } = settings;
+  const retention = retentionOf(settings);
+  const bounds = given ?? recordBounds(retention);
+  const opening = { options: { ...sqlite, maxPages: maxPages ?? null }, bounds };
   const opened = await openLink(opening, { ...dependencies, ...options });
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);
   if (quotas.ok) {
-    return { ok: true, store: newStore(opened.link, quotas.value, retention, dependencies) };
+    const content = newTextContent(dependencies.codec);
+    const objects = newObjects(newSqliteRecords(opened.link), content, bounds, retention);
+    return { ok: true, store: newStore(opened.link, quotas.value, objects, dependencies) };
   }
   await opened.link.close();
   return { ok: false, problem: openingProblem("other", sqlite.path) };
@@ -45,24 +50,13 @@ export async function openSqliteStore(
 function newStore(
   link: Link,
   quotas: SqliteQuotas,
-  { maxBytes }: Retention,
-  { world, codec }: StoreDependencies,
+  objects: RecordObjects,
+  { world }: StoreDependencies,
 ): StateStore {
   const endSweep = startSweep(world, link);
   return {
     name: "sqlite",
-    objects: {
-      responses: newSqliteResponses(link, codec),
-      conversations: newSqliteConversations(link, codec, maxBytes),
-      owners: {
-        chat_completion: newSqliteOwners(link, "chat_completion"),
-        conversation: newSqliteOwners(link, "conversation"),
-        relayed_object: newSqliteOwners(link, "relayed_object"),
-      },
-      reasoning: newSqliteReasoning(link, codec),
-      stats: () => link.totals(),
-    },
-    cachedResponses: newSqliteCachedResponses(link, codec),
+    ...objects,
     quotas,
     usage: newSqliteUsage(link, world),
     async ping() {

@@ -1,6 +1,7 @@
 import { type Result, success } from "../../core/result.ts";
 import type { World } from "../../core/world.ts";
 import type { StoreLog } from "../store_dependencies.ts";
+import { noRecordStats } from "../records/record_store.ts";
 import { storeUnavailable } from "../store_failure.ts";
 import { bytesOf } from "./bytes_of.ts";
 import {
@@ -34,19 +35,7 @@ type State =
   | { readonly kind: "opening" | "ready" | "late" | "closing"; readonly thread: Thread }
   | { readonly kind: "down" | "closed"; readonly thread: null };
 
-const NOTHING = { entries: 0, bytes: 0 };
-
-const NO_TOTALS: Totals = {
-  responses: NOTHING,
-  conversations: NOTHING,
-  reasoning: NOTHING,
-  chat_completion_bindings: NOTHING,
-  response_bindings: NOTHING,
-  conversation_bindings: NOTHING,
-  relayed_object_bindings: NOTHING,
-  cached_responses: NOTHING,
-  quotas: NOTHING,
-};
+const NO_TOTALS: Totals = { records: noRecordStats(), quotas: { entries: 0, bytes: 0 } };
 
 /** Starts the thread of a database and opens the file. */
 export function openLink(

@@ -1,5 +1,6 @@
-import type { StatsName, StoreStats } from "../object_store.ts";
-import type { Retention } from "../retention.ts";
+import type { StoreStats } from "../object_store.ts";
+import type { RecordBounds } from "../records/bounds.ts";
+import type { RecordStats, RecordType } from "../records/record_store.ts";
 import type { Database } from "./database.ts";
 
 /** What an operation works with. */
@@ -7,9 +8,7 @@ export interface OperationContext {
   readonly database: Database;
   /** Unix time in milliseconds. */
   readonly now: number;
-  /** Records that were last changed at this time, or earlier, have expired. */
-  readonly horizon: number;
-  readonly retention: Retention;
+  readonly bounds: RecordBounds;
 }
 
 /**
@@ -24,5 +23,9 @@ export interface Operation {
   run(context: OperationContext, parameters: unknown): unknown;
 }
 
-/** Sizes of the stores by their names in the database. */
-export type Totals = Readonly<Record<StatsName | "cached_responses" | "quotas", StoreStats>>;
+/** Sizes of the records of each type, and of the sums of quotas. */
+export interface Totals {
+  readonly records: Readonly<Record<RecordType, RecordStats>>;
+  /** Sums of quotas. */
+  readonly quotas: StoreStats;
+}

@@ -1,5 +1,5 @@
 import type { DatabaseOptions } from "./database.ts";
-import type { Retention } from "../retention.ts";
+import type { RecordBounds } from "../records/bounds.ts";
 import type { WorkerReply, WorkerRequest } from "./messages.ts";
 
 /** The thread of a database, as the thread of the gateway sees it. */
@@ -22,7 +22,7 @@ export type StartThread = (events: ThreadEvents) => Thread;
 /** What the thread opens. */
 export interface Opening {
   readonly options: DatabaseOptions;
-  readonly retention: Retention;
+  readonly bounds: RecordBounds;
 }
 
 /** Starts a thread that runs `store_worker.js`, the file beside this one or beside the bundle. */

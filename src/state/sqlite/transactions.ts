@@ -1,4 +1,4 @@
-import type { Retention } from "../retention.ts";
+import type { RecordBounds } from "../records/bounds.ts";
 import { bytesOf } from "./bytes_of.ts";
 import type { Database } from "./database.ts";
 import { problemOf } from "./errors.ts";
@@ -15,7 +15,7 @@ export type Operations = Readonly<Record<string, Operation>>;
 export interface CallRunner {
   readonly database: Database;
   readonly operations: Operations;
-  readonly retention: Retention;
+  readonly bounds: RecordBounds;
 }
 
 /**
@@ -99,13 +99,13 @@ function kindOf({ operations }: CallRunner, { name }: OperationCall): Operation[
 }
 
 function runOperation(
-  { database, operations, retention }: CallRunner,
+  { database, operations, bounds }: CallRunner,
   { name, now, parameters }: OperationCall,
 ): unknown {
   const operation = operations[name];
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
   if (operation.kind !== "read") database.checkFile();
-  const context: OperationContext = { database, now, horizon: now - retention.ttlMs, retention };
+  const context: OperationContext = { database, now, bounds };
   return operation.run(context, parameters);
 }
 

@@ -17,10 +17,10 @@ export function newDatabaseThread(
 ): (request: WorkerRequest) => void {
   let runner: CallRunner | null = null;
 
-  function open({ options, retention }: OpenRequest): void {
+  function open({ options, bounds }: OpenRequest): void {
     try {
       const database = openDatabase(options);
-      runner = { database, operations: OPERATIONS, retention };
+      runner = { database, operations: OPERATIONS, bounds };
       post({ kind: "opened", totals: readTotals(database) });
     } catch (error) {
       post({ kind: "refused", problem: problemOf(error) });

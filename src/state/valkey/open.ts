@@ -3,25 +3,22 @@ import { success } from "../../core/result.ts";
 import { newForceShutdown } from "../../http_client/force_shutdown.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
 import { newSharedQuotas } from "../quotas/shared_quotas.ts";
-import type { Retention } from "../retention.ts";
+import { newTextContent } from "../objects/content_codec.ts";
+import { newObjects } from "../objects/new_objects.ts";
+import { recordBounds } from "../records/bounds.ts";
+import { retentionOf } from "../retention.ts";
 import type { StateSettings, ValkeySettings } from "../settings.ts";
 import type { OpenedStore, StateStore } from "../state_store.ts";
 import { parseServerAddress, serverName } from "./address.ts";
-import { newValkeyCachedResponses } from "./cached_responses.ts";
 import { newValkeyConnection, type ValkeyConnection } from "./connection.ts";
-import { newValkeyConversations } from "./conversations.ts";
-import { keyStart } from "./keys.ts";
+import { keyStart, recordStart } from "./keys.ts";
 import { newLinkReport } from "./link_report.ts";
-import { newValkeyBindings } from "./bindings.ts";
 import { newValkeyQuotas } from "./quotas.ts";
-import { newValkeyReasoning } from "./reasoning.ts";
-import { newValkeyRecords, type ValkeyRecords } from "./records.ts";
-import { newValkeyResponses } from "./responses.ts";
+import { newValkeyRecordStore } from "./record_store.ts";
 import { replyResult } from "./script.ts";
-import { OWNER_SCRIPTS } from "./scripts/owner_scripts.ts";
 import { readServerInfo, warnOfEviction } from "./server_info.ts";
 import { newValkeyUsage } from "./usage.ts";
-import { purgeStore, readStoreInfo } from "./store_info.ts";
+import { newValkeyInfo } from "./store_info.ts";
 
 /**
  * Shortest silence in milliseconds after which a command with content fails: a large one is silent
@@ -142,60 +139,34 @@ interface Connections {
 }
 
 function newStore(
-  { ttl, max_entries, max_bytes, on_outage, valkey }: StateSettings,
+  settings: StateSettings,
   { values, quotas, close }: Connections,
   { world, codec, onQuotaFallback }: StoreDependencies,
 ): StateStore {
-  const retention: Retention = { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
-  const records = newValkeyRecords(keyStart(valkey.prefix), values, codec, retention);
-  const sharedQuotas = newSharedQuotas(newValkeyQuotas(quotas, valkey.prefix, world), {
+  const { prefix } = settings.valkey;
+  const retention = retentionOf(settings);
+  const bounds = recordBounds(retention);
+  const records = newValkeyRecordStore(values, recordStart(prefix), bounds);
+  const sharedQuotas = newSharedQuotas(newValkeyQuotas(quotas, prefix, world), {
     world,
-    onOutage: on_outage,
+    onOutage: settings.on_outage,
     onFallback: (operation) => onQuotaFallback?.(operation),
   });
+  const info = newValkeyInfo(values, prefix);
   return {
     name: "valkey",
-    objects: newObjects(records),
-    cachedResponses: newValkeyCachedResponses(records),
+    ...newObjects(records, newTextContent(codec), bounds, retention),
     quotas: sharedQuotas,
-    usage: newValkeyUsage(values, valkey.prefix),
+    usage: newValkeyUsage(values, prefix),
     async ping() {
-      const reply = replyResult(await values.ping(records.start));
+      const reply = replyResult(await values.ping(keyStart(prefix)));
       return reply.ok ? success(undefined) : reply;
     },
-    stats: () => readStoreInfo(records),
-    purge: () => purgeStore(records),
+    stats: info.read,
+    purge: info.purge,
     async close() {
       await sharedQuotas.close();
       await close();
     },
-  };
-}
-
-function newObjects(records: ValkeyRecords): StateStore["objects"] {
-  const responses = newValkeyResponses(records);
-  const conversations = newValkeyConversations(records);
-  const completionBindings = newValkeyBindings(records, "chat_completion", OWNER_SCRIPTS);
-  const conversationBindings = newValkeyBindings(records, "conversation", OWNER_SCRIPTS);
-  const relayedBindings = newValkeyBindings(records, "relayed_object", OWNER_SCRIPTS);
-  const reasoning = newValkeyReasoning(records);
-  return {
-    responses: responses.responses,
-    conversations: conversations.conversations,
-    owners: {
-      chat_completion: completionBindings.owners,
-      conversation: conversationBindings.owners,
-      relayed_object: relayedBindings.owners,
-    },
-    reasoning: reasoning.reasoning,
-    stats: () => ({
-      responses: responses.snapshotStats(),
-      conversations: conversations.stats(),
-      reasoning: reasoning.stats(),
-      chat_completion_bindings: completionBindings.stats(),
-      response_bindings: responses.bindingStats(),
-      conversation_bindings: conversationBindings.stats(),
-      relayed_object_bindings: relayedBindings.stats(),
-    }),
   };
 }

@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import type { StoreStats } from "../object_store.ts";
 
 /** Returns a reply as text; null if it is not bytes. */
 export function textOf(reply: unknown): string | null {
@@ -20,9 +19,4 @@ export function integerOf(reply: unknown): number | null {
 /** Returns a reply as a list; empty if it is none. */
 export function listOf(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : [];
-}
-
-/** Returns the size of a store in the reply of a script. */
-export function statsOf(entries: unknown, bytes: unknown): StoreStats {
-  return { entries: integerOf(entries) ?? 0, bytes: integerOf(bytes) ?? 0 };
 }

@@ -64,7 +64,7 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
     if (list.length > MAX_CALLS) {
       return fault(
         "upstream_response_too_large",
-        "The provider's answer holds too many tool calls.",
+        "The provider's response holds too many tool calls.",
       );
     }
     const events: StreamEvent[] = [];

@@ -65,6 +65,6 @@ export function decodeEmbeddings(text: string, _model: string, inputs: number): 
 export function checkVectors(vectors: number, inputs: number): Result<void> {
   return vectors === inputs ? success(undefined) : fault(
     "invalid_upstream_response",
-    "The upstream's answer is no list of embeddings that fits the input.",
+    "The provider's response is no list of embeddings that fits the input.",
   );
 }

@@ -9,12 +9,12 @@ import type { Provider } from "../wire.ts";
 
 /**
  * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
- * request sets no format.
+ * request sets no format. The flag of a strict schema is lossy unless the response `isVerified`.
  */
 export function encodeFormat(
   prompt: Prompt,
   { verify }: ProviderConfig,
-  carrier: Carrier,
+  { carrier, isVerified }: { readonly carrier: Carrier; readonly isVerified: boolean },
 ): Result<JsonValue | undefined> {
   const { format } = prompt;
   switch (format?.kind) {
@@ -27,9 +27,9 @@ export function encodeFormat(
         ? success("json")
         : notCarried(format.at, "Use a provider with 'verify: true'.");
     case "json_schema": {
-      // Every schema is enforced; a strict one is also checked on the response.
       const { strict } = format;
-      const refused = strict === null || (strict.value && verify) ? null : carrier.apply(strict.at);
+      const isKept = strict === null || (strict.value && isVerified);
+      const refused = isKept ? null : carrier.apply(strict.at);
       return refused ?? success(format.schema.value);
     }
   }

@@ -18,10 +18,11 @@ import { encodeTurns } from "./turns.ts";
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   const { target: { model, provider }, carrier, schemas } = encoding;
   const { settings } = provider;
+  const verified = formatPromises(prompt, settings, schemas, true);
   const encoded = allIn({
     messages: encodeTurns(prompt, carrier),
     tools: encodeTools(prompt, encoding),
-    format: encodeFormat(prompt, settings, carrier),
+    format: encodeFormat(prompt, settings, { carrier, isVerified: verified.length > 0 }),
     think: encodeThink(prompt, provider),
     options: encodeOptions(prompt, settings),
   });
@@ -31,10 +32,7 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
     promise.kind === "tool_choice" && promise.isRequired
   );
   if (isCallRequired && format !== undefined && prompt.format !== null) {
-    return unsupported(
-      prompt.format.at.path,
-      "Send it without a required tool call.",
-    );
+    return unsupported(prompt.format.at.path, "Send it without a required tool call.");
   }
   const request = {
     model,
@@ -47,6 +45,6 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
     options: Object.keys(options).length === 0 ? undefined : options,
     ...runSettings(settings).topLevel,
   };
-  const promises = [...tools.promises, ...formatPromises(prompt, settings, schemas, true)];
+  const promises = [...tools.promises, ...verified];
   return success({ ...newPostRequest("/api/chat", request, promises), ...carrier.done() });
 }

@@ -88,7 +88,7 @@ function seedOf(given: GivenNumber | null): Result<GivenNumber | null> {
 function stopTexts(stop: Prompt["stop"]): Result<readonly string[]> {
   const texts = stop?.value ?? [];
   const empty = texts.find(({ value }) => value === "");
-  if (empty === undefined) return success(texts.map(({ value }) => value));
-  const { path } = empty.at;
-  return brokenRule(path, "must not be empty");
+  return empty === undefined
+    ? success(texts.map(({ value }) => value))
+    : brokenRule(empty.at.path, "must not be empty");
 }

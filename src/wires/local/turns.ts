@@ -22,9 +22,7 @@ export function encodeTurns(
   { at: { path }, messages }: Prompt,
   carrier: Carrier,
 ): Result<readonly JsonObject[]> {
-  if (messages.length === 0) {
-    return brokenRule(path, "must hold at least one message");
-  }
+  if (messages.length === 0) return brokenRule(path, "must hold at least one message");
   const parseArguments = newArgumentParser();
   const turns: JsonObject[] = [];
   for (const message of messages) {

@@ -8,6 +8,7 @@ import {
   ignored,
   lossy,
   newFieldTable,
+  open,
   verified,
 } from "../../prompt/field_table.ts";
 
@@ -75,9 +76,9 @@ export const FIELDS = newFieldTable<ChatField>({
   "tools[function].cache_control": exact,
   "tool_choice=required": exactBut("refused together with `thinking`"),
   "tool_choice[function].function.name": exactBut("refused together with `thinking`"),
-  "response_format[text]": ignored,
-  "response_format[json_object]": byWire(verified()),
-  "response_format[json_schema]": gated("structured_outputs"),
+  "response_format[text]": open(ignored),
+  "response_format[json_object]": open(byWire(verified())),
+  "response_format[json_schema]": open(gated("structured_outputs")),
   // They are only labels.
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),

@@ -1,8 +1,8 @@
-import type { RequestHeaders } from "../../core/request_headers.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { errorFields } from "./errors.ts";
 import { OPENAI_MODELS } from "../../data/known_models.ts";
 import type { Provider, Sender, Wire } from "../wire.ts";
+import type { RequestHeaders } from "../../core/header_fields.ts";
 
 /** Address, credentials, errors and models: the properties shared by the protocols of a compat provider. */
 export const compatAccount = {

@@ -12,7 +12,7 @@ export function decodeModels(text: string): Result<readonly string[]> {
   const body = parseJson(text);
   const models = isObject(body) ? body.data : body;
   if (!Array.isArray(models)) {
-    return fault("invalid_upstream_response", "The upstream's answer is no list of models.");
+    return fault("invalid_upstream_response", "The provider's response is no list of models.");
   }
   const ids = models.flatMap((entry) => {
     const id = isObject(entry) ? entry.id : undefined;

@@ -56,12 +56,12 @@ export function providerError(body: JsonObject): Failed<Fault> {
   const status = statusIn(body);
   const fields: Partial<ErrorFields> = errorFields(body) ?? {};
   const error = {
-    message: fields.message ?? "The provider answered with an error.",
+    message: fields.message ?? "The provider responded with an error.",
     type: fields.type ?? typeOfStatus(status),
     param: fields.param ?? null,
     code: fields.code ?? null,
   };
-  return fault(kindOf(status), "The provider answered with an error.", {
+  return fault(kindOf(status), "The provider responded with an error.", {
     upstream: { status, headers: {}, error, raw: null },
   });
 }

@@ -113,7 +113,7 @@ function textBytes(event: StreamEvent): number {
 export function tooMuchHeld(): Failed<Fault> {
   return fault(
     "upstream_response_too_large",
-    "The upstream's response holds more than can be held back for its check.",
+    "The provider's response holds more than can be held back for its check.",
   );
 }
 
@@ -127,5 +127,8 @@ export function isCutBy(reason: FinishReason): boolean {
 
 /** Returns the fault of a response without a finish, which may be incomplete. */
 export function endedEarly(): Result<never> {
-  return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
+  return fault(
+    "invalid_upstream_response",
+    "The provider's response ended before it was complete.",
+  );
 }

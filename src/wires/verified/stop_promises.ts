@@ -37,7 +37,7 @@ export function splitStops(
   const sent: string[] = [];
   const texts: string[] = [];
   for (const { value: text, at } of stop.value) {
-    if (text === "") return notCarried(at, "A stop text needs a character.");
+    if (text === "") return notCarried(at, "A stop sequence must not be empty.");
     const isUpstream = isSent(text);
     if (!isUpstream && !verify) {
       return notCarried(at, "A stop text needs a visible character, or 'verify: true'.");

@@ -4,11 +4,10 @@ import { BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
+import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
 /** Height of two values with a bar and a line of text each, of which one may take a second line. */
 const MAX_ROW_PIXELS = 140;
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
 
 const TROUBLED: Snapshot = {
   ...BUSY,
@@ -127,17 +126,15 @@ for (const scheme of ["light", "dark"] as const) {
   );
 }
 
-browserTest(
+drawnTest(
   "charts are drawn again in the colours of a changed system setting",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url, { scheme: "light" });
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     await shown.value(`document.querySelector("canvas").id = "light"`);
     await shown.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
     await shown.until(`document.getElementById("light") === null && ${IS_DRAWN}`);
-    assertNoErrors(shown);
   },
+  { scheme: "light" },
 );
 
 browserTest(

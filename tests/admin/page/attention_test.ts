@@ -4,8 +4,7 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
 import { leaveList } from "./finished_list.ts";
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
 /** Returns a later snapshot, in which all finished calls are other ones. */
 function later(generation: number, first: number): Snapshot {
@@ -19,12 +18,10 @@ async function untilGeneration(shown: TestPage, generation: number): Promise<voi
   );
 }
 
-browserTest(
+drawnTest(
   "what a person has typed into the forms of the admin page remains with each snapshot",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     const typed = new Map([
       ["#explain [name=model]", "my-model"],
       ["#explain [name=path]", "/v1/embeddings"],
@@ -47,16 +44,13 @@ browserTest(
     );
     assertEquals(values, [...typed.values()]);
     assertEquals(await shown.value(`document.querySelector("#try [name=stream]").checked`), false);
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
+drawnTest(
   "the list of finished calls does not move while a row has the focus or selected text",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     const focused = `document.activeElement.getAttribute("aria-label")`;
     await shown.page.focus('[aria-label^="Timeline of call 7582,"]');
     admin.send(later(101, 8000));
@@ -81,16 +75,13 @@ browserTest(
     admin.send(later(104, 11_000));
     await untilGeneration(shown, 104);
     assertEquals(await isNew(11_099), true);
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
+drawnTest(
   "the list does not move while a call is open, whose timeline gives the focus back to its row",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     await shown.page.focus('[aria-label^="Timeline of call 7582,"]');
     await shown.page.keyboard.press("Enter");
     await shown.until(`document.activeElement.id === "timeline-title"`);
@@ -110,16 +101,13 @@ browserTest(
     admin.send(later(102, 9000));
     await untilGeneration(shown, 102);
     await shown.until(`document.querySelector('[aria-label^="Timeline of call 9099,"]') !== null`);
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
+drawnTest(
   "the list holds still under the pointer, and a click anywhere in a row opens its call",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     const numbers =
       `[...document.querySelectorAll("#finished tr.call button")].map((one) => one.ariaLabel.match(/\\d+/)[0])`;
     const before = await shown.value<string[]>(numbers);
@@ -136,32 +124,22 @@ browserTest(
     admin.send(later(102, 9000));
     await untilGeneration(shown, 102);
     assertEquals((await shown.value<string[]>(numbers))[0], "9099");
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
-  "text of a row that is selected with the pointer opens nothing",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    await shown.page.click("#finished tr.call .name", { count: 2 });
-    await shown.until("String(getSelection()).length > 0");
-    // The first click of the two opens the call, and the second one selects a word.
-    await shown.page.keyboard.press("Escape");
-    await shown.page.click("#finished tr.call .name", { count: 3 });
-    assert((await shown.value<string>("String(getSelection())")).length > 0);
-    assertNoErrors(shown);
-  },
-);
+drawnTest("text of a row that is selected with the pointer opens nothing", BUSY, async (shown) => {
+  await shown.page.click("#finished tr.call .name", { count: 2 });
+  await shown.until("String(getSelection()).length > 0");
+  // The first click of the two opens the call, and the second one selects a word.
+  await shown.page.keyboard.press("Escape");
+  await shown.page.click("#finished tr.call .name", { count: 3 });
+  assert((await shown.value<string>("String(getSelection())")).length > 0);
+});
 
-browserTest(
+drawnTest(
   "a call of a restarted gateway with the number of the selected one is another call",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     await shown.page.click('[aria-label^="Timeline of call 7582,"]');
     await shown.until(`document.querySelector("#timeline") !== null`);
     await leaveList(shown);
@@ -175,7 +153,6 @@ browserTest(
     );
     await shown.page.click(other);
     await shown.until(`document.querySelector("#timeline").innerText.includes("after-restart")`);
-    assertNoErrors(shown);
   },
 );
 
@@ -208,12 +185,10 @@ browserTest("many providers, routes and keys scroll within their tables", async 
   assertNoErrors(shown);
 });
 
-browserTest(
+drawnTest(
   "a request for the reason of a lost connection that hangs is ended by the next connection",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     await shown.value(`(() => {
     globalThis.signals = [];
     globalThis.fetch = (_url, { signal }) => {
@@ -227,7 +202,6 @@ browserTest(
     );
     await shown.until(`/^\\s*live\\s*$/.test(document.querySelector("[role=status]").innerText)`);
     assertEquals(await shown.value("globalThis.signals.map(({ aborted }) => aborted)"), [true]);
-    assertNoErrors(shown);
   },
 );
 
@@ -250,12 +224,10 @@ browserTest(
   },
 );
 
-browserTest(
+drawnTest(
   "a page of a gateway that has another version or address now says that it must be loaded again",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     const hasNote = `document.querySelector("header").innerText.includes("Load the page again.")`;
     admin.send({ ...BUSY, seconds: [], generation: 77 });
     await untilGeneration(shown, 77);
@@ -267,6 +239,5 @@ browserTest(
     await shown.until(
       `${hasNote} && !document.querySelector("header").innerText.includes("9.9.9")`,
     );
-    assertNoErrors(shown);
   },
 );

@@ -103,7 +103,7 @@ Deno.test("the page stores what a snapshot says, whatever was equal in the one b
   }));
 });
 
-Deno.test("the page stores a hundred failed, unsent, refused and slow calls beside the newest hundred", () => {
+Deno.test("the page stores a hundred failed, unsent, refused and slow calls besides the newest hundred", () => {
   let feed = withSnapshot(NO_FEED, EMPTY, true);
   const kinds = [
     { outcome: "failed" },

@@ -4,8 +4,7 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
 /** Numbers of the calls in the list, from the top. */
 const NUMBERS =
@@ -65,12 +64,10 @@ browserTest(
   },
 );
 
-browserTest(
+drawnTest(
   "a row says how its call was served: cache, attempts, fallback, route, slowness, and the code of a refusal",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     const rows = await shown.value<string[]>(
       `[...document.querySelectorAll("#finished tr.call")].slice(0, 7).map((row) => row.innerText.replaceAll(/\\s+/g, " "))`,
     );
@@ -99,16 +96,13 @@ browserTest(
       "complete badge good",
       "complete badge good",
     ]);
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
+drawnTest(
   "a timeline has colours for outcomes only: a chosen target that failed is not green, and what was not sent is no attempt",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     const timeline = async (number: number) => {
       await shown.page.click(`[aria-label^="Timeline of call ${number},"]`);
       await shown.until(`document.querySelector("#timeline") !== null`);
@@ -134,7 +128,6 @@ browserTest(
       cached.text,
       /Cache\s+hit[^]*answered from the cache\s+chosen[^]*No attempt was sent/,
     );
-    assertNoErrors(shown);
   },
 );
 
@@ -165,12 +158,10 @@ browserTest(
   },
 );
 
-browserTest(
+drawnTest(
   "on a phone a call begins with model and total, and its timeline is as wide as the screen, under its row",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url, { width: 390, height: 844 });
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     const head = await shown.value<string[]>(
       `[...document.querySelectorAll("#finished thead th")].slice(0, 3).map((one) => one.innerText)`,
     );
@@ -190,8 +181,8 @@ browserTest(
     assertEquals(row, 2);
     await shown.page.setViewport({ width: 1200, height: 900 });
     await shown.until(`document.querySelector("#finished thead th").innerText === "Ended at"`);
-    assertNoErrors(shown);
   },
+  { width: 390, height: 844 },
 );
 
 browserTest(

@@ -2,8 +2,7 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { whileServing } from "../../cli/test_terminal.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+import { IS_DRAWN } from "./drawn_page.ts";
 
 /** Returns an expression that is true once the text of an element matches. */
 function shows(selector: string, pattern: RegExp): string {

@@ -1,8 +1,8 @@
 import type { TestPage } from "../../support/browser.ts";
 
 /**
- * Hides or shows a page as another tab of its window does. The browser without a window cannot hide one; the
- * admin page reads only this property and event.
+ * Hides or shows a page as another tab of its window does. The browser without a window cannot hide
+ * one; the admin page reads only this property and event.
  */
 export async function setHidden({ value }: TestPage, isHidden: boolean): Promise<void> {
   await value(`(() => {

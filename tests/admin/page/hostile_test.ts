@@ -4,8 +4,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
 import { leaveList } from "./finished_list.ts";
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+import { IS_DRAWN } from "./drawn_page.ts";
 
 const INJECTIONS = [
   `<img src=x onerror="globalThis.hit=1">`,

@@ -3,10 +3,11 @@ import { AT_MS, BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
+import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
-
-/** Collects the places that change: the labels of the head, and the ids of sections with the row. */
+/**
+ * Collects the places that change: the labels of the head, and the ids of sections with the row.
+ */
 const WATCH = `(() => {
   globalThis.changed = new Set();
   new MutationObserver((records) => {
@@ -19,7 +20,9 @@ const WATCH = `(() => {
     }
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 })()`;
-/** Collects the texts that are written again, each of which passes the check for hidden characters. */
+/**
+ * Collects the texts that are written again, each of which passes the check for hidden characters.
+ */
 const WATCH_TEXTS = `(() => {
   globalThis.written = new Set();
   const replace = String.prototype.replace;
@@ -29,7 +32,10 @@ const WATCH_TEXTS = `(() => {
   };
 })()`;
 const WRITTEN = "[...globalThis.written]";
-/** Numbers of rows of the scripted gateway: attempts of its providers, calls of two targets, a key's calls. */
+/**
+ * Numbers of rows of the scripted gateway: attempts of its providers, calls of two targets, a key's
+ * calls.
+ */
 const ROW_NUMBERS = ["5,210", "640", "1,733", "402", "78", "18,204"];
 const CHANGED = "[...globalThis.changed].sort()";
 const MARK_ROWS = `document.querySelectorAll("tbody tr").forEach((row) => row.marked = true)`;
@@ -44,12 +50,10 @@ const QUIET: Snapshot = {
   uptimeMs: 3_600_000,
 };
 
-browserTest(
+drawnTest(
   "a snapshot in which nothing changed changes nothing in the page but the uptime and the charts",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown, admin) => {
     await shown.value(WATCH);
     await shown.value(WATCH_TEXTS);
     await shown.value(MARK_ROWS);
@@ -61,7 +65,6 @@ browserTest(
     const written = await shown.value<string[]>(WRITTEN);
     assert(written.includes("1 h 0 min"));
     assertEquals(ROW_NUMBERS.filter((number) => written.includes(number)), []);
-    assertNoErrors(shown);
   },
 );
 
@@ -114,13 +117,8 @@ browserTest("a changed bar is drawn once, not in steps", async (browser) => {
   assertEquals(durations, ["0s"]);
 });
 
-browserTest(
-  "a chart out of sight is drawn when it is seen again",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    await shown.value(`(() => {
+drawnTest("a chart out of sight is drawn when it is seen again", BUSY, async (shown, admin) => {
+  await shown.value(`(() => {
       globalThis.drawn = 0;
       const canvas = CanvasRenderingContext2D.prototype;
       const stroke = canvas.stroke;
@@ -129,21 +127,19 @@ browserTest(
         return stroke.apply(this, path);
       };
     })()`);
-    await shown.value(`document.querySelector("#try").scrollIntoView()`);
-    await shown.value(`new Promise((resolve) => new IntersectionObserver(([{ isIntersecting }]) => {
+  await shown.value(`document.querySelector("#try").scrollIntoView()`);
+  await shown.value(`new Promise((resolve) => new IntersectionObserver(([{ isIntersecting }]) => {
       if (!isIntersecting) resolve(true);
     }).observe(document.querySelector("#charts")))`);
-    await shown.value(`globalThis.drawn = 0`);
-    admin.send(QUIET);
-    await shown.until(`document.querySelector("#facts").innerText.includes("1 h 0 min")`);
-    await shown.value(`new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))`);
-    assertEquals(await shown.value("globalThis.drawn"), 0);
-    assertEquals(await shown.value(`globalThis.find("1,204")`), true);
-    await shown.value(`document.querySelector("#charts").scrollIntoView()`);
-    await shown.value(`new Promise((resolve) => {
+  await shown.value(`globalThis.drawn = 0`);
+  admin.send(QUIET);
+  await shown.until(`document.querySelector("#facts").innerText.includes("1 h 0 min")`);
+  await shown.value(`new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))`);
+  assertEquals(await shown.value("globalThis.drawn"), 0);
+  assertEquals(await shown.value(`globalThis.find("1,204")`), true);
+  await shown.value(`document.querySelector("#charts").scrollIntoView()`);
+  await shown.value(`new Promise((resolve) => {
       const look = () => globalThis.drawn > 0 ? resolve(true) : requestAnimationFrame(look);
       look();
     })`);
-    assertNoErrors(shown);
-  },
-);
+});

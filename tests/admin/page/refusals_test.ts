@@ -1,8 +1,7 @@
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+import { IS_DRAWN } from "./drawn_page.ts";
 
 browserTest(
   "a foreign name that points at the gateway does not get the admin page",

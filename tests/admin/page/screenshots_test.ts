@@ -4,6 +4,7 @@ import { BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
+import { IS_DRAWN } from "./drawn_page.ts";
 
 /**
  * Pictures of the documentation. With SCREENSHOTS=1 the test writes them, otherwise it only takes
@@ -11,8 +12,6 @@ import { serveScripted } from "../../support/scripted_admin.ts";
  */
 const FOLDER = new URL("../../../docs/operate/images/", import.meta.url);
 const MAX_PICTURE_BYTES = 200_000;
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
-
 const TROUBLED: Snapshot = {
   ...BUSY,
   refusedReload: {

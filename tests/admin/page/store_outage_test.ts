@@ -3,8 +3,7 @@ import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestBrowser } from "../../support/browser.ts";
 import { HAS_SERVER, startValkeyServer, until, valkeyTest } from "../../support/valkey_server.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
-
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
+import { IS_DRAWN } from "./drawn_page.ts";
 
 /** Returns an expression that is true once the text of the view of the store matches. */
 function shows(pattern: RegExp): string {

@@ -1,10 +1,9 @@
 import { BUSY } from "../../support/admin_snapshots.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
-import { serveScripted } from "../../support/scripted_admin.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
+import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
 const STATUS = `document.querySelector("#try .answer [role=status]")?.innerText ?? ""`;
 
 /** Bodies of responses by status, and what the form says of them. */
@@ -37,12 +36,10 @@ const RESPONSES: readonly (readonly [number, string, RegExp])[] = [
   ],
 ];
 
-browserTest(
+drawnTest(
   "Try it shows each form of error as one, an absent error as none, and what of a text it does not show",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     for (const [status, body, pattern] of RESPONSES) {
       const type = body.startsWith("data:") ? "text/event-stream" : "application/json";
       await shown.value(`(() => { globalThis.fetch = async () => new Response(
@@ -54,37 +51,30 @@ browserTest(
       ${pattern}.test(document.querySelector("#try .answer").innerText)`);
       assertMatch(await shown.text("#try .answer"), pattern);
     }
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
-  "Try it says that no route names a model while the form names none",
-  async (browser) => {
-    await using admin = serveScripted({ ...BUSY, exampleModel: null });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    const note =
-      `document.querySelector("#try").innerText.includes("No route names a model for a call")`;
-    assertEquals(await shown.value(note), true);
-    await shown.page.click("#try [name=model]", { count: 3 });
-    await shown.page.keyboard.type("gpt-4o");
-    await shown.until(`!${note}`);
-    await shown.page.click("#try [name=model]", { count: 3 });
-    await shown.page.keyboard.type("auto");
-    await shown.until(note);
-    admin.send(BUSY);
-    await shown.until(`!${note}`);
-    assertNoErrors(shown);
-  },
-);
+drawnTest("Try it says that no route names a model while the form names none", {
+  ...BUSY,
+  exampleModel: null,
+}, async (shown, admin) => {
+  const note =
+    `document.querySelector("#try").innerText.includes("No route names a model for a call")`;
+  assertEquals(await shown.value(note), true);
+  await shown.page.click("#try [name=model]", { count: 3 });
+  await shown.page.keyboard.type("gpt-4o");
+  await shown.until(`!${note}`);
+  await shown.page.click("#try [name=model]", { count: 3 });
+  await shown.page.keyboard.type("auto");
+  await shown.until(note);
+  admin.send(BUSY);
+  await shown.until(`!${note}`);
+});
 
-browserTest(
+drawnTest(
   "the buttons of Try it keep the focus when they have nothing to do",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     await shown.value(`(() => {
     globalThis.sent = 0;
     globalThis.fetch = (_url, { signal }) => {
@@ -106,7 +96,6 @@ browserTest(
     await shown.until(`(${STATUS}).includes("Stopped.")`);
     await shown.value(`${painted}.then(() => null)`);
     assertEquals(await focused(), "Stop");
-    assertNoErrors(shown);
   },
 );
 
@@ -126,10 +115,7 @@ browserTest("leaving the page ends the call of Try it at the gateway", async (br
   }, simulatedConfig);
 });
 
-browserTest("only the newest explanation is shown", async (browser) => {
-  await using admin = serveScripted(BUSY);
-  const shown = await browser.open(admin.url);
-  await shown.until(IS_DRAWN);
+drawnTest("only the newest explanation is shown", BUSY, async (shown) => {
   await shown.value(`(() => {
     globalThis.answers = [];
     globalThis.fetch = () => new Promise((resolve) => globalThis.answers.push((line) =>
@@ -145,5 +131,4 @@ browserTest("only the newest explanation is shown", async (browser) => {
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   })()`);
   assertEquals(await shown.text("#explain pre"), "newest");
-  assertNoErrors(shown);
 });

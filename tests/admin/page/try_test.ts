@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
+import { IS_DRAWN } from "./drawn_page.ts";
 
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
 const KEY = "key-of-chat-bot-0123456789";
 const KEYS = `
 security:

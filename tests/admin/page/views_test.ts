@@ -3,15 +3,12 @@ import { AT_MS, BUSY, EMPTY, finishedCall } from "../../support/admin_snapshots.
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
+import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
-const IS_DRAWN = "document.querySelectorAll('canvas').length === 5";
-
-browserTest(
+drawnTest(
   "each view of the admin page shows its part of a snapshot with units",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     const parts = {
       header: /Switchyard\s+live\s+Charts\s+Providers/,
       "#facts": /1\.0\.0[^]*1 d 2 h[^]*generation 4[^]*sqlite, answers in 0\.21 ms[^]*12 calls/,
@@ -40,16 +37,13 @@ browserTest(
       one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size)`,
     );
     assert(painted.every((colours) => colours > 3), `painted canvases: ${painted}`);
-    assertNoErrors(shown);
   },
 );
 
-browserTest(
+drawnTest(
   "each chart of the admin page has its numbers in a table by minute",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     const labels = await shown.value<string[]>(
       `[...document.querySelectorAll(".plot")].map((one) => one.getAttribute("aria-label"))`,
     );
@@ -78,7 +72,6 @@ browserTest(
       await shown.text(".chart table tbody tr"),
       /^11:59(\s+[\d.]+\/s){4}$/,
     );
-    assertNoErrors(shown);
   },
 );
 
@@ -167,12 +160,10 @@ browserTest(
   },
 );
 
-browserTest(
+drawnTest(
   "the timeline of a finished call shows its route, targets, attempts and losses",
-  async (browser) => {
-    await using admin = serveScripted(BUSY);
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
+  BUSY,
+  async (shown) => {
     await shown.page.click('[aria-label^="Timeline of call 7582"]');
     await shown.until(`document.querySelector("#timeline") !== null`);
     const text = await shown.text("#timeline");
@@ -193,7 +184,6 @@ browserTest(
       [one.getAttribute("x"), one.getAttribute("width")].map(Number).map(Math.round))`,
     );
     assertEquals(bars, [[0, 4], [5, 18], [25, 75]]);
-    assertNoErrors(shown);
   },
 );
 
@@ -240,30 +230,30 @@ browserTest(
   },
 );
 
-browserTest("an empty gateway explains what to do next", async (browser) => {
-  await using admin = serveScripted({ ...EMPTY, requiresKey: true });
-  const shown = await browser.open(admin.url);
-  await shown.until(IS_DRAWN);
-  assertMatch(
-    await shown.text("#empty"),
-    /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"openai\/gpt-4o-mini"[^]*switchyard key new/,
-  );
-  assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
-  assert(!(await shown.text("#try")).includes("No route names"));
-  assert(!(await shown.text("#empty")).includes("No route names"));
-  admin.send({ ...EMPTY, exampleModel: null });
-  await shown.until(`document.querySelector("#empty").innerText.includes("No route names")`);
-  assertMatch(
-    await shown.text("#empty"),
-    /"model":"auto"[^]*No route names a model for a call without further headers: put the name of one/,
-  );
-  admin.send({ ...EMPTY, routes: [] });
-  await shown.until(`document.querySelector("#empty").innerText.includes("no route yet")`);
-  assertMatch(await shown.text("#empty"), /Add one under routing\.routes/);
-  admin.send({ ...EMPTY, finishedCount: 1, finished: [finishedCall(1)] });
-  await shown.until(`document.querySelector("#empty") === null`);
-  assertNoErrors(shown);
-});
+drawnTest(
+  "an empty gateway explains what to do next",
+  { ...EMPTY, requiresKey: true },
+  async (shown, admin) => {
+    assertMatch(
+      await shown.text("#empty"),
+      /No call yet[^]*http:\/\/127\.0\.0\.1:8080[^]*curl 'http:\/\/127\.0\.0\.1:8080\/v1\/chat\/completions'[^]*Bearer \$SWITCHYARD_KEY[^]*"model":"openai\/gpt-4o-mini"[^]*switchyard key new/,
+    );
+    assertMatch(await shown.text("#calls"), /No call is running\.[^]*No call has finished yet\./);
+    assert(!(await shown.text("#try")).includes("No route names"));
+    assert(!(await shown.text("#empty")).includes("No route names"));
+    admin.send({ ...EMPTY, exampleModel: null });
+    await shown.until(`document.querySelector("#empty").innerText.includes("No route names")`);
+    assertMatch(
+      await shown.text("#empty"),
+      /"model":"auto"[^]*No route names a model for a call without further headers: put the name of one/,
+    );
+    admin.send({ ...EMPTY, routes: [] });
+    await shown.until(`document.querySelector("#empty").innerText.includes("no route yet")`);
+    assertMatch(await shown.text("#empty"), /Add one under routing\.routes/);
+    admin.send({ ...EMPTY, finishedCount: 1, finished: [finishedCall(1)] });
+    await shown.until(`document.querySelector("#empty") === null`);
+  },
+);
 
 browserTest(
   "a lost connection is shown, and the page recovers by itself without a second copy",

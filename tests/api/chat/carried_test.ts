@@ -82,7 +82,7 @@ Deno.test("a call of a custom tool has its own shape, in chunks and in one piece
   assertEquals(finish_reason, "tool_calls");
 });
 
-Deno.test("a client of functions cannot take a call of a custom tool", () => {
+Deno.test("a custom tool call is refused for a client that uses legacy functions", () => {
   const labels = { ...LABELS, legacyFunctions: true };
   const encoder = newChatEncoder({ ...labels, includeUsage: false });
   assertFailed(encoder.push(CUSTOM), "invalid_upstream_response");

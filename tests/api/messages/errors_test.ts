@@ -111,7 +111,7 @@ Deno.test("a refusal names its field by a dotted path, in the message and in the
 /** A fault with an upstream's own error. */
 function reported(status: number, error: Record<string, string | number | null>, headers = {}) {
   const kind = status >= 500 ? "upstream_unavailable" : "upstream_rejected";
-  return fault(kind, "The provider answered.", {
+  return fault(kind, "The provider responded.", {
     upstream: { status, headers, error, raw: null },
   }).failure;
 }
@@ -160,7 +160,7 @@ Deno.test("headers of another vendor's error pass, but the request ID is the gat
 Deno.test("an upstream's error without a text has the gateway's sentence", () => {
   assertEquals(written(reported(500, { message: 7, code: 7 })).body.error, {
     type: "api_error",
-    message: "The provider answered.",
+    message: "The provider responded.",
   });
 });
 

@@ -77,10 +77,14 @@ Deno.test("an error, malformed JSON and a list in place of a large relayed respo
       400,
       "Too long.",
     ],
-    [`{"error":{"message":"${"x".repeat(2 * MIB)}"}}`, 502, "The provider answered with an error."],
-    [`{"data":[],${filler}`, 502, "The provider's answer is not a JSON object."],
-    [`{"data":[],${filler}}}`, 502, "The provider's answer is not a JSON object."],
-    [`[{${filler}}]`, 502, "The provider's answer is not a JSON object."],
+    [
+      `{"error":{"message":"${"x".repeat(2 * MIB)}"}}`,
+      502,
+      "The provider responded with an error.",
+    ],
+    [`{"data":[],${filler}`, 502, "The provider's response is not a JSON object."],
+    [`{"data":[],${filler}}}`, 502, "The provider's response is not a JSON object."],
+    [`[{${filler}}]`, 502, "The provider's response is not a JSON object."],
   ] as const;
   for (const [body, status, message] of cases) {
     const { answer } = await images(body);

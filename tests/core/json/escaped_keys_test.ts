@@ -84,7 +84,7 @@ function write(value: unknown, blanks: string): string {
   return `{${members.map(([key, item]) => write(key, blanks) + ":" + write(item, blanks))}}`;
 }
 
-Deno.test("values beside an escaped key are parsed as usual", () => {
+Deno.test("values next to an escaped key are parsed as usual", () => {
   const text = ' {"\\u0061" : [ ] ,\t"b":{ },"__proto__":[{"c":null}, true,false ,-1.50e1, "x\\n"' +
     '],"a":{"":0}, "10":1 } ';
   const read = parseJson(text);
@@ -101,7 +101,7 @@ Deno.test("values beside an escaped key are parsed as usual", () => {
   }
 });
 
-Deno.test("nested values beside an escaped key are parsed to any depth", () => {
+Deno.test("nested values next to an escaped key are parsed to any depth", () => {
   const levels = 200_000;
   const text = `${'{"\\n":['.repeat(levels)}${"]}".repeat(levels)}`;
   let value = parseJson(text);
@@ -214,7 +214,7 @@ Deno.test("an object in which the engine merged two keys is parsed again with it
 });
 
 // Work that grew faster than the text would take minutes here.
-Deno.test("one escaped key beside 150,000 elements or 100,000 members is read as JSON has it", () => {
+Deno.test("one escaped key next to 150,000 elements or 100,000 members is read as JSON has it", () => {
   const list = Array.from({ length: 150_000 }, () => []);
   const members = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at]));
   for (const rest of [list, members]) {

@@ -23,7 +23,10 @@ Deno.test("each element of a list is one piece, so that no piece is the whole li
   assert(Math.max(...pieces.map((piece) => piece.length)) < 1_100);
 });
 
-/** Values that are longer than a piece: strings at each level, with all that JSON escapes, and many members. */
+/**
+ * Values that are longer than a piece: strings at each level, with all that JSON escapes, and many
+ * members.
+ */
 const LONG_VALUES: readonly JsonObject[] = [
   { text: "x".repeat(100_000), after: 1 },
   { list: [{ part: { text: `\u0000"\\é`.repeat(20_000) } }, "y".repeat(50_000)] },

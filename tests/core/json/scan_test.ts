@@ -4,7 +4,10 @@ import { hasMoreItems } from "../../../src/core/json/scan.ts";
 import { valueTexts } from "../../formats/json_texts.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/** Members and elements of all levels; keys that come twice are members, too, and one with an escape is 40. */
+/**
+ * Members and elements of all levels; keys that come twice are members, too, and one with an escape
+ * is 40.
+ */
 function itemsOf(value: JsonValue | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + 1 + itemsOf(one), 0);

@@ -9,7 +9,7 @@ export const WITH_DESCRIPTORS: readonly string[] = [
   "sh",
 ];
 
-/** Descriptors that a process needs beside those of its connections. */
+/** Descriptors that a process needs besides those of its connections. */
 const SPARE_DESCRIPTOR_COUNT = 500;
 
 /** Returns 10,000, or less where the system does not allow a process as many descriptors. */
@@ -19,7 +19,7 @@ export async function crowdSize(): Promise<number> {
   return Math.min(10_000, Number.isNaN(limit) ? Infinity : limit - SPARE_DESCRIPTOR_COUNT);
 }
 
-/** Clients that rest, in a process of theirs. */
+/** Clients that rest, in a separate process. */
 export interface Crowd extends AsyncDisposable {
   /** Returns how many of their connections have ended. */
   ended(): Promise<number>;

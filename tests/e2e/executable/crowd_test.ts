@@ -99,7 +99,10 @@ async function checkLeaving(
   await response.body?.cancel().catch(() => {});
 }
 
-/** Checks the health of the gateway over and over while the task runs. Returns how often it was well. */
+/**
+ * Checks the health of the gateway over and over while the task runs. Returns how often it was
+ * well.
+ */
 async function healthDuring(url: string, task: Promise<void>): Promise<number> {
   let isRunning = true;
   let checks = 0;

@@ -1,9 +1,10 @@
 import { Buffer } from "node:buffer";
 
 /**
- * Opens connections to a server and lets them rest; run as a process, because each needs a descriptor.
- * Arguments: host, port, how many, and the kinds of rest, which take turns. Prints `open`; for each line
- * on stdin the number of connections that have ended since; and `closed` when all of them have.
+ * Opens connections to a server and lets them rest; run as a process, because each needs a
+ * descriptor. Arguments: host, port, how many, and the kinds of rest, which take turns. Prints
+ * `open`; for each line on stdin the number of connections that have ended since; and `closed` when
+ * all of them have.
  */
 const [hostname = "", port = "", count = "", ...kinds] = Deno.args;
 
@@ -14,7 +15,9 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   served: "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n",
 };
 
-/** Connections that are opened at the same time: more would not fit into the queue of a listener. */
+/**
+ * Connections that are opened at the same time: more would not fit into the queue of a listener.
+ */
 const MAX_OPENING = 100;
 
 const encoder = new TextEncoder();

@@ -53,7 +53,9 @@ export function refusedBefore(status: unknown, error: JsonObject): Seen {
   return { text, isComplete: false, failures: 1, content: "" };
 }
 
-/** Returns what a client sees of bytes whose connection breaks; it may break before the first byte. */
+/**
+ * Returns what a client sees of bytes whose connection breaks; it may break before the first byte.
+ */
 export function brokenBytes(content: string): Seen {
   const text = "a part of the bytes at most, then the connection breaks";
   return { text, isComplete: false, failures: 1, content };

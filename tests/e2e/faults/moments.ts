@@ -2,10 +2,14 @@ import { errorText, hasRecords, piecesOf, placeOf } from "./bodies.ts";
 import type { Phase } from "./break.ts";
 import { type Column, CONFIG } from "./columns.ts";
 
-/** Wait in the queue of a provider, and before a retry, in milliseconds: no other wait is as long. */
+/**
+ * Wait in the queue of a provider, and before a retry, in milliseconds: no other wait is as long.
+ */
 export const QUEUE_TIMEOUT_MS = 47_000, RETRY_DELAY_MS = 23_000;
 
-/** The configuration of the matrix with one slot for each provider, and a long delay before a retry. */
+/**
+ * The configuration of the matrix with one slot for each provider, and a long delay before a retry.
+ */
 export const LEAVING_CONFIG = CONFIG
   .replaceAll(
     '"timeout":',

@@ -46,9 +46,8 @@ The last section is about clients that disconnect, or close their WebSocket, whi
 gateway. Each provider has one slot there (\`max_concurrent: 1\`). The call ends at once: its connection to the upstream is cancelled,
 the slot is free, and nothing is sent again. Status 499 is only in the log; with 200 the response had begun.
 
-Shown by \`tests/e2e/fault_matrix_test.ts\`, which runs each cell again and compares this page, by
-\`tests/e2e/fault_sockets_test.ts\`, in which the breaks happen on real sockets, and by \`tests/e2e/client_leaves_test.ts\` and
-\`tests/e2e/client_leaves_stream_test.ts\`, in which the clients do.
+<!-- shown by: tests/e2e/fault_matrix_test.ts, tests/e2e/fault_sockets_test.ts, tests/e2e/client_leaves_test.ts,
+tests/e2e/client_leaves_stream_test.ts -->
 
 <!-- fault matrix: \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes it -->`;
 

@@ -7,7 +7,9 @@ export interface Vector {
   readonly expected: Expected;
 }
 
-/** What becomes of an answer: it is no answer, or it is read and its connection is kept or closed. */
+/**
+ * What becomes of an answer: it is no answer, or it is read and its connection is kept or closed.
+ */
 export type Expected =
   | { readonly kind: "refused" }
   | {

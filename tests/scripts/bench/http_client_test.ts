@@ -38,7 +38,10 @@ Deno.test("further headers of a request are sent, and take the place of the usua
   );
 });
 
-/** Responses of a server that sends these bytes to each connection, and closes it behind a whole response. */
+/**
+ * Responses of a server that sends these bytes to each connection, and closes it behind a whole
+ * response.
+ */
 async function exchangeOver(...responses: readonly string[]): Promise<readonly string[]> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = serve();

@@ -31,7 +31,7 @@ Deno.test("the row of workers says how much less a second worker brings where on
     line,
     /at most 1\.45 on 2 cores .* 1\.90 times one core by CPU, 1\.52 times one worker with two cores /,
   );
-  // With more cores the threads beside both workers have one, and each main thread is the limit.
+  // With more cores the threads of both workers have one, and each main thread is the limit.
   const ofMain = workersLine({ cores: 8, one: beside, two: { ...two, mainUs: 1_700 } });
   assertMatch(ofMain, /at most 1\.88 on 8 cores /);
 });

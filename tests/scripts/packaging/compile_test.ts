@@ -81,7 +81,9 @@ Deno.test("an executable without the right to call libraries has all its other r
   assertEquals(rights(false), rights(true).filter((word) => !ffi.includes(word)));
 });
 
-/** Builds where only some runtimes can be had. Returns those that were tried, and what went wrong. */
+/**
+ * Builds where only some runtimes can be had. Returns those that were tried, and what went wrong.
+ */
 async function built(
   runtimePath: string,
   tools: { readonly allowsNpm?: string; readonly ownSite?: boolean },

@@ -41,7 +41,8 @@ Deno.test("a file is signed with the key that is named, and its public key is wr
   assertEquals(await at.sign(args, env), { code: 0, err: "" });
   assertMatch(await Deno.readTextFile(`${at.file}.minisig`), /^secret [0-9a-f]{64}\n$/);
   assertMatch(await Deno.readTextFile(`${at.folder}/public`), /\nsecret\n$/);
-  // The comment is part of what is signed, and holds no time: the same release has the same signature.
+  // The comment is part of what is signed, and holds no time: the same release has the same
+  // signature.
   assertMatch(await Deno.readTextFile(`${at.folder}/calls`), /-t switchyard 1\.2\.3 -c /);
 });
 

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname.replace(/\/$/, "");
 
-Deno.test("a bundled program opens its database in the thread that is bundled beside it", async () => {
+Deno.test("a bundled program opens its database in the thread that is bundled next to it", async () => {
   const folder = await Deno.makeTempDir({ prefix: "switchyard-bundle-" });
   try {
     const worker = THREADS.find(({ file }) => file === "store_worker.js");

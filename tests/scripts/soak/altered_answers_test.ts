@@ -19,7 +19,10 @@ const LAST_PIECE = /"(?:arguments|partial_json|delta)":"[^{]*\}"/;
 /** Number of models that a use has in turn; as many rounds use each of them once. */
 const MODEL_COUNT = 7;
 
-/** Each alteration with the number of models of `MODEL_COUNT` whose answers it changes, and its problem. */
+/**
+ * Each alteration with the number of models of `MODEL_COUNT` whose answers it changes, and its
+ * problem.
+ */
 const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) => string])[] = [
   ["has no usage", 7, /Tokens: received null/, (text) => text.replaceAll('"usage"', '"used"')],
   [

@@ -10,7 +10,10 @@ import { serveUpstream } from "../../../scripts/soak/upstream.ts";
 import { configOf } from "../../config/parse.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/** Runs these uses in turn, `rounds` times each, over a gateway whose responses pass through `alter`. */
+/**
+ * Runs these uses in turn, `rounds` times each, over a gateway whose responses pass through
+ * `alter`.
+ */
 export async function runOnce(
   names: RegExp,
   alter: (response: Response, path: string) => Promise<Response> | Response = (response) =>

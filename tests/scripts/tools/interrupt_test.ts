@@ -3,8 +3,9 @@ import { assertEquals } from "../../support/assert.ts";
 const SCRIPTS = new URL("../../../scripts/", import.meta.url).pathname;
 
 /**
- * Starts a script, sends a signal to it alone once a file with this name is in its temporary folder or its output
- * has this text, and returns its exit code with the files and the processes that it leaves.
+ * Starts a script, sends a signal to it alone once a file with this name is in its temporary folder
+ * or its output has this text, and returns its exit code with the files and the processes that it
+ * leaves.
  */
 async function interrupt(
   script: string,

@@ -1,4 +1,8 @@
-import wording, { forbiddenWords, numberComplaint } from "../../../scripts/tools/wording.ts";
+import wording, {
+  forbiddenWords,
+  numberComplaint,
+  wideLines,
+} from "../../../scripts/tools/wording.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const FILE = decodeURIComponent(new URL("../../../src/core/ids.ts", import.meta.url).pathname);
@@ -17,7 +21,15 @@ const WORDS = [
   "no" + "body",
 ];
 WORDS.push("an" + "ew", "sta" + "nds", "goes " + "out", "left " + "alone", "the " + "others");
-WORDS.push("of its " + "own");
+WORDS.push(
+  "of its " + "own",
+  "aw" + "ay",
+  "be" + "side",
+  "all the " + "same",
+  "se" + "en",
+  "go" + "t",
+);
+WORDS.push("ask" + "ed", "the" + "irs");
 
 Deno.test("a forbidden word is reported in each kind of comment", () => {
   for (const word of WORDS) {
@@ -42,6 +54,34 @@ Deno.test("a comment with two forbidden words is reported once for each", () => 
 Deno.test("parts of longer words, code and other strings may contain a forbidden word", () => {
   const source = "// A toldish standstill.\nconst told = 1;\nprint('nobody is told');";
   assertEquals(complaints(source), []);
+});
+
+Deno.test("the name of code in a comment may be a forbidden word", () => {
+  assertEquals(complaints("// Counts `asked` and `seen`.\nconst a = 1;"), []);
+  assertEquals(forbiddenWords("`asked`, and not asked"), ["asked"]);
+});
+
+Deno.test("a line of a comment with more than 100 characters is reported, at each indentation", () => {
+  const message = "a line of a comment has more than 100 characters";
+  for (const [begin, end] of [["// ", ""], ["/** ", " */"], ["/**\n * ", "\n */"], ["  // ", ""]]) {
+    const lead = begin?.split("\n").at(-1) ?? "";
+    const last = end?.split("\n")[0] ?? "";
+    const words = (count: number) =>
+      "a ".repeat(60).slice(0, count - lead.length - last.length - 1) + "b";
+    assertEquals(complaints(`${begin}${words(100)}${end}\nconst a = 1;`), [], begin);
+    assertEquals(complaints(`${begin}${words(101)}${end}\nconst a = 1;`), [message], begin);
+  }
+});
+
+Deno.test("tags, table rows, single words and comments behind code are not folded", () => {
+  const long = "a".repeat(120);
+  for (
+    const line of [` * @param {${long}} b c`, ` * | ${long} | b |`, ` * ${long}`, `// ${long}`]
+  ) {
+    assertEquals(wideLines(line), [], line);
+  }
+  assertEquals(complaints(`const a = 1; // ${"a ".repeat(60)}`), []);
+  assertEquals(wideLines(` * b ${long}`).length, 1);
 });
 
 Deno.test("a forbidden word is reported in the name of a test and of a step", () => {

@@ -149,7 +149,7 @@ Deno.test("a shared store that decides after the client has gone gets the concur
   );
 });
 
-Deno.test("a call is 503 if the store is away and the configuration refuses calls with limits then", async () => {
+Deno.test("a call is 503 if the store is unavailable and the configuration refuses calls with limits then", async () => {
   const gateway = limitedGateway(keys({ ada: { budgets: [{ per: "day", usd: 1 }] } }));
   const quotas = holdQuotas(gateway.gateway, gateway.world.now);
   const unavailable: QuotaDecision = { kind: "unavailable" };

@@ -177,7 +177,7 @@ Deno.test("the address that the runtime writes for a missing host is no host", a
   }
 });
 
-Deno.test("with keys a request without a host is served, but for the metrics", async () => {
+Deno.test("with keys a request without a host is served, except /metrics", async () => {
   await using gateway = serveGateway(`${KEYS}\n${oneProvider("http://127.0.0.1:1")}`);
   assertMatch(await sent(gateway.url, "GET /health HTTP/1.0"), /^HTTP\/1\.\d 200 /);
   assertMatch(await sent(gateway.url, "GET /metrics HTTP/1.0"), /^HTTP\/1\.\d 403 /);

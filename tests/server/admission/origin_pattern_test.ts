@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { parseOriginPattern } from "../../../src/server/admission/origin_pattern.ts";
+import { parseOriginPattern } from "../../../src/server/admission/browser_guard.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 function isMeant(allowed: string, origin: string): boolean {

@@ -2,12 +2,12 @@ import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import type { CallReport } from "../../../src/observe/report.ts";
 import { createApp } from "../../../src/server/app.ts";
-import { newRemoteAdmission } from "../../../src/server/admission/remote_admission.ts";
 import { configOf } from "../../config/parse.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
+import { newRemoteAdmission } from "../../../src/server/admission/admission.ts";
 
 const KEYS = "security: {enabled: true, api_key: {keys: [{name: remote control, value: k}]}}\n";
 const RATE = "rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 2}\n";

@@ -4,7 +4,10 @@ import { keys } from "../../support/limited_gateway.ts";
 import type { Counts } from "./shape.ts";
 import type { SHAPES } from "./shapes.ts";
 
-/** How an attempt ends of which the client may see nothing. All but `refused` and `silent` report their counts. */
+/**
+ * How an attempt ends of which the client may see nothing. All but `refused` and `silent` report
+ * their counts.
+ */
 export const FAILED_ENDS = [
   "unusable",
   "promise",

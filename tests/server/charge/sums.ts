@@ -1,6 +1,8 @@
 import type { limitedGateway } from "../../support/limited_gateway.ts";
 
-/** Returns what the key `ada` is charged: in its budgets, in the metrics and in the usage report. */
+/**
+ * Returns what the key `ada` is charged: in its budgets, in the metrics and in the usage report.
+ */
 export async function chargesOf({ gateway, reports }: ReturnType<typeof limitedGateway>) {
   const found = await gateway.state.quotas.spent(["key ada"]);
   const windows = found.ok ? found.value.get("key ada") : undefined;

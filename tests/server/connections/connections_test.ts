@@ -9,7 +9,7 @@ const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 const SWEEP_MS = 5_100;
 
 Deno.test("a connection without a whole request head is closed after 60 s", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001);
   const half = listener.connect(6, 40_002);
   for (let count = 0; count < 11; count++) {
@@ -19,19 +19,17 @@ Deno.test("a connection without a whole request head is closed after 60 s", asyn
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(5_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5, 6]);
-  listener.connections.close();
 });
 
 Deno.test("the time of a connection counts from its opening, not from when it was found", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001).receivedMs = -58_000;
   await listener.world.advance(SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a connection is closed when it was idle for the idle timeout after its last request", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   for (const rest of [100_000, 119_000]) {
     listener.receive(socket, 100);
@@ -41,11 +39,10 @@ Deno.test("a connection is closed when it was idle for the idle timeout after it
   }
   await listener.world.advance(1_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a later request has 60 s for its head from its first bytes", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
   await listener.request(40_001).end();
@@ -55,11 +52,10 @@ Deno.test("a later request has 60 s for its head from its first bytes", async ()
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(1_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a head that becomes whole in time starts the time of the next one", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   for (let count = 0; count < 5; count++) {
     listener.receive(socket, 100);
@@ -69,11 +65,10 @@ Deno.test("a head that becomes whole in time starts the time of the next one", a
     await listener.world.advance(50_000);
   }
   assertEquals(listener.shutDown(), []);
-  listener.connections.close();
 });
 
 Deno.test("a connection with a request in flight is never closed", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.receive(listener.connect(5, 40_001), 100);
   const first = listener.request(40_001);
   const second = listener.request(40_001);
@@ -84,11 +79,10 @@ Deno.test("a connection with a request in flight is never closed", async () => {
   await second.end();
   await listener.world.advance(130_000);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a connection is not closed while its client reads a response slowly, and is closed when the client stops reading", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
   const request = listener.request(40_001);
@@ -107,11 +101,10 @@ Deno.test("a connection is not closed while its client reads a response slowly, 
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(10_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a connection is idle once its client has slowly read the whole response", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
   await listener.request(40_001).end();
@@ -125,11 +118,10 @@ Deno.test("a connection is idle once its client has slowly read the whole respon
   socket.acknowledgedBytes += 1_000;
   await listener.world.advance(75_000);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a WebSocket is never closed while it is open, however its watch ends", async () => {
-  const listener = scriptedListener({ headMs: 1_000, idleMs: 1_000, writeMs: 60_000 });
+  using listener = scriptedListener({ headMs: 1_000, idleMs: 1_000, writeMs: 60_000 });
   listener.receive(listener.connect(5, 40_001), 100);
   const handshake = listener.request(40_001);
   const watch = handshake.peer.watchMessages?.(
@@ -147,11 +139,10 @@ Deno.test("a WebSocket is never closed while it is open, however its watch ends"
   await next.end();
   await listener.world.advance(2_000);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("an HTTP/2 connection may send pings, and is idle all the same", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
   await listener.request(40_001, {}).end();
@@ -162,11 +153,10 @@ Deno.test("an HTTP/2 connection may send pings, and is idle all the same", async
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(5_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("an HTTP/2 request that has arrived but is not read yet is not cut off", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.receive(socket, 100);
   await listener.request(40_001, {}).end();
@@ -178,11 +168,10 @@ Deno.test("an HTTP/2 request that has arrived but is not read yet is not cut off
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(1_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("other sockets of the process are never shut down", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const { open } = listener.sockets;
   open.set(3, scriptedSocket("127.0.0.1 8080", null));
   open.set(4, scriptedSocket("127.0.0.1 50001", "192.0.2.1 443"));
@@ -190,11 +179,10 @@ Deno.test("other sockets of the process are never shut down", async () => {
   open.set(6, scriptedSocket("127.0.0.1 18080", "127.0.0.1 40001"));
   await listener.world.advance(600_000);
   assertEquals(listener.shutDown(), []);
-  listener.connections.close();
 });
 
 Deno.test("a descriptor that was reused by another connection has the timeouts of that connection", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001);
   await listener.world.advance(58_000);
   listener.connect(5, 40_002);
@@ -202,11 +190,10 @@ Deno.test("a descriptor that was reused by another connection has the timeouts o
   listener.sockets.open.set(5, scriptedSocket("127.0.0.1 50001", "192.0.2.1 443"));
   await listener.world.advance(600_000);
   assertEquals(listener.shutDown(), []);
-  listener.connections.close();
 });
 
 Deno.test("a connection that comes back from the same port is a new one", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.receive(listener.connect(5, 40_001), 100);
   const stuck = listener.request(40_001);
   await listener.world.advance(20_000);
@@ -220,7 +207,6 @@ Deno.test("a connection that comes back from the same port is a new one", async 
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(10_000);
   assertEquals(listener.shutDown(), [9]);
-  listener.connections.close();
 });
 
 Deno.test("a connection on a reused port does not inherit the timeouts of the earlier connection", async () => {
@@ -245,7 +231,7 @@ Deno.test("a connection on a reused port does not inherit the timeouts of the ea
 });
 
 Deno.test("a sweep checks 10,000 connections in slices, and closes them", async () => {
-  const listener = scriptedListener(LIMITS, 16_384);
+  using listener = scriptedListener(LIMITS, 16_384);
   for (let number = 0; number < 10_000; number++) {
     // All of them are due at the second sweep.
     listener.connect(number, 50_000 - number).receivedMs = -54_000;
@@ -262,7 +248,6 @@ Deno.test("a sweep checks 10,000 connections in slices, and closes them", async 
   assertEquals(listener.shutDown(), []);
   await world.advance(6_500);
   assertEquals(listener.shutDown().length, 10_000);
-  listener.connections.close();
 });
 
 Deno.test("nothing is left to do once the listener is closed, also amid a sweep", async () => {
@@ -276,7 +261,7 @@ Deno.test("nothing is left to do once the listener is closed, also amid a sweep"
 });
 
 Deno.test("the descriptors of 300 sockets that open at once are found in one search, not in one for each", () => {
-  const listener = scriptedListener(LIMITS, 4_096);
+  using listener = scriptedListener(LIMITS, 4_096);
   const { sockets } = listener;
   for (let index = 0; index < 300; index++) listener.connect(index + 10, 40_000 + index);
   sockets.lowestFree = () => 310;
@@ -285,5 +270,4 @@ Deno.test("the descriptors of 300 sockets that open at once are found in one sea
   for (const { peer } of requests) peer.watchMessages?.(0, () => {});
   assert(sockets.looks < 2_000, `${sockets.looks} descriptors were looked at`);
   assert([...sockets.open.values()].every(({ receiveBufferBytes }) => receiveBufferBytes !== null));
-  listener.connections.close();
 });

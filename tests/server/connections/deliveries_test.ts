@@ -59,7 +59,7 @@ Deno.test("a response is over when its connection is gone, or the listener close
 });
 
 Deno.test("the connection of a response is found where the system puts new ones, without a sweep", async () => {
-  const listener = scriptedListener(LIMITS, 4_096);
+  using listener = scriptedListener(LIMITS, 4_096);
   listener.connect(3_000, 40_001);
   listener.sockets.lowestFree = () => 3_002;
   const request = listener.request(40_001);
@@ -69,5 +69,4 @@ Deno.test("the connection of a response is found where the system puts new ones,
   await request.end();
   assertEquals(taken, ["taken"]);
   assertEquals(listener.sockets.looks < 20, true, String(listener.sockets.looks));
-  listener.connections.close();
 });

@@ -4,7 +4,7 @@ import { scriptedListener } from "../scripted_listener.ts";
 const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 Deno.test("a connection that must end is closed once its response was delivered", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   listener.connect(6, 40_002);
   const request = listener.request(40_001);
@@ -20,11 +20,10 @@ Deno.test("a connection that must end is closed once its response was delivered"
   assertEquals(listener.shutDown(), [], "the runtime may not have written all of it");
   await listener.world.advance(20);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a client that does not take the response is disconnected after 5 s", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001).isDelivered = false;
   const request = listener.request(40_001);
   request.peer.disconnect?.();
@@ -33,11 +32,10 @@ Deno.test("a client that does not take the response is disconnected after 5 s", 
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(200);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("a connection is ended after its response, too, and not while another is in flight", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001);
   const first = listener.request(40_001);
   await first.end();
@@ -48,11 +46,10 @@ Deno.test("a connection is ended after its response, too, and not while another 
   await second.end();
   await listener.world.advance(100);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });
 
 Deno.test("only the connection itself is ended, wherever it is found, or none when it is gone", async () => {
-  const listener = scriptedListener(LIMITS, 1_024);
+  using listener = scriptedListener(LIMITS, 1_024);
   listener.connect(700, 40_001);
   const moved = listener.request(40_001);
   listener.connect(5, 40_002);
@@ -66,16 +63,14 @@ Deno.test("only the connection itself is ended, wherever it is found, or none wh
   await listener.world.advance(30_000);
   assertEquals(listener.shutDown(), [700]);
   assertEquals(listener.world.waiting, 1, "only the next sweep");
-  listener.connections.close();
 });
 
 Deno.test("a connection is aborted at once on request, also with a response in flight that its client does not take", async () => {
-  const listener = scriptedListener(LIMITS);
+  using listener = scriptedListener(LIMITS);
   listener.connect(5, 40_001).isDelivered = false;
   listener.connect(6, 40_002);
   const request = listener.request(40_001);
   request.peer.abort?.();
   await listener.world.advance(100);
   assertEquals(listener.shutDown(), [5]);
-  listener.connections.close();
 });

@@ -146,7 +146,10 @@ Deno.test("dialogues of all sockets together are held in server.max_body_memory,
   assertEquals(served.gateway.state.admission.bodyBytes(), 0);
 });
 
-/** Opens a socket that sends messages with errors as responses until `isEnough`, and reads none of them. */
+/**
+ * Opens a socket that sends messages with errors as responses until `isEnough`, and reads none of
+ * them.
+ */
 async function flood(served: SocketGateway, isEnough: () => boolean): Promise<void> {
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));

@@ -99,7 +99,7 @@ Deno.test("an error event has Retry-After where the HTTP response has it", async
 Deno.test("an error without type and message gets both, for a failure that has none", () => {
   const event = parseJson(errorEvent({
     kind: "upstream_rejected",
-    message: "The provider answered with status 409.",
+    message: "The provider responded with status 409.",
     mayHaveRun: true,
     retryAfterMs: null,
     upstream: { status: 409, headers: {}, error: { code: 7 }, raw: null },
@@ -108,7 +108,7 @@ Deno.test("an error without type and message gets both, for a failure that has n
   assertEquals<unknown>(event.error, {
     code: 7,
     type: "conflict_error",
-    message: "The provider answered with status 409.",
+    message: "The provider responded with status 409.",
     param: null,
   });
   const refusal = parseJson(errorEvent(refuse("draining", "Later.").failure, {}));

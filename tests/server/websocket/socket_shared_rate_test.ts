@@ -39,7 +39,7 @@ Deno.test("each message takes its token when it arrives, and the turns run in or
   assertEquals(upstream.sent.length, 2);
 });
 
-Deno.test("the queue limits hold while the shared store is asked", async () => {
+Deno.test("the queue limits hold while the shared store is queried", async () => {
   const { served, quotas, client } = await sharedSocket();
   await using _served = served;
   await using _client = client;
@@ -55,7 +55,7 @@ Deno.test("the queue limits hold while the shared store is asked", async () => {
   }
 });
 
-Deno.test("a client that closes its socket while the store is asked leaves no call behind", async () => {
+Deno.test("a client that closes its socket while the store is queried leaves no call behind", async () => {
   const { served, quotas, client, upstream } = await sharedSocket();
   await using _served = served;
   client.send(create());
@@ -70,7 +70,7 @@ Deno.test("a client that closes its socket while the store is asked leaves no ca
   assertEquals(served.gateway.state.admission.bodyBytes(), 0);
 });
 
-Deno.test("a turn is an error event while the shared store is away and such calls are refused", async () => {
+Deno.test("a turn is an error event while the shared store is unavailable and such calls are refused", async () => {
   const { served, quotas, client } = await sharedSocket();
   await using _served = served;
   await using _client = client;

@@ -27,7 +27,10 @@ const EVENT_COUNT = 768;
  */
 const FAREWELLS: readonly number[] = [1_000, 3_000];
 
-/** A world whose upstream has much to say, and that counts what was taken and how often the gateway waited. */
+/**
+ * A world whose upstream has much to say, and that counts what was taken and how often the gateway
+ * waited.
+ */
 function talkative() {
   const real = newRealWorld();
   const waits = Promise.withResolvers<void>();

@@ -56,7 +56,7 @@ Deno.test("an outage is logged once when it begins, every minute, and once when 
   raw.leave();
   await world.advance(1_000);
   const begun =
-    "error the state store is away: requests that need it get 503 state_unavailable until it answers";
+    "error the state store is unavailable: requests that need it get 503 state_unavailable until it answers";
   for (let failures = 0; failures < 5; failures++) await store.objects.responses.find("r");
   assertEquals(log, [begun]);
   await world.advance(120_000);

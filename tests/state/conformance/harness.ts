@@ -5,7 +5,7 @@ import type { Retention } from "../../../src/state/retention.ts";
 import { assert } from "../../support/assert.ts";
 
 /** A state store under test, of which the tests of a suite use only some parts. */
-export interface StoreUnderTest<Store> {
+export interface StoreUnderTest<Store, Bounds extends Lifetime = Retention> {
   /** Name of the store in the names of the tests. */
   readonly name: string;
   /** `own`: the store has a clock that no test can script, so lifetimes are short and really pass. */
@@ -13,8 +13,11 @@ export interface StoreUnderTest<Store> {
   /** Number of runs of each property. */
   readonly numRuns: number;
   /** Opens an empty store with these bounds. */
-  open(retention: Retention): Promise<Harness<Store>>;
+  open(bounds: Bounds): Promise<Harness<Store>>;
 }
+
+/** Lifetime of what a store contains, in milliseconds. */
+export type Lifetime = Pick<Retention, "ttlMs">;
 
 /** An open store. */
 export interface Harness<Store> {
@@ -51,9 +54,9 @@ export interface Replicas<Store> {
 }
 
 /** Runs a function on the replicas of a new store and closes them. */
-export async function withReplicas<Store>(
-  under: StoreUnderTest<Store>,
-  retention: Retention,
+export async function withReplicas<Store, Bounds extends Lifetime = Retention>(
+  under: StoreUnderTest<Store, Bounds>,
+  retention: Bounds,
   run: (replicas: Replicas<Store>) => Promise<void>,
 ): Promise<void> {
   const harness = await under.open(retention);
@@ -73,38 +76,38 @@ export async function withReplicas<Store>(
 }
 
 /** Registers a test of the store. Its name gets the name of the store. */
-export function testStore<Store>(
-  under: StoreUnderTest<Store>,
+export function testStore<Store, Bounds extends Lifetime = Retention>(
+  under: StoreUnderTest<Store, Bounds>,
   name: string,
-  retention: Retention,
+  retention: Bounds,
   run: (replicas: Replicas<Store>) => Promise<void>,
 ): void {
   Deno.test(`${under.name}: ${name}`, () => withReplicas(under, retention, run));
 }
 
 /** Registers a test of an exact lifetime, which needs a scripted clock. */
-export function testLifetime<Store>(
-  under: StoreUnderTest<Store>,
+export function testLifetime<Store, Bounds extends Lifetime = Retention>(
+  under: StoreUnderTest<Store, Bounds>,
   name: string,
-  retention: Retention,
+  retention: Bounds,
   run: (replicas: Replicas<Store>) => Promise<void>,
 ): void {
   if (under.clock === "scripted") testStore(under, name, retention, run);
 }
 
 /** Returns the bounds for a test that waits for the end of a lifetime. */
-export function expiringBounds<Store>(
-  { clock }: StoreUnderTest<Store>,
-  retention: Retention,
-): Retention {
+export function expiringBounds<Store, Bounds extends Lifetime = Retention>(
+  { clock }: StoreUnderTest<Store, Bounds>,
+  retention: Bounds,
+): Bounds {
   return clock === "own" ? { ...retention, ttlMs: SHORT_TTL_MS } : retention;
 }
 
 /** Registers a test that what `make` stores is gone after its lifetime although it is read. */
-export function testExpiry<Store>(
-  under: StoreUnderTest<Store>,
+export function testExpiry<Store, Bounds extends Lifetime = Retention>(
+  under: StoreUnderTest<Store, Bounds>,
   name: string,
-  retention: Retention,
+  retention: Bounds,
   make: (store: Store) => Promise<void>,
   isFound: (store: Store) => Promise<boolean>,
 ): void {
@@ -131,8 +134,12 @@ export function testExpiry<Store>(
 export type Step<Model, Store> = (model: Model, store: Store) => Promise<void>;
 
 /** A model and the operations that a run draws from. */
-export interface ModelTest<Model extends { time: number }, Store> {
-  readonly retention: Retention;
+export interface ModelTest<
+  Model extends { time: number },
+  Store,
+  Bounds extends Lifetime = Retention,
+> {
+  readonly retention: Bounds;
   newModel(): Model;
   /** Steps with the text that is printed when a run fails. */
   readonly steps: readonly fc.Arbitrary<readonly [text: string, step: Step<Model, Store>]>[];
@@ -148,10 +155,14 @@ interface Real<Store> {
  * Registers a model test: half of the steps run on the second replica, and the first one is opened
  * again now and then. Time passes only where it can be scripted.
  */
-export function testModel<Model extends { time: number }, Store>(
-  under: StoreUnderTest<Store>,
+export function testModel<
+  Model extends { time: number },
+  Store,
+  Bounds extends Lifetime = Retention,
+>(
+  under: StoreUnderTest<Store, Bounds>,
   name: string,
-  { retention, newModel, steps, check }: ModelTest<Model, Store>,
+  { retention, newModel, steps, check }: ModelTest<Model, Store, Bounds>,
 ): void {
   type Command = fc.AsyncCommand<Model, Real<Store>>;
 

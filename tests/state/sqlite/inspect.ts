@@ -18,23 +18,18 @@ export function damageOf(path: string): readonly unknown[] {
   const all = (sql: string) => database.prepare(sql).all().flatMap((row) => Object.values(row));
   const damage = all("pragma integrity_check").filter((line) => line !== "ok");
   const orphans = all(`
-    select 'item ' || key from item where key not in (select item from response_item)
-    union all select 'response ' || id from response
-      where id not in (select id from binding where type = 'response')`);
+    select 'part ' || digest from part where key not in (select part from holds)
+    union all select 'name ' || name from name where part not in (select key from part)`);
   const sums = all(`
-    select name from total where name = 'responses' and (
-      entries <> (select count(*) from response) or
-      bytes <> (select coalesce(sum(bytes), 0) from response) +
-        (select coalesce(sum(bytes), 0) from item))
-    union all select name from total where name = 'conversations' and (
-      entries <> (select count(*) from conversation) or
-      bytes <> (select coalesce(sum(bytes), 0) from conversation))
-    union all select name from total where name = 'reasoning' and (
-      entries <> (select count(*) from reasoning) or
-      bytes <> (select coalesce(sum(bytes), 0) from reasoning))
-    union all select name from total where name like '%_bindings' and (
-      entries <> (select count(*) from binding where type || '_bindings' = name) or
-      bytes <> (select coalesce(sum(bytes), 0) from binding where type || '_bindings' = name))`);
+    select type from record_total as total where
+      entries <> (select count(*) from record where type = total.type) or
+      bytes <> (select coalesce(sum(bytes), 0) from record where type = total.type) +
+        (select coalesce(sum(bytes), 0) from part where type = total.type)
+    union all select share from share as own where
+      entries <> (select count(*) from record where type = own.type and share = own.share) or
+      bytes <>
+        (select coalesce(sum(bytes), 0) from record where type = own.type and share = own.share) +
+        (select coalesce(sum(bytes), 0) from part where type = own.type and share = own.share)`);
   return [...damage, ...all("pragma foreign_key_check"), ...orphans, ...sums];
 }
 

@@ -1,3 +1,5 @@
+import { recordBounds } from "../../../src/state/records/bounds.ts";
+import { noRecordStats } from "../../../src/state/records/record_store.ts";
 import { DEFAULT_RETENTION } from "../../../src/state/retention.ts";
 import { LINK_LIMITS, type LinkLimits } from "../../../src/state/sqlite/link.ts";
 import type { OperationCall, WorkerReply } from "../../../src/state/sqlite/messages.ts";
@@ -9,19 +11,13 @@ import { outcomeOf } from "../../support/object_store.ts";
 import { scriptedWorld } from "../../support/world.ts";
 
 const PATH = "/data/state.db";
-const NOTHING = { entries: 0, bytes: 0 };
-const TOTALS: Totals = {
-  responses: { entries: 1, bytes: 2 },
-  conversations: NOTHING,
-  reasoning: NOTHING,
-  chat_completion_bindings: NOTHING,
-  response_bindings: NOTHING,
-  conversation_bindings: NOTHING,
-  relayed_object_bindings: NOTHING,
-  cached_responses: NOTHING,
-  quotas: NOTHING,
-};
+const TOTALS: Totals = { records: noRecordStats(), quotas: { entries: 1, bytes: 2 } };
 const OPENED: WorkerReply = { kind: "opened", totals: TOTALS };
+
+/** Returns the parameters of a lookup of parts with a name. */
+function namedLookup(name: string) {
+  return { type: "response", names: [name], most: 1 } as const;
+}
 
 /** A thread that replies only when the test says so. */
 interface ScriptedThread {
@@ -42,7 +38,7 @@ function newScript(given: Partial<LinkLimits> = {}) {
   const write = (message: string) => void log.push(message);
   const opening = {
     options: { path: PATH, synchronous: "full" as const, maxPages: null },
-    retention: DEFAULT_RETENTION,
+    bounds: recordBounds(DEFAULT_RETENTION),
   };
   const opened = openLink(opening, {
     world,
@@ -102,13 +98,13 @@ Deno.test("the operations of one tick are one transaction, and those that come m
   const link = await open();
   const first = [link.run("ping", undefined), link.run("readInfo", undefined)];
   await turn();
-  const second = [link.run("ping", undefined), link.run("findResponse", "r")];
+  const second = [link.run("ping", undefined), link.run("namedParts", namedLookup("r"))];
   await turn();
   const names = () => thread(0).batches.map((calls) => calls.map(({ name }) => name));
   assertEquals(names(), [["ping", "readInfo"]]);
   thread(0).reply();
   assertEquals((await Promise.all(first)).map(({ ok }) => ok), [true, true]);
-  assertEquals(names(), [["ping", "readInfo"], ["ping", "findResponse"]]);
+  assertEquals(names(), [["ping", "readInfo"], ["ping", "namedParts"]]);
   thread(0).reply();
   await Promise.all(second);
   assertEquals(link.totals(), TOTALS);
@@ -119,8 +115,8 @@ Deno.test("operations above the bounds of the queue fail at once", async () => {
   const link = await open();
   const sent = link.run("ping", undefined);
   await turn();
-  const large = link.run("findResponse", "x".repeat(900));
-  const refused = await outcomeOf(link.run("findResponse", "x".repeat(200)));
+  const large = link.run("namedParts", namedLookup("x".repeat(900)));
+  const refused = await outcomeOf(link.run("namedParts", namedLookup("x".repeat(200))));
   assertEquals(refused, "state_unavailable");
   const small = [link.run("ping", undefined), link.run("ping", undefined)];
   assertEquals(await outcomeOf(link.run("ping", undefined)), "state_unavailable");

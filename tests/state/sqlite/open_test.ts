@@ -3,9 +3,47 @@ import { openingProblem } from "../../../src/state/sqlite/problems.ts";
 import { problemOf } from "../../../src/state/sqlite/errors.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
-import { execute, query } from "./inspect.ts";
+import { damageOf, execute, query } from "./inspect.ts";
 import { linesOf, startProcess } from "./process.ts";
 import { newTestFile, type TestFile, withFile } from "./store.ts";
+
+/** Statements that remove the tables of version 3. */
+const RECORD_TABLES_REMOVED = [
+  "name",
+  "holds",
+  "part",
+  "record",
+  "record_total",
+  "share",
+  "counter",
+]
+  .map((table) => `drop table ${table};`).join("");
+
+/** Statements that create the tables of objects of versions 1 and 2, with those columns that are counted. */
+const OBJECT_TABLES = `
+create table binding (type text, id text, seq integer, body text, bytes integer, changed integer);
+create table response (key integer primary key, bytes integer);
+create table item (key integer primary key, bytes integer);
+create table response_item (
+  response integer not null references response on delete cascade deferrable initially deferred,
+  item integer not null references item
+);
+create table conversation (key integer primary key, bytes integer);
+create table conversation_item (
+  conversation integer not null references conversation on delete cascade
+);
+create table reasoning (key text, bytes integer);
+create table reasoning_creator (creator text);
+create table reasoning_calls (calls text);
+create table cached_response (key text, bytes integer);
+insert into total (name) values ('responses'), ('conversations'), ('response_bindings');
+create trigger binding_added after insert on binding begin
+  update total set entries = entries + 1 where name = new.type || '_bindings';
+end;
+create trigger response_unbound after delete on binding begin
+  delete from response where key = old.seq;
+end;
+`;
 
 const OWNER = { provider: "p", account: "a", origin: null, creator: null };
 
@@ -87,31 +125,32 @@ Deno.test("a start names a database of another program, and does not change its 
 Deno.test("a start names a database that a newer version has written", async () => {
   await withFile(async (file) => {
     await (await file.open()).close();
-    execute(file.path, "pragma user_version = 3");
+    execute(file.path, "pragma user_version = 4");
     assertMatch(await problem(file), /written by a newer version.*start that version/);
-    execute(file.path, "pragma user_version = 2");
+    execute(file.path, "pragma user_version = 3");
     await (await file.open()).close();
   });
 });
 
-Deno.test("a database of version 1 counts the owners of relayed objects from its start on", async () => {
-  await withFile(async (file) => {
-    const store = await file.open();
-    const { relayed_object: owners } = store.objects.owners;
-    await stored(owners.bind("file/1", OWNER));
-    const { relayed_object_bindings: before } = await store.objects.stats();
-    await store.close();
-    execute(file.path, "delete from total where name = 'relayed_object_bindings'");
-    execute(file.path, "pragma user_version = 1");
-    const upgraded = await file.open();
-    assertEquals((await upgraded.objects.stats()).relayed_object_bindings, before);
-    assertEquals(before.entries, 1);
-    await stored(upgraded.objects.owners.relayed_object.bind("file/2", OWNER));
-    assertEquals((await upgraded.objects.stats()).relayed_object_bindings.entries, 2);
-    await upgraded.close();
-    assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 2 });
+for (const version of [1, 2]) {
+  Deno.test(`a database of version ${version} loses its objects; its sums and its usage stay`, async () => {
+    await withFile(async (file) => {
+      await (await file.open()).close();
+      execute(file.path, RECORD_TABLES_REMOVED + OBJECT_TABLES);
+      execute(file.path, `pragma user_version = ${version}`);
+      execute(file.path, "insert into binding values ('response', 'r', 1, '{}', 10, 0)");
+      execute(file.path, "insert into spent values ('key a', 'usd d:1', 5, 12, 1, 9e15)");
+      const store = await file.open();
+      const { types } = await stored(store.stats());
+      assertEquals(types.map(({ type, entries }) => [type, entries]), [["quotas", 1]]);
+      await stored(store.objects.owners.relayed_object.bind("file/1", OWNER));
+      await store.close();
+      assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 3 });
+      assertEquals(query(file.path, "select name from sqlite_schema where name = 'binding'"), []);
+      assertEquals(damageOf(file.path), []);
+    });
   });
-});
+}
 
 Deno.test("a start names a damaged database", async () => {
   await withFile(async (file) => {

@@ -1,3 +1,4 @@
+import { recordBounds } from "../../../src/state/records/bounds.ts";
 import { DEFAULT_RETENTION } from "../../../src/state/retention.ts";
 import { type Database, openDatabase } from "../../../src/state/sqlite/database.ts";
 import type { CallResult } from "../../../src/state/sqlite/messages.ts";
@@ -52,7 +53,7 @@ async function run(
   const groups: (readonly CallResult[])[] = [];
   await withFile(({ path }) => {
     const database: Database = openDatabase({ path, synchronous: "normal", maxPages });
-    const runner = { database, operations: OPERATIONS, retention: DEFAULT_RETENTION };
+    const runner = { database, operations: OPERATIONS, bounds: recordBounds(DEFAULT_RETENTION) };
     const calls = names.map((name, id) => ({ id, name, now: 0, parameters: `key ${id}` }));
     runCalls(runner, calls, (results) => void groups.push(results));
     database.close();

@@ -45,3 +45,12 @@ export async function newTestConnection(
   };
   return { connection: await newValkeyConnection("values", link, report), log };
 }
+
+/** Returns a connection to a server that is made. */
+export async function connect(url: string): Promise<ValkeyConnection> {
+  const { connection } = await newTestConnection(
+    valkeySettings(url, { timeout: PATIENT_TIMEOUT_MS }),
+  );
+  await connection.open(PATIENT_TIMEOUT_MS);
+  return connection;
+}

@@ -77,7 +77,7 @@ valkeyTest(
     }
     assert(store.objects.stats().responses.bytes <= retention.maxBytes);
     assert(await dataBytes() - before < 3 * retention.maxBytes);
-    assert((await keysOf(server, `{${prefix}}:r:*`)).length <= 50);
+    assert((await keysOf(server, `{${prefix}}:2:response:b:*`)).length <= 50);
     await close();
   },
 );
@@ -112,13 +112,13 @@ valkeyTest("the bytes of expired responses are counted back while others are sto
   // Each one stored keeps the indexes, so that they do not expire as a whole.
   await until(async () => {
     await storeTurn(responses, "new", turn++);
-    return (await keysOf(server, `{${prefix}}:r:old*`)).length === 0;
+    return (await keysOf(server, `{${prefix}}:2:response:b:old*`)).length === 0;
   });
   // Keys also expire between the change and the search for them.
   await until(async () => {
     await storeTurn(responses, "last", 0);
     const { entries } = stats().responses;
-    return entries === (await keysOf(server, `{${prefix}}:r:*`)).length;
+    return entries === (await keysOf(server, `{${prefix}}:2:response:b:*`)).length;
   });
   await close();
 });

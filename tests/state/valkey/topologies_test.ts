@@ -60,7 +60,7 @@ valkeyTest(
       kind: "bound",
       owner: OWNER,
     });
-    assertEquals(await replica.command("EXISTS", "{switchyard}:b:conversation"), 1);
+    assertEquals(await replica.command("EXISTS", "{switchyard}:2:conversation_owner:f"), 1);
     assert(log.lines[0]?.startsWith("error: The state store at the primary main of 127.0.0.1:"));
     await close();
     for (const one of [replica, sentinel]) await one.close();

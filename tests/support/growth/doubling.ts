@@ -14,35 +14,45 @@ export interface GrowingCall {
 export interface PreparedCall {
   /** Makes the call and reads its answer to the end. */
   run(): Promise<void>;
-  /** Ends what the call needs beside it. */
+  /** Ends what the call needs besides. */
   close?(): Promise<void>;
 }
 
 /** Less than this many milliseconds is not measured: noise outweighs growth. */
 const MIN_MEASURED_MS = 50;
 
-/** Calls are made larger until they take this many milliseconds, or have as many things as allowed. */
+/**
+ * Calls are made larger until they take this many milliseconds, or have as many things as allowed.
+ */
 const ENOUGH_MS = 250;
 
 /** Things in the first call, and in each further one how many times those of the one before. */
 const FIRST_ITEMS = 2_500, STEP_RATIO = 4;
 
 /**
- * Things in the largest call of the search. Work that is quadratic in them takes 50 ms even at half a
- * nanosecond for each pair.
+ * Things in the largest call of the search. Work that is quadratic in them takes 50 ms even at half
+ * a nanosecond for each pair.
  */
 const MAX_THINGS = 10_000;
 
-/** Twice the things may take this many times the time. Linear work takes twice, quadratic four times. */
+/**
+ * Twice the things may take this many times the time. Linear work takes twice, quadratic four
+ * times.
+ */
 const MAX_RATIO = 3;
 
 /** Runs of both sizes in one comparison, of which the fastest count. */
 const MAX_RUNS = 4;
 
-/** Comparisons before a call counts as one that grows too fast, each with this many times the things. */
+/**
+ * Comparisons before a call counts as one that grows too fast, each with this many times the
+ * things.
+ */
 const MAX_COMPARISONS = 2, COMPARISON_STEP_RATIO = 1.4;
 
-/** A call of this many milliseconds is compared once, in two runs: noise is small beside it. */
+/**
+ * A call of this many milliseconds is compared once, in two runs: noise is small compared with it.
+ */
 const LONG_MS = 500;
 
 /** Some systems count processor time in ticks of this many milliseconds. */
@@ -76,8 +86,8 @@ async function warmTimeOf(call: GrowingCall, n: number): Promise<number> {
 }
 
 /**
- * Both sizes are measured in turn, so that what disturbs the machine for a while disturbs both. `time`
- * is what `n` things have taken before.
+ * Both sizes are measured in turn, so that what disturbs the machine for a while disturbs both.
+ * `time` is what `n` things have taken before.
  */
 async function doublingProblem(
   call: GrowingCall,
@@ -87,7 +97,8 @@ async function doublingProblem(
   let once = time;
   let twice = Infinity;
   for (let run = 0; run < MAX_RUNS; run++) {
-    // A call that takes long enough has been measured twice; a first run may be slow, which hides growth.
+    // A call that takes long enough has been measured twice; a first run may be slow, which hides
+    // growth.
     if (run > 0 || time < ENOUGH_MS) once = Math.min(once, await timeOf(call, n));
     twice = Math.min(twice, await timeOf(call, 2 * n));
     if (twice <= MAX_RATIO * once) return null;
@@ -97,8 +108,8 @@ async function doublingProblem(
 }
 
 /**
- * Returns the milliseconds that a call takes: on an idle machine those of the clock, on a busy one no
- * more than those of this thread on the processor.
+ * Returns the milliseconds that a call takes: on an idle machine those of the clock, on a busy one
+ * no more than those of this thread on the processor.
  */
 async function timeOf(call: GrowingCall, n: number): Promise<number> {
   const prepared = await call.prepare(n);

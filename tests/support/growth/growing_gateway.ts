@@ -62,7 +62,8 @@ function targetText(name: ProviderName): string {
     : `        - {provider: ${name}}\n`;
 }
 
-// A gateway may be configured to take more than the usual number of members, and then has to stand it.
+// A gateway may be configured to take more than the usual number of members, and then has to stand
+// it.
 const CONFIG = `server: {max_json_members: 10000000}
 providers:
 ${PROVIDERS.map(providerText).join("")}routing:

@@ -10,9 +10,9 @@ import { VERIFIED_CALLS } from "./verified_calls.ts";
 import { SOCKET_CALLS } from "./socket_calls.ts";
 
 /**
- * Doubles each kind of list on each endpoint and provider type. Prints the calls whose time grows faster
- * than the list, then a line with the counts; the exit code is 1 if there are any. See how `growthProblem`
- * measures before it is made to fail less often.
+ * Doubles each kind of list on each endpoint and provider type. Prints the calls whose time grows
+ * faster than the list, then a line with the counts; the exit code is 1 if there are any. See how
+ * `growthProblem` measures before it is made to fail less often.
  */
 const CALLS = [
   ...CHAT_REQUESTS,

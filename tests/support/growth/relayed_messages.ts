@@ -43,7 +43,9 @@ const ANSWERS: readonly (readonly [name: string, answer: (n: number) => GrowingA
   ],
 ];
 
-/** Calls of the Messages API that are passed on to a messages provider, in which one thing grows. */
+/**
+ * Calls of the Messages API that are passed on to a messages provider, in which one thing grows.
+ */
 export const RELAYED_MESSAGES: readonly GrowingCall[] = [
   ...REQUESTS.map(([name, messages]) =>
     growingCall(`messages over messages: ${name}`, (n) => ({

@@ -11,9 +11,11 @@ export interface AnswerShape {
   readonly answer: (n: number) => GrowingAnswer;
   /** Things in the largest answer, where a record of it may not be larger. */
   readonly most?: number;
-  /** The client APIs that it is asked by; all when absent. */
+  /** The client APIs that send it; all when absent. */
   readonly only?: GeneratingApi;
-  /** The client APIs that refuse it once it is read; Responses takes at most 128 calls, for example. */
+  /**
+   * The client APIs that refuse it once it is read; Responses takes at most 128 calls, for example.
+   */
   readonly refusedBy?: readonly GeneratingApi[];
 }
 

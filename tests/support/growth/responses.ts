@@ -22,7 +22,9 @@ const APIS = {
   },
 } as const;
 
-/** The APIs that are translated or relayed; a messages provider is passed through for its own API. */
+/**
+ * The APIs that are translated or relayed; a messages provider is passed through for its own API.
+ */
 function apisOver(provider: ProviderName): readonly GeneratingApi[] {
   return provider === "messages" ? ["chat", "responses"] : ["chat", "responses", "messages"];
 }

@@ -4,7 +4,9 @@ import type { GrowingCall } from "./doubling.ts";
 import { growingCall, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
 import { json, shortAnswer, times } from "./spoken.ts";
 
-/** Responses fields with `n` things, and the providers that refuse them at the end of their work. */
+/**
+ * Responses fields with `n` things, and the providers that refuse them at the end of their work.
+ */
 interface ResponsesShape {
   readonly name: string;
   readonly fields: (n: number) => JsonObject;

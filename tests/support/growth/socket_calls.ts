@@ -12,7 +12,9 @@ const MAX_TURNS = 200;
 
 const ENDING = /"type":"(?:response\.(?:completed|incomplete|failed)|error)"/;
 
-/** Sends messages one after the other and reads what answers each; returns how the last one ended. */
+/**
+ * Sends messages one after the other and reads what answers each; returns how the last one ended.
+ */
 async function sendAll(client: SocketClient, messages: readonly JsonObject[]): Promise<string> {
   let ending = "";
   for (const message of messages) {

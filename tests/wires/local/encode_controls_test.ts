@@ -1,6 +1,9 @@
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
-import { bodyOf, encodeFields, encodeText } from "./target.ts";
+import { bodyOf, encodeFields, encodeText, localTarget } from "./target.ts";
+import { newDocument } from "../../../src/formats/document.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { local } from "../../../src/wires/local/local.ts";
 
 const PLAIN = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: false };
 
@@ -14,6 +17,25 @@ Deno.test("a schema is sent without its envelope, with exact numbers, if the pro
     '"format":{"type":"object","properties":{"a":{"maximum":1.0}}}}',
   );
   assertFailed(encodeText(request), "unsupported_feature", "response_format");
+});
+
+Deno.test("a strict schema is verified, or named as lossy if it cannot be", () => {
+  const lossyOf = (schema: JsonObject, verify = true) => {
+    const response_format = {
+      type: "json_schema",
+      json_schema: { name: "n", strict: true, schema },
+    };
+    const settings = { capabilities: { structured_outputs: true }, verify };
+    const document = newDocument({ messages: PLAIN.messages, response_format });
+    const chat = { document, stream: false, includeUsage: false };
+    const encoded = local.encode(chat, localTarget(settings));
+    const { lossy = [], promises = [] } = valueOf(encoded);
+    return [promises.length, lossy.includes("response_format.json_schema.strict")];
+  };
+  const closed = { type: "object", properties: {}, required: [], additionalProperties: false };
+  assertEquals(lossyOf(closed), [1, false]);
+  assertEquals(lossyOf(closed, false), [0, true]);
+  assertEquals(lossyOf({ type: "object", properties: { a: { type: "string" } } }), [0, true]);
 });
 
 Deno.test("a schema format without a schema is refused", () => {

@@ -38,6 +38,7 @@ const HARMLESS: readonly Record<string, unknown>[] = [
   { temperature: null, top_p: null, top_k: null, seed: null, max_tokens: null },
   { response_format: null },
   { response_format: { type: "text" } },
+  { response_format: { type: "text", other: 1 } },
   { reasoning_effort: null, reasoning: null, thinking: null },
   { tools: [], tool_choice: "auto", parallel_tool_calls: false },
   { tools: null, tool_choice: null, parallel_tool_calls: true },

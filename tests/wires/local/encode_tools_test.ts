@@ -88,6 +88,8 @@ Deno.test("a tool choice of none omits the tools, so that the model cannot call 
     undefined,
   );
   assertEquals(toolsIn({ functions: [TOOL.function], function_call: "none" }), undefined);
+  const unknown = { type: "custom", custom: { name: "c" } };
+  assertEquals(toolsIn({ tools: [unknown], tool_choice: "none" }), undefined, "not read");
 });
 
 Deno.test("without verify, disabled parallel calls and required calls are refused", () => {

@@ -51,6 +51,7 @@ const NOTHING: readonly Written[] = [
   { tools: [], tool_choice: "auto", parallel_tool_calls: false },
   { functions: [], tool_choice: "none" },
   { response_format: { type: "text" } },
+  { response_format: { type: "text", other: 1 } },
   { response_format: null, reasoning_effort: null, reasoning: {}, thinking: null },
 ];
 

@@ -134,7 +134,7 @@ Deno.test("a tool or a choice that cannot be translated is refused with its path
     ["invalid_parameter_combination", { ...tool({ name: "f" }), functions: [PLAIN] }, "functions"],
     [
       "invalid_parameter_combination",
-      { tool_choice: "required", function_call: { name: "f" } },
+      { tool_choice: "auto", function_call: "auto" },
       "function_call",
     ],
   ];

@@ -140,8 +140,8 @@ export const client: Client = {
       const messages = [user(fixtures.toolQuestion)];
       const request = { ...COMMON, thinking, model: place.model("sim-recall") };
       const first = await loop(place, request, messages);
-      // An upstream with the Responses API cannot read thinking without its encrypted form, for which
-      // the Messages API has no place.
+      // An upstream with the Responses API cannot read thinking without its encrypted form, for
+      // which the Messages API has no place.
       checkRecalled(textOf(first), !place.model("").startsWith("native/"));
       const second = await connect(place).messages.create({
         ...COMMON,

@@ -37,7 +37,7 @@ const COUNT_HANDLER: ResponseHandler = {
     const document = parseResponseDocument(answer);
     if (!document.ok) return document;
     if (!Number.isSafeInteger(document.value.value.input_tokens)) {
-      return fault("invalid_upstream_response", "The provider's answer holds no token count.");
+      return fault("invalid_upstream_response", "The provider's response holds no token count.");
     }
     return success({
       response: {

@@ -89,7 +89,7 @@ const COUNT_HANDLER: ResponseHandler = {
     if (!document.ok) return document;
     const { object, input_tokens } = document.value.value;
     if (object !== "response.input_tokens" || !Number.isSafeInteger(input_tokens)) {
-      return fault("invalid_upstream_response", "The provider's answer holds no token count.");
+      return fault("invalid_upstream_response", "The provider's response holds no token count.");
     }
     const headers = { "content-type": "application/json" };
     const body = utf8Bytes(JSON.stringify({ input_tokens }));

@@ -256,7 +256,7 @@ function deltaOf(kind: Block["kind"], text: string): JsonObject {
 function tooLarge(): Result<never> {
   return fault(
     "upstream_response_too_large",
-    "The upstream's answer holds more thinking and arguments than the 16 MiB that can be translated.",
+    "The provider's response holds more thinking and arguments than the 16 MiB that can be translated.",
   );
 }
 

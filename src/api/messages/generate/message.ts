@@ -147,7 +147,10 @@ function emptyMessage(id: string, model: string, usage: Usage | null): JsonObjec
 
 /** Returns the fault of a response without a finish reason, which may be truncated. */
 function endedEarly(): Result<never> {
-  return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
+  return fault(
+    "invalid_upstream_response",
+    "The provider's response ended before it was complete.",
+  );
 }
 
 function unsoundCall(): Result<never> {

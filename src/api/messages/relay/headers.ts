@@ -1,5 +1,4 @@
-import type { RequestHeaders } from "../../../core/request_headers.ts";
-import type { HeaderFields } from "../../../core/header_fields.ts";
+import type { HeaderFields, RequestHeaders } from "../../../core/header_fields.ts";
 import type { UpstreamRequest } from "../../../wires/wire.ts";
 
 /** The client's own version of the API, for which its request is written; null if it names none. */

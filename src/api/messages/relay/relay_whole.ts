@@ -17,12 +17,12 @@ export function relayWhole(
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
-  if (!isObject(value)) return invalid("The provider's answer is not a JSON object.");
+  if (!isObject(value)) return invalid("The provider's response is not a JSON object.");
   if (value.type === "error") return reportedFault(value);
   if (value.type !== "message") {
     return isObject(value.error)
       ? reportedFault(value)
-      : invalid("The provider's answer is no message.");
+      : invalid("The provider's response is no message.");
   }
   const usage = parseUsage(value.usage);
   return success({

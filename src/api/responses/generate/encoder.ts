@@ -244,11 +244,14 @@ function sizeOf(event: StreamEvent): number {
 function tooLarge(): Result<never> {
   return fault(
     "upstream_response_too_large",
-    "The upstream's answer is larger than the 16 MiB that can be translated.",
+    "The provider's response is larger than the 16 MiB that can be translated.",
   );
 }
 
 /** Returns the fault of a response without a finish reason, which may be truncated. */
 function endedEarly(): Result<never> {
-  return fault("invalid_upstream_response", "The upstream's answer ended before it was complete.");
+  return fault(
+    "invalid_upstream_response",
+    "The provider's response ended before it was complete.",
+  );
 }

@@ -94,7 +94,10 @@ function parseFunction(
   carrier: Carrier,
 ): Result<FunctionTool> {
   if (tool.type !== "function") {
-    return unsupported(`${path}.type`, "Only functions can be called over a chat provider.");
+    return unsupported(
+      `${path}.type`,
+      "Only functions can be called over a chat provider. 'omit_tools' of the route leaves out hosted tools.",
+    );
   }
   const at: FieldRef = { field: "tools[function]", path, refusedPath: `${path}.type` };
   const name = requiredText(tool.name, nameAt(path));

@@ -1,10 +1,11 @@
+import { storedTypes } from "../../records/stored_types.ts";
 import type { StateInfo, StoredType } from "../../state_info.ts";
 import { textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import { readTotals } from "./totals.ts";
 
 /** Tables whose records have an age. */
-const TABLES = ["binding", "response", "conversation", "reasoning", "cached_response", "spent"];
+const TABLES = ["record", "spent"];
 
 /** Returns the version of SQLite, and the number, size and age of the records. */
 export const readInfo = {
@@ -17,31 +18,18 @@ export const readInfo = {
     });
     return {
       version: `SQLite ${version === undefined ? "" : textOf(version, "version")}`,
-      types: storedTypes(database),
+      types: typesIn(database),
       oldestMs: times.length === 0 ? null : Math.max(now - Math.min(...times), 0),
       newestMs: times.length === 0 ? null : Math.max(now - Math.max(...times), 0),
     };
   },
 };
 
-function storedTypes(database: OperationContext["database"]): readonly StoredType[] {
-  const totals = readTotals(database);
-  const owners = [
-    totals.chat_completion_bindings,
-    totals.response_bindings,
-    totals.conversation_bindings,
-    totals.relayed_object_bindings,
-  ].reduce((sum, { entries, bytes }) => ({
-    entries: sum.entries + entries,
-    bytes: sum.bytes + bytes,
-  }));
-  const types: readonly StoredType[] = [
-    { type: "responses", ...totals.responses },
-    { type: "conversations", ...totals.conversations },
-    { type: "owners", ...owners },
-    { type: "reasoning", ...totals.reasoning },
-    { type: "cached_responses", ...totals.cached_responses },
-    { type: "quotas", ...totals.quotas },
+function typesIn(database: OperationContext["database"]): readonly StoredType[] {
+  const { records, quotas } = readTotals(database);
+  const types = [
+    ...storedTypes((type) => records[type]),
+    { type: "quotas" as const, ...quotas },
   ];
   return types.filter(({ entries }) => entries > 0);
 }

@@ -9,11 +9,10 @@ const MAX_EXPIRED_RESPONSES_COUNT = 50;
 /** Maximum number of pages of 4 KiB that one run gives back to the disk. */
 const MAX_FREED_PAGES_COUNT = 1_000;
 
-/** Records of a table that expire by a column that has an index of the same name. */
+/** Records of a table that expire by the column `expires`. */
 interface Expiring {
   readonly table: string;
   readonly key: string;
-  readonly column: "changed" | "expires";
   /** Condition for the records. */
   readonly where?: string;
   /** Maximum number that one run removes. */
@@ -21,43 +20,38 @@ interface Expiring {
 }
 
 const EXPIRING: readonly Expiring[] = [
-  { table: "response", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
   {
-    table: "binding",
-    key: "type, id",
-    column: "changed",
-    where: "type = 'response' and",
+    table: "record",
+    key: "key",
+    where: "type in ('response', 'conversation') and",
     most: MAX_EXPIRED_RESPONSES_COUNT,
   },
   {
-    table: "binding",
-    key: "type, id",
-    column: "changed",
-    where: "type <> 'response' and",
+    table: "record",
+    key: "key",
+    where: "type not in ('response', 'conversation') and",
     most: MAX_EXPIRED_RECORDS,
   },
-  { table: "conversation", key: "key", column: "changed", most: MAX_EXPIRED_RESPONSES_COUNT },
-  { table: "reasoning", key: "key", column: "changed", most: MAX_EXPIRED_RECORDS },
-  { table: "cached_response", key: "key", column: "expires", most: MAX_EXPIRED_RECORDS },
-  { table: "spent", key: "caller, window", column: "expires", most: MAX_EXPIRED_RECORDS },
-  { table: "settled", key: "seq", column: "expires", most: MAX_EXPIRED_RECORDS },
+  { table: "spent", key: "caller, window", most: MAX_EXPIRED_RECORDS },
+  { table: "settled", key: "seq", most: MAX_EXPIRED_RECORDS },
 ];
 
 /** Removes expired records. True if there may be more of them. */
 export const removeExpired = {
   kind: "write" as const,
-  run({ database, now, horizon }: OperationContext): boolean {
+  run({ database, now }: OperationContext): boolean {
     // After a step back of the clock these would last longer than their lifetime.
-    for (const table of ["binding", "response", "conversation", "reasoning"]) {
-      database.change(`update ${table} set changed = ?1 where changed > ?1`, now);
-    }
-    return EXPIRING.map(({ table, key, column, where = "", most }) => {
-      // The index is named, because SQLite would read all bindings of a type.
+    database.change(
+      "update record set changed = ?1, expires = ?1 + expires - changed where changed > ?1",
+      now,
+    );
+    return EXPIRING.map(({ table, key, where = "", most }) => {
+      // The index is named, because SQLite would read all records of a type.
       const removed = database.change(
         `delete from ${table} where (${key}) in (
-           select ${key} from ${table} indexed by ${table}_${column}
-           where ${where} ${column} <= ? limit ?)`,
-        column === "changed" ? horizon : now,
+           select ${key} from ${table} indexed by ${table}_expires
+           where ${where} expires <= ? limit ?)`,
+        now,
         most,
       );
       return removed === most;
@@ -101,18 +95,17 @@ export const removeSomeRecords = {
 
 /** The tables of a purge, with the rows that one step removes at most. */
 const PURGED = [
-  ["response", "key", MAX_EXPIRED_RESPONSES_COUNT],
-  ["binding", "type, id", MAX_EXPIRED_RECORDS],
-  ["conversation", "key", MAX_EXPIRED_RESPONSES_COUNT],
-  ["reasoning", "key", MAX_EXPIRED_RECORDS],
-  ["cached_response", "key", MAX_EXPIRED_RECORDS],
+  ["record", "key", MAX_EXPIRED_RESPONSES_COUNT],
   ["spent", "caller, window", MAX_EXPIRED_RECORDS],
   ["settled", "seq", MAX_EXPIRED_RECORDS],
   ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
 ] as const;
 
 function countRecords(database: Database): number {
-  return readNumber(database, "select sum(entries) from total");
+  return readNumber(
+    database,
+    "select (select entries from total) + (select sum(entries) from record_total)",
+  );
 }
 
 function countFreePages(database: Database): number {

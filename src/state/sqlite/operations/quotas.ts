@@ -1,6 +1,6 @@
 import { type Database, integerOf, textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
-import { removeOldest } from "./table.ts";
+import { readQuotaTotal } from "./totals.ts";
 
 /** A sum of a caller in the database. */
 export interface StoredSum {
@@ -39,13 +39,14 @@ export const storeUses = {
         callsExpire,
       );
     }
-    removeOldest(
-      database,
-      "quotas",
-      { entries: MAX_STORED_SUMS, bytes: Infinity },
-      `delete from spent where (caller, window) =
-         (select caller, window from spent order by changed limit 1)`,
-    );
+    const excess = readQuotaTotal(database).entries - MAX_STORED_SUMS;
+    if (excess > 0) {
+      database.change(
+        `delete from spent where (caller, window) in
+           (select caller, window from spent order by changed limit ?)`,
+        excess,
+      );
+    }
     database.change(
       "delete from settled where seq <= (select max(seq) from settled) - ?",
       MAX_STORED_CALLS,

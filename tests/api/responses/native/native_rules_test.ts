@@ -30,7 +30,7 @@ function told(type: string, response: JsonObject, name?: string): Breach {
   return (sequence) => sse(lifecycle(type, sequence, response), name);
 }
 
-/** What each record has that none may have, and what is said of it. */
+/** Invalid records, each with its error message. */
 const BREACHES: readonly (readonly [what: string, says: RegExp, breach: Breach])[] = [
   ["half an object", /one JSON object/, () => 'data: {"type":\n\n'],
   ["a list", /one JSON object/, () => "data: []\n\n"],

@@ -1,5 +1,6 @@
+import { messageOf } from "../../../../src/core/openai_error.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { assertEquals } from "../../../support/assert.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
 import { nativeGateway } from "../../../support/native_gateway.ts";
 import { shortAnswer } from "../../../support/growth/spoken.ts";
 import { valueOf } from "../../../support/translated.ts";
@@ -81,6 +82,7 @@ Deno.test("two tools of one name, and a tool that is no function, are refused by
   assertEquals(refusalOf(twice), ["invalid_value", "input[0].tools[0].name"]);
   const hosted = translate({ input: [additional([TOOL, { type: "web_search" }]), USER] });
   assertEquals(refusalOf(hosted), ["unsupported_feature", "input[0].tools[1].type"]);
+  assert(!hosted.ok && messageOf(hosted.failure).includes("'omit_tools'"));
   const custom = translate({
     input: [additional([{ type: "namespace", name: "n", tools: [{ type: "custom", name: "c" }] }])],
   });

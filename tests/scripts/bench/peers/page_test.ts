@@ -22,7 +22,10 @@ function figure(row: string, system: string, column: string): number {
   return Number(cells?.[columns.indexOf(column)]);
 }
 
-/** Returns the bounds of what the generated table says about a target, and the number that the scripts demand. */
+/**
+ * Returns the bounds of what the generated table says about a target, and the number that the
+ * scripts demand.
+ */
 function shownOf(row: string, target: ScenarioTarget): readonly [number, number, number] {
   switch (target.kind) {
     case "min_rate_ratio": {

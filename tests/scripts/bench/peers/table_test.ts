@@ -79,7 +79,7 @@ Deno.test("a new table takes the place of the one between the marks of the page"
   assertEquals(writeTable("a page without marks", TABLE), null);
 });
 
-Deno.test("the measured figures of a run are written beside their targets, and nothing else of the page changes", async () => {
+Deno.test("the measured figures of a run are written next to their targets, and nothing else of the page changes", async () => {
   const page = await Deno.readTextFile(
     new URL("../../../../docs/operate/performance.md", import.meta.url),
   );

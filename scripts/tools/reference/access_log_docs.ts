@@ -1,0 +1,110 @@
+import type { End } from "../../../src/core/failure.ts";
+import type { AccessField } from "../../../src/observe/access_log.ts";
+
+/** Description of one field of the access line for the reference page of log fields. */
+export interface FieldDoc {
+  readonly meaning: string;
+  readonly example: string;
+}
+
+/** Descriptions of all fields of an access line. A new field without one does not compile. */
+export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
+  request_id: {
+    meaning: "ID of the request; the response header `X-Request-ID` has the same.",
+    example: "0198e1c5-3f0e-4c0d-9a57-2f4f1f1c7b11",
+  },
+  method: { meaning: "HTTP method.", example: "POST" },
+  path: { meaning: "Path of the URL, without the query.", example: "/v1/chat/completions" },
+  status: {
+    meaning: "HTTP status of the response. A stream that breaks keeps the status that was sent.",
+    example: "200",
+  },
+  client: { meaning: "Name of the client key.", example: "team-a" },
+  session: {
+    meaning:
+      "Name of the session that the client sent, cut to 256 characters. On `/v1/messages` without `X-Gateway-SessionID`: the session of Claude Code, else `metadata.user_id`.",
+    example: "build-42",
+  },
+  route: { meaning: "Name of the route that matched.", example: "main" },
+  provider: {
+    meaning: "ID of the provider that served the request, or of the last one tried.",
+    example: "openai",
+  },
+  provider_key: {
+    meaning:
+      "Name of the key that served the request, or of the last one used; only for a provider " +
+      "with several `api_keys`.",
+    example: "spare",
+  },
+  model: { meaning: "Model that was requested from the provider.", example: "gpt-4o-mini" },
+  stream: {
+    meaning:
+      "True if the client requested a stream, also if the request was refused before it began. " +
+      "Messages on a WebSocket always count as streams.",
+    example: "true",
+  },
+  duration_ms: {
+    meaning: "Milliseconds from the request to the last byte of its response.",
+    example: "1834.2",
+  },
+  ttft_ms: {
+    meaning: "Milliseconds from the request to the first event of its stream.",
+    example: "412.7",
+  },
+  queued_ms: {
+    meaning: "Milliseconds that the request waited for a slot of a provider with `max_concurrent`.",
+    example: "120.5",
+  },
+  tokens_in: {
+    meaning: "Input tokens that the provider counted, or an estimate.",
+    example: "1200",
+  },
+  tokens_out: {
+    meaning: "Output tokens that the provider counted, or an estimate.",
+    example: "85",
+  },
+  tokens_estimated: {
+    meaning: "True if tokens of a client key were estimated, because the provider reported none " +
+      "or the client disconnected before.",
+    example: "true",
+  },
+  cost_unknown: {
+    meaning:
+      "True if the model has a price, but the provider did not report what the request used.",
+    example: "true",
+  },
+  cache: { meaning: "Result of the response cache: `HIT` or `MISS`.", example: "MISS" },
+  retries: { meaning: "Number of retries that were sent.", example: "1" },
+  fallback: { meaning: "True if the request fell back to another target.", example: "false" },
+  tries: {
+    meaning: "All attempts in order, each as provider and outcome, " +
+      "with the name of its key in brackets if the provider has several `api_keys`. " +
+      "An outcome is `success` or a failure of the [errors page](errors.md).",
+    example: "openai:upstream_timeout,backup:success",
+  },
+  upstream_cause: {
+    meaning: "Cause of the [failed connection](../operate/monitoring.md#failed-connections) " +
+      "that ended the request. Clients never see it.",
+    example: "dns",
+  },
+  end: { meaning: "How the request ended: one value of the list below.", example: "complete" },
+};
+
+/** Descriptions of all values of `end`. A new value without one does not compile. */
+export const END_DOCS: Readonly<Record<End, string>> = {
+  complete: "The whole response was delivered.",
+  refused:
+    "The gateway refused the request, found no route, or found no free slot at the provider.",
+  upstream_status: "The provider responded with an error status.",
+  upstream_unreachable: "The connection to the provider failed before delivery began.",
+  upstream_timeout: "The provider did not respond within its timeout.",
+  upstream_invalid: "The response of the provider was not valid or too large.",
+  circuit_open: "The circuit breaker of the provider was open; nothing was sent.",
+  stream_broken: "The provider failed after delivery to the client had begun.",
+  stream_idle: "The provider was silent for `stream_idle_timeout` within its response.",
+  client_gone: "The client disconnected before the response was complete.",
+  drained: "The shutdown of the gateway refused or ended the request.",
+  state_unavailable:
+    "The request needs stored state, and the store was not available or could not read it.",
+  internal: "A bug in the gateway; another line has its place in the code.",
+};

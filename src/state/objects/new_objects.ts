@@ -1,0 +1,64 @@
+import type { CachedResponses } from "../cached_responses.ts";
+import type { ObjectStore, StatsName, StoreStats } from "../object_store.ts";
+import type { RecordBounds } from "../records/bounds.ts";
+import type { RecordStats, RecordStore } from "../records/record_store.ts";
+import type { Retention } from "../retention.ts";
+import { newCachedResponses } from "./cached_responses.ts";
+import { newRecordChanger } from "./change_record.ts";
+import type { ContentCodec } from "./content_codec.ts";
+import { newConversations } from "./conversations.ts";
+import { newOwners } from "./owners.ts";
+import { newReasoning } from "./reasoning.ts";
+import type { RecordRules } from "./record_rules.ts";
+import { newResponses } from "./responses.ts";
+
+/** Parts of a store over its records. */
+export interface RecordObjects {
+  readonly objects: ObjectStore;
+  readonly cachedResponses: CachedResponses;
+}
+
+/** Returns the rules of stored objects over the records of a store, which was opened with these bounds. */
+export function newObjects<Body>(
+  records: RecordStore<Body>,
+  content: ContentCodec<Body>,
+  bounds: RecordBounds,
+  { ttlMs }: Pick<Retention, "ttlMs">,
+): RecordObjects {
+  const rules: RecordRules<Body> = {
+    records,
+    changer: newRecordChanger(records),
+    content,
+    bounds,
+    ttlMs,
+  };
+  const objects: ObjectStore = {
+    responses: newResponses(rules),
+    conversations: newConversations(rules),
+    owners: {
+      chat_completion: newOwners(rules, "completion_owner"),
+      conversation: newOwners(rules, "conversation_owner"),
+      relayed_object: newOwners(rules, "relayed_owner"),
+    },
+    reasoning: newReasoning(rules),
+    stats: () => statsOf(records.stats()),
+  };
+  return { objects, cachedResponses: newCachedResponses(rules) };
+}
+
+/** Returns the sizes of the stored objects, and of the owners of each type. */
+function statsOf(
+  stats: ReturnType<RecordStore["stats"]>,
+): Readonly<Record<StatsName, StoreStats>> {
+  const whole = ({ entries, bytes }: RecordStats) => ({ entries, bytes });
+  const { response } = stats;
+  return {
+    responses: { entries: response.bodies, bytes: response.bytes - response.headBytes },
+    conversations: whole(stats.conversation),
+    reasoning: whole(stats.reasoning),
+    chat_completion_bindings: whole(stats.completion_owner),
+    response_bindings: { entries: response.entries, bytes: response.headBytes },
+    conversation_bindings: whole(stats.conversation_owner),
+    relayed_object_bindings: whole(stats.relayed_owner),
+  };
+}

@@ -1,0 +1,14 @@
+import type { RecordBounds } from "../records/bounds.ts";
+import type { RecordStore } from "../records/record_store.ts";
+import type { RecordChanger } from "./change_record.ts";
+import type { ContentCodec } from "./content_codec.ts";
+
+/** Records with all that the rules of stored objects need. */
+export interface RecordRules<Body> {
+  readonly records: RecordStore<Body>;
+  readonly changer: RecordChanger<Body>;
+  readonly content: ContentCodec<Body>;
+  readonly bounds: RecordBounds;
+  /** Lifetime of responses, conversations, owners and reasoning in milliseconds. */
+  readonly ttlMs: number;
+}

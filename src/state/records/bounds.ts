@@ -1,0 +1,51 @@
+import { Buffer } from "node:buffer";
+import { bindingBounds, reasoningBounds, type Retention } from "../retention.ts";
+import type { RecordType } from "./record_store.ts";
+
+/** Bounds of the records of one type. */
+export interface Bounds {
+  readonly entries: number;
+  /** Maximum bytes of heads, bodies and parts. */
+  readonly bytes: number;
+  /** Maximum number and bytes of the records of one creator; no bounds if absent. */
+  readonly shareEntries?: number;
+  readonly shareBytes?: number;
+  /**
+   * Record that makes room for another one, and is never that one itself. `oldest`: the oldest one. `largest_share`: the
+   * oldest one of the creator that has most, so that no client can remove the records of another. Most are records if
+   * there are too many of them, else bytes. Of several such creators it is that of the record that needs the room if it
+   * is one of them, else any. A creator without a record, or with that record only, is none of them.
+   */
+  readonly room: "oldest" | "largest_share";
+}
+
+/** Bounds of each type. */
+export type RecordBounds = Readonly<Record<RecordType, Bounds>>;
+
+/** Returns the bounds of the records of a store. */
+export function recordBounds(retention: Retention): RecordBounds {
+  const { maxObjects: entries, maxBytes: bytes } = retention;
+  const objects = { entries, bytes, room: "oldest" } as const;
+  const owners = { ...bindingBounds(retention), room: "oldest" } as const;
+  const reasoning = reasoningBounds(retention);
+  return {
+    response: objects,
+    conversation: objects,
+    reasoning: {
+      entries: reasoning.entries,
+      bytes: reasoning.bytes,
+      shareEntries: reasoning.creatorEntries,
+      shareBytes: reasoning.creatorBytes,
+      room: "oldest",
+    },
+    completion_owner: owners,
+    conversation_owner: owners,
+    relayed_owner: owners,
+    cached_response: objects,
+  };
+}
+
+/** Returns the bytes that count for a record without body and parts. */
+export function headBytes(id: string, head: string): number {
+  return Buffer.byteLength(id) + Buffer.byteLength(head);
+}
