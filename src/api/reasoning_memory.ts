@@ -47,9 +47,9 @@ export async function withStoredReasoning<Request extends ChatRequest>(
 }
 
 /**
- * Returns the stored reasoning of the assistant messages in a list of Chat messages; nothing if there
- * is none. Only messages with tool calls and without thinking blocks are looked up. A store that fails
- * is counted and finds nothing.
+ * Returns the stored reasoning of the assistant messages in a list of Chat messages; nothing if
+ * there is none. Only messages with tool calls and without thinking blocks are looked up. A store
+ * that fails is counted and finds nothing.
  */
 export async function findStoredReasoning(
   context: Context,
@@ -91,7 +91,9 @@ async function findReasoning(
   return { reasoning };
 }
 
-/** Returns the account that accepts the latest stored reasoning of a request, for the `Inference`. */
+/**
+ * Returns the account that accepts the latest stored reasoning of a request, for the `Inference`.
+ */
 export function reasoningAccount(
   { reasoning }: Pick<ChatRequest, "reasoning">,
 ): Pick<Inference, "reasoningAccount"> {
@@ -104,7 +106,10 @@ export function hasTarget(context: Context, protocols: readonly WireName[]): boo
   return findTarget(context, protocols) !== undefined;
 }
 
-/** Returns the first target of the configuration with one of these protocols; undefined if there is none. */
+/**
+ * Returns the first target of the configuration with one of these protocols; undefined if there is
+ * none.
+ */
 export function findTarget(
   { generation }: Context,
   protocols: readonly WireName[],
@@ -149,7 +154,10 @@ function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
   return Array.isArray(blocks) && blocks.length > 0;
 }
 
-/** Returns the key of a response's reasoning. Clients may send the calls of a response in another order. */
+/**
+ * Returns the key of a response's reasoning. Clients may send the calls of a response in another
+ * order.
+ */
 function keyOf(creator: Creator, callIds: readonly string[], text: string | null): ReasoningKey {
   const calls = digestText(JSON.stringify(callIds.toSorted()));
   return { creator, calls, text: text === null ? null : digestText(text) };

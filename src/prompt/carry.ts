@@ -18,24 +18,36 @@ type Refused = Failed<Refusal> | null;
  */
 export interface Carrier {
   /**
-   * Called by the parser of a client API for each field that requests something, before it reads what
-   * is inside: refuses it, or records that only a part of it is carried. Rows that the wire decides
-   * (`byWire`) are left to it.
+   * Called by the parser of a client API for each field that requests something, before it reads
+   * what is inside: refuses it, or records that only a part of it is carried. Rows that the wire
+   * decides (`byWire`) are left to it.
    */
   use(at: FieldRef, value?: JsonValue): Refused;
   /** The same for all top-level fields of a Chat request that are not null. */
   useTopLevel(body: JsonObject): Refused;
-  /** Returns the refusal of the first member of an object that has no row and is not null; null for an `open` one. */
+  /**
+   * Returns the refusal of the first member of an object that has no row and is not null; null for
+   * an `open` one.
+   */
   unknown(value: JsonObject, holder: ChatHolder, path: string): Refused;
-  /** True if the protocol has a choice of tools. Without one, `auto` is ignored and `none` leaves the tools out. */
+  /**
+   * True if the protocol has a choice of tools. Without one, `auto` is ignored and `none` leaves
+   * the tools out.
+   */
   hasChoice(): boolean;
-  /** True if the route leaves out hosted tools of this type, whose path the parser then gives to `lose`. */
+  /**
+   * True if the route leaves out hosted tools of this type, whose path the parser then gives to
+   * `lose`.
+   */
   omits(type: Optional): boolean;
   /** Called by the wire for a field whose row it decides, if the row holds. */
   apply(at: FieldRef): Refused;
   /** Records the path of a field of which only a part is carried, such as one below a row. */
   lose(path: string): void;
-  /** Returns the recorded paths as the member `lossy` of the upstream request; no member if nothing is lost. */
+  /**
+   * Returns the recorded paths as the member `lossy` of the upstream request; no member if nothing
+   * is lost.
+   */
   done(): { readonly lossy?: readonly string[] };
 }
 
@@ -106,7 +118,9 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
   };
 }
 
-/** Returns a value that the parser has read, if it is there, or the carrier's refusal of its field. */
+/**
+ * Returns a value that the parser has read, if it is there, or the carrier's refusal of its field.
+ */
 export function usedBy<One extends Given<JsonValue> | null>(
   carrier: Carrier,
   read: Result<One>,
@@ -117,7 +131,10 @@ export function usedBy<One extends Given<JsonValue> | null>(
 
 type CarriedField = Pick<FieldRef, "path" | "refusedPath">;
 
-/** Returns the refusal of a field, or of a value of it, that has no counterpart in the provider's protocol. */
+/**
+ * Returns the refusal of a field, or of a value of it, that has no counterpart in the provider's
+ * protocol.
+ */
 export function notCarried({ path, refusedPath = path }: CarriedField, advice?: string) {
   return unsupported(refusedPath, advice);
 }

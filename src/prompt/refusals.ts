@@ -39,8 +39,8 @@ export function unsupported(path: string, advice: string | null = null): Failed<
 }
 
 /**
- * Returns the refusal of reasoning that the provider takes only with its signature; `resend` names where
- * the client has it.
+ * Returns the refusal of reasoning that the provider takes only with its signature; `resend` names
+ * where the client has it.
  */
 export function unsigned(path: string, resend: string): Failed<Refusal> {
   return refuse("unsupported_feature", { kind: "unsigned_reasoning", resend }, path);
@@ -65,7 +65,9 @@ export function wrongValue(path: string, expected: string): Failed<Refusal> {
   return brokenRule(path, `must be ${expected}`);
 }
 
-/** Returns the refusal of a value that breaks a rule: the predicate of a sentence about the field. */
+/**
+ * Returns the refusal of a value that breaks a rule: the predicate of a sentence about the field.
+ */
 export function brokenRule(path: string, rule: string): Failed<Refusal> {
   return refuse("invalid_value", { kind: "rule", rule }, path);
 }

@@ -10,7 +10,10 @@ const MEMBERS = {
   redacted_thinking: ["data"],
 } as const;
 
-/** Returns a thinking block (Messages API, extended thinking), of which a client may have changed anything. */
+/**
+ * Returns a thinking block (Messages API, extended thinking), of which a client may have changed
+ * anything.
+ */
 export function parseThinkingBlock(
   block: JsonObject,
   path: string,

@@ -52,8 +52,8 @@ export const CHAT_ORDER = [
 
 /**
  * Creates the candidates for targets without the Responses API: the gateway generates the response.
- * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client has
- * not sent back; a pool of keys uses the account of that reasoning first.
+ * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client
+ * has not sent back; a pool of keys uses the account of that reasoning first.
  */
 export async function translatedCandidates(
   creation: Creation,
@@ -92,7 +92,10 @@ export async function translatedCandidates(
   return { prepare, ...reasoningAccount(stored) };
 }
 
-/** Returns the stored reasoning of the calls that the request continues, for targets that check signatures. */
+/**
+ * Returns the stored reasoning of the calls that the request continues, for targets that check
+ * signatures.
+ */
 async function storedReasoning(
   { call, request, context }: Creation,
   items: readonly HistoryItem[],

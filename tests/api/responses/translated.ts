@@ -57,7 +57,7 @@ export function translate(
   return translateFor(targetAt(providerOf(wires[wire]), wires[wire], ""), body, kept);
 }
 
-/** The prompt for these fields beside a short input, as a Chat request. */
+/** The prompt for these fields and a short input, as a Chat request. */
 export function chatOf(
   body: JsonObject,
   wire: WireName = "compat",

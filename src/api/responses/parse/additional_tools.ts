@@ -12,9 +12,9 @@ export interface SeparatedTools {
 }
 
 /**
- * Separates the tools that the input declares (`additional_tools`). They belong to this request only,
- * as `tools` do, so stored items declare none. Refuses such an item of another role than `developer`,
- * and one after an item of the user or the assistant.
+ * Separates the tools that the input declares (`additional_tools`). They belong to this request
+ * only, as `tools` do, so stored items declare none. Refuses such an item of another role than
+ * `developer`, and one after an item of the user or the assistant.
  */
 export function separateTools(given: readonly HistoryItem[]): Result<SeparatedTools> {
   const items: HistoryItem[] = [];

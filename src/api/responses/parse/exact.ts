@@ -5,7 +5,9 @@ import {
   parseExact,
 } from "../../../core/json/json.ts";
 
-/** Cache of parsed bodies: the request, its translations and its Response object share one parse. */
+/**
+ * Cache of parsed bodies: the request, its translations and its Response object share one parse.
+ */
 const known = new WeakMap<JsonDocument, JsonObject>();
 
 /** Returns the request body with numbers in their original text; `numberOf` converts them. */

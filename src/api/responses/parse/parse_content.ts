@@ -44,7 +44,10 @@ export function textContent(text: string, at: FieldRef): Content {
   return { at, isString: true, parts: [textPart(text, at)] };
 }
 
-/** Returns the content of these parts. Many servers accept only a string for content of a single text. */
+/**
+ * Returns the content of these parts. Many servers accept only a string for content of a single
+ * text.
+ */
 export function contentOf(parts: readonly Part[], at: FieldRef): Content {
   const [first] = parts;
   if (first === undefined) return textContent("", at);

@@ -51,9 +51,9 @@ interface SeenCall {
 }
 
 /**
- * Returns the messages of input items. Adjacent tool calls and the text directly before them form one
- * message, and results follow the message of their call. A Refusal names the item, or the field of it,
- * that is wrong or not carried.
+ * Returns the messages of input items. Adjacent tool calls and the text directly before them form
+ * one message, and results follow the message of their call. A Refusal names the item, or the field
+ * of it, that is wrong or not carried.
  */
 export function parseItems(
   items: readonly PlacedItem[],
@@ -257,7 +257,10 @@ function loseCaller({ caller }: JsonObject, path: string, carrier: Carrier): voi
   if (isObject(caller) && caller.type !== "direct") carrier.lose(`${path}.caller`);
 }
 
-/** Returns the refusal of an incomplete item, which looks complete in a prompt, because it has no status. */
+/**
+ * Returns the refusal of an incomplete item, which looks complete in a prompt, because it has no
+ * status.
+ */
 function statusProblem({ status }: JsonObject, path: string): Result<never> | null {
   return (status ?? "completed") === "completed" ? null : unsupported(`${path}.status`);
 }

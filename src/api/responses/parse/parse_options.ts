@@ -32,7 +32,10 @@ const SHARED = [
   "service_tier",
 ] as const;
 
-/** Fields about the user and the cache, sent only to upstreams that know them. The response repeats them. */
+/**
+ * Fields about the user and the cache, sent only to upstreams that know them. The response repeats
+ * them.
+ */
 export const HINTS: Readonly<Record<WireName, readonly string[]>> = {
   compat: [
     "user",
@@ -53,7 +56,10 @@ export const IDENTITIES: readonly string[] = ["user", "safety_identifier"];
 /** The fields that a prompt has besides the dialogue and the tools. */
 type Options = Pick<Prompt, "effort" | "sampling" | "limits" | "verbosity" | "labels" | "format">;
 
-/** Returns all fields except input and tools. A Refusal names the first that is wrong or not carried. */
+/**
+ * Returns all fields except input and tools. A Refusal names the first that is wrong or not
+ * carried.
+ */
 export function parseOptions(
   body: JsonObject,
   wire: WireName,
@@ -137,8 +143,8 @@ function loseDropped(body: JsonObject, wire: WireName, carrier: Carrier): void {
 }
 
 /**
- * Returns the refusal of an unsupported `include` value; null if all are supported. Signed thinking is
- * always in its item, so requesting encrypted content has no effect.
+ * Returns the refusal of an unsupported `include` value; null if all are supported. Signed thinking
+ * is always in its item, so requesting encrypted content has no effect.
  */
 function includeProblem(body: JsonObject): Failed<Refusal> | null {
   for (const key of ["include", "include[]"]) {

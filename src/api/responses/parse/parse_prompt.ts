@@ -32,8 +32,8 @@ export interface ParsedFor {
 }
 
 /**
- * Returns a Responses request as a prompt. `items` is the complete history for the model, with the new
- * items last. A Refusal names the first field that is wrong or not carried.
+ * Returns a Responses request as a prompt. `items` is the complete history for the model, with the
+ * new items last. A Refusal names the first field that is wrong or not carried.
  */
 export function parsePrompt(
   request: ResponsesRequest,
@@ -94,8 +94,8 @@ export function parseMessages(
 }
 
 /**
- * True if the reasoning of earlier turns must be left out. The Messages API itself ignores it (extended
- * thinking).
+ * True if the reasoning of earlier turns must be left out. The Messages API itself ignores it
+ * (extended thinking).
  */
 function asksForCurrentTurn({ reasoning }: JsonObject, wire: WireName): boolean {
   return wire !== "messages" && isObject(reasoning) && reasoning.context === "current_turn";
@@ -108,7 +108,9 @@ function tooDeep(value: JsonObject): Result<never> | null {
   return refuse("unsupported_feature", text, deep);
 }
 
-/** Adds paths to items: a stored item is counted from the oldest, below the field that refers to it. */
+/**
+ * Adds paths to items: a stored item is counted from the oldest, below the field that refers to it.
+ */
 function placed(
   { conversation }: ResponsesRequest,
   items: readonly HistoryItem[],

@@ -38,8 +38,8 @@ const FOREIGN = "It was not made by this gateway.";
 
 /**
  * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
- * that check signatures get the signed thinking blocks, other wires get the text: the visible one, or
- * the one in the encrypted content if the client sends no other. Refuses encrypted content of
+ * that check signatures get the signed thinking blocks, other wires get the text: the visible one,
+ * or the one in the encrypted content if the client sends no other. Refuses encrypted content of
  * another origin, and blocks with more members and elements than `innerItems` allows.
  */
 export function mergeReasoning(

@@ -29,9 +29,9 @@ export interface GivenTools {
 }
 
 /**
- * Returns the functions of the client's tools, with flat names for those of namespaces. Hosted tools
- * that the route leaves out are lossy. Refuses every other tool type, and two functions with the same
- * flat name.
+ * Returns the functions of the client's tools, with flat names for those of namespaces. Hosted
+ * tools that the route leaves out are lossy. Refuses every other tool type, and two functions with
+ * the same flat name.
  */
 export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result<GivenTools> {
   const tools: FunctionTool[] = [];
@@ -135,7 +135,9 @@ function parseFunction(
   });
 }
 
-/** Returns the refusal of a function that is not called by the model and at once; otherwise null. */
+/**
+ * Returns the refusal of a function that is not called by the model and at once; otherwise null.
+ */
 function asyncProblem(tool: JsonObject, path: string) {
   if ((tool.defer_loading ?? false) !== false) return unsupported(`${path}.defer_loading`);
   if (!isEmpty(tool.output_schema)) return unsupported(`${path}.output_schema`);
@@ -149,9 +151,9 @@ function isDirect(callers: Optional): boolean {
 }
 
 /**
- * Returns the choice of the request. Some upstreams refuse tool options in a request without tools, so
- * that one which changes nothing is not sent. Refuses a required call if tools are left out and no other
- * is there.
+ * Returns the choice of the request. Some upstreams refuse tool options in a request without tools,
+ * so that one which changes nothing is not sent. Refuses a required call if tools are left out and
+ * no other is there.
  */
 export function parseChoice(
   given: JsonValue,

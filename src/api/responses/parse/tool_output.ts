@@ -14,8 +14,8 @@ export interface ToolOutput {
 }
 
 /**
- * Returns the output of a call, which is at `path`. Only the Messages API takes images and files in a
- * result. Over other protocols they move to a user message, and a text takes their place.
+ * Returns the output of a call, which is at `path`. Only the Messages API takes images and files in
+ * a result. Over other protocols they move to a user message, and a text takes their place.
  */
 export function parseToolOutput(
   output: Optional,
