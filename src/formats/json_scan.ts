@@ -244,9 +244,16 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   };
 }
 
-/** Scans a JSON text to its end. Other tasks have their turn after each piece. */
-export async function scanJson(bytes: Uint8Array, options: ScanOptions): Promise<JsonScan> {
+/** Scans a JSON text to its end. Other tasks have their turn after each piece, and before it those of `turn`. */
+export async function scanJson(
+  bytes: Uint8Array,
+  options: ScanOptions,
+  turn: () => Promise<void> | null = () => null,
+): Promise<JsonScan> {
   const scan = newJsonScan(bytes, options);
-  while (!scan.next()) await new Promise((resolve) => setTimeout(resolve, 0));
-  return scan;
+  for (;;) {
+    await turn();
+    if (scan.next()) return scan;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
 }

@@ -1,5 +1,6 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import { type JsonValue, numberOf } from "../core/json/json.ts";
+import type { Members } from "./members.ts";
 import { isEmpty } from "./refusals.ts";
 
 /** Name of a capability that a provider declares. */
@@ -38,11 +39,6 @@ export type Treatment =
 
 /** Treatments of fields by their paths. Variants of objects and lists are in brackets: `tools[function]`. */
 export type FieldRows<Path extends string> = Readonly<Partial<Record<Path, Treatment>>>;
-
-declare const listed: unique symbol;
-
-/** Names of the members that an object may have. Only a field table can make such a list. */
-export type Members = readonly string[] & { readonly [listed]: true };
 
 /** Paths of the objects that hold fields with these paths. */
 type HolderOf<Path extends string> = Path extends `${infer Head}.${infer Tail}`

@@ -6,7 +6,7 @@ const MARK = "[system]\n";
 
 /**
  * Returns the prompt with each instruction behind the first other message as a part of the user message
- * beside it, at its place. Chat templates of some models allow only one system message, at the head.
+ * next to it, at its place. Chat templates of some models allow only one system message, at the head.
  */
 export function foldSystem(prompt: Prompt, carrier: Carrier): Prompt {
   const { messages } = prompt;

@@ -88,9 +88,9 @@ export interface UserTurn extends Turn {
 /** An earlier response of the model. */
 export interface AssistantTurn extends Omit<Turn, "content"> {
   readonly kind: "assistant";
-  /** Null if the message has no content, as beside calls. */
+  /** Null if the message has no content, as with calls alone. */
   readonly content: Content | null;
-  /** Refusal beside the content; null if it is empty. */
+  /** Refusal besides the content; null if it is empty. */
   readonly refusal: Given<string> | null;
   readonly citations: Given<readonly Citation[]> | null;
   /** Text of the reasoning; null if it is empty. */

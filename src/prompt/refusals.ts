@@ -8,7 +8,7 @@ import {
   MAX_LEVELS,
   parseExact,
 } from "../core/json/json.ts";
-import type { Members } from "./field_table.ts";
+import type { Members } from "./members.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 
 /** Value of an optional field. Absent and null both mean that the request does not set it. */

@@ -21,23 +21,19 @@ interface Entry<V> {
  */
 export class BoundedStore<V> {
   readonly #now: () => number;
-  readonly #lost: (key: string, value: V) => void;
   readonly #kept = new Map<string, Entry<V>>();
   #limits: Limits;
   #bytes = 0;
 
   /**
-   * Creates an empty store. `now` returns milliseconds that never go back. `lost` is called with
-   * each entry that expired or was removed to make room.
+   * Creates an empty store. `now` returns milliseconds that never go back.
    */
   constructor(
     limits: Limits,
     now: () => number,
-    lost: (key: string, value: V) => void = () => {},
   ) {
     this.#limits = limits;
     this.#now = now;
-    this.#lost = lost;
   }
 
   /** Number of entries that have not expired. */
@@ -57,7 +53,7 @@ export class BoundedStore<V> {
     const entry = this.#kept.get(key);
     if (entry === undefined) return undefined;
     if (this.#now() < entry.expires) return entry.value;
-    this.#lose(key, entry);
+    this.delete(key);
     return undefined;
   }
 
@@ -92,14 +88,6 @@ export class BoundedStore<V> {
     return this.#now() < entry.expires;
   }
 
-  /** Removes the oldest entries as if to make room while `isFull` returns true for their bytes. */
-  dropOldestWhile(isFull: (bytes: number) => boolean): void {
-    for (const [key, entry] of this.#kept) {
-      if (!isFull(this.#bytes)) return;
-      this.#lose(key, entry);
-    }
-  }
-
   /** Removes all entries and sets new limits. */
   reset(limits: Limits): void {
     this.#kept.clear();
@@ -112,20 +100,15 @@ export class BoundedStore<V> {
     const now = this.#now();
     for (const [key, entry] of this.#kept) {
       if (now < entry.expires) return;
-      this.#lose(key, entry);
+      this.delete(key);
     }
   }
 
   #makeRoom(bytes: number): void {
-    for (const [key, entry] of this.#kept) {
+    for (const key of this.#kept.keys()) {
       const { size } = this.#kept;
       if (size < this.#limits.entries && this.#bytes + bytes <= this.#limits.bytes) return;
-      this.#lose(key, entry);
+      this.delete(key);
     }
-  }
-
-  #lose(key: string, { value }: Entry<V>): void {
-    this.delete(key);
-    this.#lost(key, value);
   }
 }

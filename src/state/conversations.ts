@@ -95,18 +95,16 @@ function sizeText(bytes: number): string {
   return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }
 
+/** Bytes that stored items count besides their content, at most. */
+const MAX_ADDED_BYTES = 512;
+
 /** True if the items fit into the conversation in a store that holds at most `maxBytes`. */
 export function hasRoom(
   { bytes }: Conversation,
   added: readonly JsonObject[],
   maxBytes: number,
 ): boolean {
-  return bytes + itemBytes(added) <= maxBytes;
-}
-
-/** Returns the size of a conversation in bytes of memory. */
-export function conversationBytes({ id, metadata, items }: NewConversation): number {
-  return heldBytes(id) + heldBytes({ ...metadata }) + itemBytes(items);
+  return bytes + itemBytes(added) + MAX_ADDED_BYTES <= maxBytes;
 }
 
 /** Returns the size of items in bytes of memory. */

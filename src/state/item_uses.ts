@@ -11,13 +11,3 @@ const MAX_ITEM_USES = 20_000;
 export function usesPerItem(ids: number): number {
   return Math.max(1, Math.floor(MAX_ITEM_USES / Math.max(1, ids)));
 }
-
-/** Returns a function that is true for the first `most` uses of each ID. */
-export function newUseCount(most: number): (id: string) => boolean {
-  const uses = new Map<string, number>();
-  return (id) => {
-    const before = uses.get(id) ?? 0;
-    uses.set(id, before + 1);
-    return before < most;
-  };
-}

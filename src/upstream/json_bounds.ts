@@ -13,15 +13,16 @@ const MAX_PARSED_FOR_MEMBERS_BYTES = 1024 * 1024;
  * Checks a JSON text of a provider before it is parsed: a text of some MB can have millions of
  * members, of which each takes up to a hundred times its length and 2 µs. Returns the outline of a
  * text of which only the members `needed` are read, if it is large; null if the text may be parsed.
- * A short text is not scanned.
+ * A short text is not scanned. Each piece of the scan waits for its `turn`.
  */
 export async function checkJson(
   bytes: Uint8Array,
   needed?: readonly string[],
+  turn?: () => Promise<void> | null,
 ): Promise<Result<JsonOutline | null>> {
   if (bytes.length <= MAX_UNSCANNED_CHARS) return success(null);
   if (needed !== undefined && bytes.length > MAX_PARSED_FOR_MEMBERS_BYTES) {
-    const scan = await scanJson(bytes, { maxSteps: Infinity, needed });
+    const scan = await scanJson(bytes, { maxSteps: Infinity, needed }, turn);
     if (scan.problem() === "too_large") return tooLarge();
     const outline = scan.outline();
     return outline !== null ? success(outline) : fault(
@@ -29,7 +30,7 @@ export async function checkJson(
       "The provider's response is not a JSON object.",
     );
   }
-  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS })).problem();
+  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS }, turn)).problem();
   // A text that is no JSON is for its reader to refuse, or is none.
   const isTooLarge = problem === "too_large" ||
     (problem === null && bytes.length > MAX_PARSED_BYTES);

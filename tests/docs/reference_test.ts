@@ -47,9 +47,11 @@ Deno.test("every example message of the errors page is one that the code can wri
   const literals = joined.matchAll(/"([^"\n]{12,})"|`([^`\n]{8,})`/g);
   const patterns = [...literals].map(([, text = "", template = text]) => template)
     .filter((template) => /^[^$]/.test(template) && template.replace(/\$\{[^}]*\}/g, "").length > 3)
-    .map((template) =>
-      new RegExp(`^${template.split(/\$\{[^}]*\}/).map(RegExp.escape).join(".+")}$`)
-    );
+    .map((template) => {
+      const written = template.split(/\$\{[^}]*\}/).map(RegExp.escape).join(".+");
+      // A rule is written behind the path of the field.
+      return new RegExp(`^(?:${written}|'[^']+' ${written}\\.)$`);
+    });
   const examples = [...Object.values(REFUSAL_DOCS), ...Object.values(FAULT_DOCS)]
     .map(({ example }) => example);
   assert(examples.length > 40);

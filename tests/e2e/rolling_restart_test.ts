@@ -149,7 +149,7 @@ valkeyTest(
     const create = { model: "sim-echo", input: "one" };
     const made = textAt((await replica.post("/responses", create)).json, "id");
     const script = String.raw`
-for _, key in ipairs(redis.call('KEYS', '*newer*:r:*')) do redis.call('SETRANGE', key, 0, '\127') end`;
+for _, key in ipairs(redis.call('KEYS', '*newer*:2:response:b:*')) do redis.call('SETRANGE', key, 0, '\127') end`;
     await server.command("EVAL", script, "0");
     const found = await replica.get(`/responses/${made}`);
     assertEquals([found.status, found.error.code], [503, "state_unreadable"]);

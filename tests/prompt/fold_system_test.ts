@@ -55,7 +55,7 @@ Deno.test("an instruction behind a user message ends it, and one before it begin
   );
 });
 
-Deno.test("instructions without a user message beside them are one at their place", () => {
+Deno.test("instructions without a user message next to them are one at their place", () => {
   assertEquals<unknown>(folded(USER, SAID, system("T"), system("U"), SAID).turns, [
     ["user", "hi"],
     ["assistant", "A"],
@@ -77,7 +77,7 @@ Deno.test("an instruction never comes between calls and their results", () => {
   ]);
 });
 
-Deno.test("an instruction beside a user message of parts is a part of it", () => {
+Deno.test("an instruction next to a user message of parts is a part of it", () => {
   const part = (text: string) => ({ type: "text", text });
   const both = system([part("S"), part("T")]);
   assertEquals<unknown>(folded(SAID, both, { role: "user", content: [part("a")] }, both).turns, [

@@ -66,21 +66,6 @@ Deno.test("delete returns whether there was an entry that had not expired", () =
   assertEquals([kept.delete("b"), kept.bytes], [false, 0]);
 });
 
-Deno.test("the oldest are removed while the store counts as full, each with a notice", () => {
-  const lost: string[] = [];
-  const kept = new BoundedStore<string>(
-    { ttl: 100, entries: 9, bytes: 99 },
-    () => 0,
-    (key, value) => void lost.push(`${key} ${value}`),
-  );
-  for (const key of ["a", "b", "c", "d"]) kept.set(key, `of ${key}`, 3);
-  kept.dropOldestWhile((bytes) => bytes > 6);
-  assertEquals(lost, ["a of a", "b of b"]);
-  assertEquals([kept.bytes, kept.entries], [6, 2]);
-  kept.dropOldestWhile(() => true);
-  assertEquals([kept.bytes, kept.entries], [0, 0]);
-});
-
 Deno.test("a reset empties the store and changes its limits", () => {
   const { clock, kept } = store();
   kept.set("a", "x", 4);

@@ -12,7 +12,7 @@ Deno.test("a conversation has room for items up to the maximum bytes of its stor
   await stored(conversations.create({ id: "c", creator: null, createdAt: 0, metadata: {}, items }));
   const found = await stored(conversations.find("c"));
   assert(found !== null);
-  const [small, large] = [item("b", 9_000), item("b", 10_000)];
+  const [small, large] = [item("b", 8_000), item("b", 10_000)];
   assertEquals([small, large].map((added) => hasRoom(found, added, maxBytes)), [true, false]);
   assert((await conversations.append("c", large)).ok === false);
   assert((await conversations.append("c", small)).ok);

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
+import { checkJson } from "../../src/upstream/json_bounds.ts";
 import { nativeConfig, nativeGateway } from "../support/native_gateway.ts";
 import { streamOf } from "../support/pieces.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -136,4 +137,15 @@ Deno.test("objects that a provider stores, and lists of them, are bounded before
   ) {
     assertEquals([answer.status, answer.error.code], [502, "upstream_response_too_large"]);
   }
+});
+
+Deno.test("each piece of 256 KiB of a large JSON text is scanned in its turn", async () => {
+  const text = new TextEncoder().encode(`["${"x".repeat(MIB)}"]`);
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    return turns % 2 === 0 ? null : Promise.resolve();
+  };
+  assertEquals(await checkJson(text, undefined, turn), { ok: true, value: null });
+  assertEquals(turns, 5);
 });

@@ -11,7 +11,7 @@ const ABOUT_A_FIELD: readonly RefusalKind[] = [
   "array_above_max_length",
 ];
 
-/** Field whose refusal has a sentence of its own. */
+/** Field whose refusal has a fixed sentence without a path. */
 const EFFORT = "output_config.effort";
 
 /**

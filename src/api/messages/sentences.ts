@@ -8,9 +8,10 @@ const MAX_SHOWN_CHARS = 64;
 const MAX_SHOWN_IDS = 10;
 
 /**
- * Sentences of the vendor's API (Messages API, errors): the first three with the path of the field, the
- * others behind it, but for that of the effort, which stands alone. Clients compare the text: a client that
- * recognises a sentence repeats its request without the feature, so no word of it may change.
+ * Sentences of the vendor's API (Messages API, errors). Functions of a path return it
+ * with the sentence; a refusal puts it before every other sentence except that of the effort. Clients
+ * compare the text: a client that recognises a sentence repeats its request without the feature, so no
+ * word of it may change.
  */
 export const SENTENCES = {
   extraInput: (path: string) => `${path}: Extra inputs are not permitted`,

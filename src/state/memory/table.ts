@@ -117,7 +117,8 @@ export function newMemoryTable<Body>(now: () => number, bounds: Bounds): MemoryT
 
   function oldestToDrop(needing: string): string | undefined {
     const isCrowded = records.size > bounds.entries;
-    if (!isCrowded && bytes <= bounds.bytes) return undefined;
+    const isWithin = bytes <= bounds.bytes && heads <= (bounds.headBytes ?? bounds.bytes);
+    if (!isCrowded && isWithin) return undefined;
     const oldest = oldestBut(needing, records.keys());
     if (bounds.room === "oldest") return oldest;
     const own = records.get(needing)?.share;

@@ -15,6 +15,8 @@ export interface SizedKey {
 export interface ContentCodec<Body> {
   /** Maximum bytes of a part with several items; 0 if each item is a part. */
   readonly maxPackBytes: number;
+  /** Bytes that count for each part of a record: its key and its place there. */
+  readonly referenceBytes: number;
   /** Maximum bytes of decoded items that are remembered, so that a history is not decoded with each turn. */
   readonly maxRememberedBytes: number;
   /** Returns a key that identifies the value, of letters and digits. */
@@ -32,6 +34,7 @@ export function newHeldContent(): ContentCodec<JsonValue> {
   let made = 0;
   return {
     maxPackBytes: 0,
+    referenceBytes: 64,
     maxRememberedBytes: 0,
     identify: (value) => ({ key: `${++made}`, bytes: heldBytes(value) }),
     encode: (_kind, _id, value) => Promise.resolve(value),
@@ -44,6 +47,7 @@ export function newHeldContent(): ContentCodec<JsonValue> {
 export function newTextContent(codec: RecordCodec): ContentCodec<Uint8Array> {
   return {
     maxPackBytes: 64 * 1024,
+    referenceBytes: 192,
     maxRememberedBytes: 8 * 1024 * 1024,
     identify(value) {
       const text = JSON.stringify(value);

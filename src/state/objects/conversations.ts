@@ -18,7 +18,7 @@ import { parseObject } from "../records/json_records.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { Decision } from "./change_record.ts";
-import { markStored, newItems, type Pack, packBytes, referenceBytes } from "./items.ts";
+import { newItems, packBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
 import { shareOf } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -36,6 +36,11 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
   const { records, changer, content, bounds, ttlMs } = rules;
   const maxBytes = bounds[TYPE].bytes;
   const items = newItems(content, "conversation_item");
+
+  /** Returns the bytes of a conversation besides its head and its packs. */
+  function restBytes(metadata: Metadata, packs: number): number {
+    return heldBytes({ ...metadata }) + OVERHEAD_BYTES + content.referenceBytes * packs;
+  }
 
   async function conversationIn(
     id: string,
@@ -57,7 +62,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
   function sized(conversation: NewConversation): Conversation {
     const { id, metadata } = conversation;
     const packs = items.pack(conversation.items);
-    const rest = headBytes(keyText(id), headText(conversation)) + restBytes(metadata, packs);
+    const rest = headBytes(keyText(id), headText(conversation)) + restBytes(metadata, packs.length);
     return { ...conversation, bytes: rest + packBytes(packs) };
   }
 
@@ -76,10 +81,10 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     const body = await content.encode(TYPE, keyText(id), { ...metadata });
     const packs = items.pack(conversation.items);
     const parts = await items.encode(packs, missing);
-    markStored(packs);
+    items.markStored(packs);
     return {
       head: headText(conversation),
-      body: { body, bytes: restBytes(metadata, packs) },
+      body: { body, bytes: restBytes(metadata, packs.length) },
       parts,
       share: shareOf(creator),
       lifeMs: ttlMs,
@@ -143,11 +148,6 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
 
 function recordId(id: string): RecordId {
   return { type: TYPE, id: keyText(id) };
-}
-
-/** Returns the bytes of a conversation besides its head and its packs. */
-function restBytes(metadata: Metadata, packs: readonly Pack[]): number {
-  return heldBytes({ ...metadata }) + OVERHEAD_BYTES + referenceBytes(packs);
 }
 
 function headText({ creator, createdAt }: Head): string {

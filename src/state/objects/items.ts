@@ -22,6 +22,8 @@ export interface Items<Body> {
   pack(items: readonly JsonObject[]): readonly Pack[];
   /** Returns the parts of packs. Those that are probably stored, and not in `missing`, have no body. */
   encode(packs: readonly Pack[], missing: ReadonlySet<string>): Promise<readonly Part<Body>[]>;
+  /** Remembers that packs are stored, after the commit of a record that has them. */
+  markStored(packs: readonly Pack[]): void;
   /** Returns the items of parts; null if the store has lost a part. */
   decode(parts: readonly Part<Body>[]): Promise<Result<readonly JsonObject[] | null>>;
   /** Returns the items of the parts that were found by names, for each key. */
@@ -39,14 +41,11 @@ interface PresentPart<Body> {
 /** What a store has of a part besides its content: keys, names, and the records that have it. */
 const PART_OVERHEAD_BYTES = 256;
 
-/** What a store has of each part of a record: its key and place there. */
-const REFERENCE_BYTES = 192;
-
 /**
  * Maximum number of packs below half of the maximum in a row. A turn of a dialogue adds a pack; more of them become one
  * pack, so that a long dialogue has few parts and shares nearly all of them with its earlier turns.
  */
-const MAX_SMALL_PACKS = 8;
+const MAX_SMALL_PACKS = 24;
 
 const MAX_REMEMBERED_PACKS = 10_000;
 
@@ -167,6 +166,12 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
         return { ...part, body: await body };
       }));
     },
+    markStored(packs) {
+      for (const pack of packs) {
+        if (!pack.isStored) recent.set(pack.key, pack, pack.bytes);
+        pack.isStored = true;
+      }
+    },
     async decode(parts) {
       const present = parts.flatMap(({ key, bytes, body }) =>
         body === null ? [] : [{ key, bytes, body }]
@@ -194,18 +199,8 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
   };
 }
 
-/** Marks packs as stored after the commit of a record that has them. */
-export function markStored(packs: readonly Pack[]): void {
-  for (const pack of packs) pack.isStored = true;
-}
-
 /** Returns the bytes of packs, each counted once. */
 export function packBytes(packs: readonly Pack[]): number {
   const sizes = new Map(packs.map(({ key, bytes }) => [key, bytes]));
   return sizes.values().reduce((sum, bytes) => sum + bytes, 0);
-}
-
-/** Returns the bytes that count for a record because it has these packs, besides the packs. */
-export function referenceBytes(packs: readonly Pack[]): number {
-  return REFERENCE_BYTES * packs.length;
 }

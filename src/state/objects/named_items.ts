@@ -21,6 +21,8 @@ interface Use {
   readonly head: string;
   readonly order: number;
   readonly position: number;
+  /** Index of the item in its part. */
+  readonly index: number;
 }
 
 /**
@@ -40,14 +42,16 @@ export async function findNamedItems<Body, Value>(
   const uses = new Map<string, Use>();
   for (const { name, key, id: record, head, order, position } of found.value) {
     const id = names.get(name) ?? "";
-    const item = lists.value.get(key)?.findLast((one) => one.id === id);
+    const list = lists.value.get(key) ?? [];
+    const index = list.findLastIndex((one) => one.id === id);
+    const item = list[index];
     const use = `${record.length} ${record}${name}`;
     const other = uses.get(use);
     if (item === undefined || (other !== undefined && other.position > position)) continue;
-    uses.set(use, { id, item, head, order, position });
+    uses.set(use, { id, item, head, order, position, index });
   }
   const ordered = [...uses.values()].toSorted((one, other) =>
-    one.order - other.order || one.position - other.position
+    one.order - other.order || one.position - other.position || one.index - other.index
   );
   return allOf(ordered.map(({ id, item, head }) => made(id, item, head)));
 }

@@ -9,7 +9,7 @@ import {
 } from "../bindings.ts";
 import { keyText } from "../key_text.ts";
 import type { OwnerStore, Stored } from "../object_store.ts";
-import { headBytes } from "../records/bounds.ts";
+import { headBytes, maxHeadBytes } from "../records/bounds.ts";
 import type { NextRecord, RecordType, StoredRecord } from "../records/record_store.ts";
 import { bindingText, parseBinding } from "./binding_text.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -45,7 +45,7 @@ export function newOwners<Body>(rules: RecordRules<Body>, type: RecordType): Own
         const value = bindingAfter(earlier.value, owner);
         const next = boundRecord(value, false, ttlMs);
         const isKept = value === earlier.value ||
-          headBytes(keyText(id), next.head) > bounds[type].bytes;
+          headBytes(keyText(id), next.head) > maxHeadBytes(bounds[type]);
         return success({ value, ...!isKept && { next: () => Promise.resolve(next) } });
       }),
     unbind: (id, account, caller) =>
@@ -76,8 +76,8 @@ export function bindingAfter(earlier: Binding | null, owner: Owner): Binding {
 }
 
 /**
- * Returns the record of a binding, whose lifetime begins with its last change. A conflict has no content, because nobody
- * knows whose it would be.
+ * Returns the record of a binding, whose lifetime begins with its last change. A conflict has no content, because it
+ * could be that of either account.
  */
 export function boundRecord(binding: Binding, isSame: boolean, ttlMs: number): NextRecord<never> {
   return {

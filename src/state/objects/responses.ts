@@ -4,7 +4,7 @@ import { type Binding, withoutSnapshot } from "../bindings.ts";
 import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type { ResponseItem, ResponseStore } from "../object_store.ts";
-import { headBytes } from "../records/bounds.ts";
+import { headBytes, maxHeadBytes } from "../records/bounds.ts";
 import type { NextRecord, StoredRecord } from "../records/record_store.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
@@ -12,7 +12,7 @@ import type { Snapshot } from "../snapshots.ts";
 import { bindingText, parseBinding } from "./binding_text.ts";
 import { divideSnapshot, joinSnapshot } from "./divided_snapshot.ts";
 import type { Decision } from "./change_record.ts";
-import { markStored, newItems, packBytes, referenceBytes } from "./items.ts";
+import { newItems, packBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
 import { bindingAfter, bindingIn, boundRecord, mayUse, newOwners } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
@@ -41,13 +41,14 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
     { body, parts }: StoredRecord<Body>,
   ): Promise<Result<Snapshot | null>> {
     if (body === null) return success(null);
-    const list = await items.decode(parts);
-    if (!list.ok) return list;
-    if (list.value === null) return success(null);
     const value = await content.decode(TYPE, id, body);
     if (!value.ok) return value;
     const rest = parseRest(value.value);
-    return rest.ok ? success(joinSnapshot({ ...rest.value, items: list.value })) : rest;
+    if (!rest.ok) return rest;
+    const list = await items.decode(parts);
+    if (!list.ok) return list;
+    if (list.value === null) return success(null);
+    return success(joinSnapshot({ ...rest.value, items: list.value }));
   }
 
   return {
@@ -68,7 +69,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
       const { resource, inputs, items: all } = divideSnapshot(snapshot);
       const rest = { resource, inputs };
       const packs = items.pack(all);
-      const restBytes = heldBytes(rest) + OVERHEAD_BYTES + referenceBytes(packs);
+      const restBytes = heldBytes(rest) + OVERHEAD_BYTES + content.referenceBytes * packs.length;
 
       async function withContent(
         record: NextRecord<Body>,
@@ -83,8 +84,9 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
         if (!earlier.ok) return earlier;
         const mayStore = earlier.value === null || mayUse(earlier.value, caller);
         const full = bindingAfter(earlier.value, owner);
-        const size = headBytes(key, bindingText(full)) + restBytes + packBytes(packs);
-        const isStored = mayStore && size <= bounds[TYPE].bytes;
+        const heads = headBytes(key, bindingText(full));
+        const isStored = mayStore && heads <= maxHeadBytes(bounds[TYPE]) &&
+          heads + restBytes + packBytes(packs) <= bounds[TYPE].bytes;
         if (!isStored && !isNative) return success({ value: null });
         const value = isStored ? full : bindingAfter(earlier.value, withoutSnapshot(owner));
         const isSame = value === earlier.value;
@@ -92,12 +94,12 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
         if (isStored && value.kind === "bound") {
           return success({ value, next: (missing) => withContent(record, missing) });
         }
-        const isKept = isSame || headBytes(key, record.head) > bounds[TYPE].bytes;
+        const isKept = isSame || headBytes(key, record.head) > maxHeadBytes(bounds[TYPE]);
         return success({ value, ...!isKept && { next: () => Promise.resolve(record) } });
       }
 
       const stored = await changer.add({ type: TYPE, id: key }, decide);
-      if (stored.ok) markStored(packs);
+      if (stored.ok && stored.value?.kind === "bound") items.markStored(packs);
       return stored;
     },
     async findItems(ids) {

@@ -7,6 +7,8 @@ export interface Bounds {
   readonly entries: number;
   /** Maximum bytes of heads, bodies and parts. */
   readonly bytes: number;
+  /** Maximum bytes of IDs and heads; only those of all bytes count if absent. */
+  readonly headBytes?: number;
   /** Maximum number and bytes of the records of one creator; no bounds if absent. */
   readonly shareEntries?: number;
   readonly shareBytes?: number;
@@ -19,6 +21,11 @@ export interface Bounds {
   readonly room: "oldest" | "largest_share";
 }
 
+/** Returns the maximum bytes of the ID and the head of one record. */
+export function maxHeadBytes({ bytes, headBytes = bytes }: Bounds): number {
+  return headBytes;
+}
+
 /** Bounds of each type. */
 export type RecordBounds = Readonly<Record<RecordType, Bounds>>;
 
@@ -26,10 +33,11 @@ export type RecordBounds = Readonly<Record<RecordType, Bounds>>;
 export function recordBounds(retention: Retention): RecordBounds {
   const { maxObjects: entries, maxBytes: bytes } = retention;
   const objects = { entries, bytes, room: "oldest" } as const;
-  const owners = { ...bindingBounds(retention), room: "oldest" } as const;
+  // By an owner a client finds its object again: no other client may make the gateway forget it.
+  const owners = { ...bindingBounds(retention), room: "largest_share" } as const;
   const reasoning = reasoningBounds(retention);
   return {
-    response: objects,
+    response: { ...objects, headBytes: owners.bytes, room: owners.room },
     conversation: objects,
     reasoning: {
       entries: reasoning.entries,

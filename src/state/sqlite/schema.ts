@@ -3,7 +3,7 @@ import { RECORD_SCHEMA } from "./record_schema.ts";
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
 export const APPLICATION_CODE = 0x53575944;
 
-/** Version of the tables in a database file. Earlier versions had each type of object in tables of its own. */
+/** Version of the tables in a database file. Earlier versions had other tables for each type of object. */
 export const MAX_SCHEMA_VERSION = 3;
 
 /**

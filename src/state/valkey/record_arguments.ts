@@ -106,13 +106,16 @@ function boundArguments(changes: readonly Change[], bounds: RecordBounds): reado
   return [types.length, ...types.flatMap((type) => [type, ...limits(bounds[type])])];
 }
 
-function limits({ entries, bytes, shareEntries, shareBytes, room }: Bounds): readonly Argument[] {
+function limits(
+  { entries, bytes, headBytes = bytes, shareEntries, shareBytes, room }: Bounds,
+): readonly Argument[] {
   const unlimited = Number.MAX_SAFE_INTEGER;
   const hasShares = room === "largest_share" || shareEntries !== undefined ||
     shareBytes !== undefined;
   return [
     entries,
     bytes,
+    headBytes,
     shareEntries ?? unlimited,
     shareBytes ?? unlimited,
     hasShares ? room : "",

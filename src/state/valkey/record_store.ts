@@ -31,7 +31,8 @@ import {
 } from "./record_replies.ts";
 import { integerOf, listOf, textOf } from "./reply.ts";
 import { replyResult, runScript, type Script } from "./script.ts";
-import { COMMIT_RECORDS, READ_NAMED, READ_RECORDS, WRITE_PARTS } from "./scripts/record_scripts.ts";
+import { READ_NAMED, READ_RECORDS } from "./scripts/read_scripts.ts";
+import { COMMIT_RECORDS, WRITE_PARTS } from "./scripts/write_scripts.ts";
 
 /** Time for which parts that were written wait for the commit of their record, in milliseconds. */
 const WRITTEN_LIFE_MS = 60_000;
@@ -122,7 +123,7 @@ export function newValkeyRecordStore(
     return storeUnavailable();
   }
 
-  /** Sends a commit and takes the sizes from its reply. Returns undefined for a reply without sizes. */
+  /** Sends a commit and takes the sizes from its reply. `hasMore`: records are still to be removed. */
   async function runCommit(
     changes: readonly Change[],
     args: readonly Argument[],

@@ -53,7 +53,7 @@ Deno.test("a rule of a wire is a sentence about the path, behind the path", () =
   for (const [{ failure }, words] of cases) assertEquals(refusalWords(failure), words);
 });
 
-Deno.test("a text follows the path if its kind is about a field, and stands alone otherwise", () => {
+Deno.test("a text follows the path if its kind is about a field; any other is the whole message", () => {
   const cases = [
     [invalidValue("a[0].b", "It is wrong."), "a.0.b: It is wrong."],
     [refuse("invalid_value", "It is wrong."), "It is wrong."],

@@ -63,7 +63,14 @@ function talkative() {
       return Promise.resolve(new Response(body, { headers }));
     },
   };
-  return { world, waits: waits.promise, gaveUp: gaveUp.promise, taken: () => taken };
+  return {
+    world,
+    waits: waits.promise,
+    gaveUp: gaveUp.promise,
+    taken: () => taken,
+    /** Its timers end after the gateway, whose last read of the upstream waits for one. */
+    [Symbol.dispose]: () => world.close(),
+  };
 }
 
 function eventAt(sequence: number): string {
@@ -85,7 +92,8 @@ async function asking(url: string): Promise<Line> {
 }
 
 Deno.test("a client that does not read holds its upstream back, and misses nothing when it does", async () => {
-  const { world, waits, taken } = talkative();
+  using up = talkative();
+  const { world, waits, taken } = up;
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);
   await waits;
@@ -105,11 +113,11 @@ Deno.test("a client that does not read holds its upstream back, and misses nothi
   assertEquals(numbers, Array.from({ length: EVENT_COUNT }, (_none, at) => at));
   line.close();
   await line.quiet();
-  world.close();
 });
 
 Deno.test("a client that disconnects during backpressure ends its connection and the upstream request at once", async () => {
-  const { world, waits, gaveUp } = talkative();
+  using up = talkative();
+  const { world, waits, gaveUp } = up;
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);
   await waits;
@@ -120,11 +128,11 @@ Deno.test("a client that disconnects during backpressure ends its connection and
   await served.gateway.state.inFlight.idle();
   assertEquals(await served.sockets(), 0);
   await line.quiet();
-  world.close();
 });
 
 Deno.test("a client that does not read does not keep a gateway that ends", async () => {
-  const { world, waits } = talkative();
+  using up = talkative();
+  const { world, waits } = up;
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);
   await waits;
@@ -136,11 +144,11 @@ Deno.test("a client that does not read does not keep a gateway that ends", async
   assertEquals(await served.sockets(), 0);
   line.close();
   await line.quiet();
-  world.close();
 });
 
 Deno.test("the socket of a client that only sends is closed, and its queued messages are not begun", async () => {
-  const { world, waits } = talkative();
+  using up = talkative();
+  const { world, waits } = up;
   await using served = socketGateway(CONFIG, { world });
   const line = await asking(served.url);
   await waits;
@@ -157,5 +165,4 @@ Deno.test("the socket of a client that only sends is closed, and its queued mess
   line.reset();
   await writing;
   await line.quiet();
-  world.close();
 });

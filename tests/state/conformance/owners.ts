@@ -149,6 +149,22 @@ function testOwnersOf(under: StoreUnderTest<Objects>, type: BoundType): void {
   });
 
   test(
+    "a client with very many IDs makes the store forget its own, never another's",
+    async (first, second) => {
+      for (const id of ["a1", "a2"]) await stored(first.bind(id, owner("a", "key ada")));
+      for (let at = 0; at < 10 * BOUNDS.maxObjects; at++) {
+        await stored(second.bind(`b${at}`, owner("a", "key bob")));
+      }
+      for (const id of ["a1", "a2"]) assertEquals(await find(first, id), bound("a", "key ada"));
+      assertEquals(await find(first, "b0"), null);
+      assertEquals(
+        await find(second, `b${10 * BOUNDS.maxObjects - 1}`),
+        bound("a", "key bob"),
+      );
+    },
+  );
+
+  test(
     "one ID that many accounts return at the same time is one conflict for all",
     async (first, second) => {
       const accounts = Array.from({ length: 20 }, (_account, at) => `account-${at}`);

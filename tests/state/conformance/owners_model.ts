@@ -13,6 +13,8 @@ export interface KnownBinding {
   readonly binding: Binding;
   /** Time of the last change. */
   readonly at: number;
+  /** Creator for whom the ID counts: the first one. */
+  readonly share: Owner["creator"];
 }
 
 /** Bindings by ID, that of the oldest change first. */
@@ -42,16 +44,36 @@ export function creatorIn(binding: Binding): Owner["creator"] {
   return binding.kind === "bound" ? binding.owner.creator : binding.creator;
 }
 
+/**
+ * Removes the oldest ID of the creator that has most, if there are too many, but not `needing`: of several such creators
+ * that of `needing` if it is one of them.
+ */
+export function makeRoom(
+  known: Map<string, { readonly share: Owner["creator"] }>,
+  needing: string,
+  maxCount: number,
+): void {
+  if (known.size <= maxCount) return;
+  const own = known.get(needing)?.share;
+  const others = [...known].filter(([id]) => id !== needing);
+  const countOf = (creator: Owner["creator"] | undefined) =>
+    [...known.values()].filter(({ share }) => share === creator).length;
+  const most = Math.max(...others.map(([, { share }]) => countOf(share)));
+  const largest = others.filter(([, { share }]) => countOf(share) === most);
+  const [victim] = largest.find(([, { share }]) => share === own) ?? largest[0] ?? [];
+  if (victim !== undefined) known.delete(victim);
+}
+
 function bind(id: string, owner: Owner): Step<Model, OwnerStore> {
   return async (model, store) => {
-    const earlier = model.known.get(id)?.binding;
-    const binding = bindingAfter(earlier, owner);
+    const earlier = model.known.get(id);
+    const binding = bindingAfter(earlier?.binding, owner);
     assertEquals(await stored(store.bind(id, owner)), binding);
-    if (isSameBinding(earlier, binding)) return;
+    if (isSameBinding(earlier?.binding, binding)) return;
+    const share = earlier === undefined ? owner.creator : earlier.share;
     model.known.delete(id);
-    model.known.set(id, { binding, at: model.time });
-    const [oldest = ""] = model.known.keys();
-    if (model.known.size > RETENTION.maxObjects) model.known.delete(oldest);
+    model.known.set(id, { binding, at: model.time, share });
+    makeRoom(model.known, id, RETENTION.maxObjects);
   };
 }
 

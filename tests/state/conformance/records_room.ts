@@ -67,6 +67,22 @@ export function testRecordRoom(under: RecordsUnderTest): void {
 
   testStore(
     under,
+    "records are removed until the bytes of their IDs and heads fit, whatever their bodies have",
+    testBounds({ response: { ...WIDE, headBytes: 10 } }),
+    async ({ pick }) => {
+      const store = pick(false);
+      for (const id of ["a", "b"]) {
+        await commit(store, change(id, null, { ...sized(500), head: "1234" }));
+      }
+      assertEquals(await present(store, ["a", "b"]), ["a", "b"]);
+      await commit(store, change("c", null, { ...sized(1), head: "" }));
+      assertEquals(await present(store, ["a", "b", "c"]), ["b", "c"]);
+      assertEquals(store.stats().response.headBytes, 6);
+    },
+  );
+
+  testStore(
+    under,
     "a creator above its share loses its own oldest records only",
     testBounds({
       reasoning: { ...WIDE, entries: 6, shareEntries: 3, shareBytes: 90 },

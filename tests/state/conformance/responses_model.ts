@@ -5,7 +5,7 @@ import type { Snapshot } from "../../../src/state/snapshots.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { type Objects, type Step, type StoreUnderTest, testModel } from "./harness.ts";
-import { bindingAfter, creatorIn, isSameBinding } from "./owners_model.ts";
+import { bindingAfter, creatorIn, isSameBinding, makeRoom } from "./owners_model.ts";
 
 const IDS = ["a", "b", "c", "d"] as const;
 const RETENTION = { ttlMs: 1_000_000, maxObjects: 3, maxBytes: 64 * 1024 };
@@ -14,6 +14,8 @@ interface Known {
   readonly binding: Binding;
   /** Time of the last change of the binding. */
   readonly at: number;
+  /** Creator for whom the ID counts: the first one. */
+  readonly share: Owner["creator"];
   /** `unclear`: expired under a binding that was changed later; a store may still have it. */
   readonly snapshot: { readonly value: Snapshot; readonly at: number } | "unclear" | null;
 }
@@ -46,10 +48,10 @@ function bindIn(model: Model, id: string, owner: Owner): Binding {
   const binding = bindingAfter(earlier?.binding, owner);
   if (isSameBinding(earlier?.binding, binding)) return binding;
   const snapshot = binding.kind === "conflict" ? null : earlier?.snapshot ?? null;
+  const share = earlier === undefined ? owner.creator : earlier.share;
   model.known.delete(id);
-  model.known.set(id, { binding, snapshot, at: model.time });
-  const [oldest = ""] = model.known.keys();
-  if (model.known.size > RETENTION.maxObjects) model.known.delete(oldest);
+  model.known.set(id, { binding, snapshot, at: model.time, share });
+  makeRoom(model.known, id, RETENTION.maxObjects);
   return binding;
 }
 
@@ -108,11 +110,11 @@ function unbind(id: string, account: string, caller: Caller): ResponseStep {
 
 /** Removes from the model what has expired. */
 function expire({ known, time }: Model): void {
-  for (const [id, { at, binding, snapshot }] of known) {
+  for (const [id, { at, share, binding, snapshot }] of known) {
     if (time - at >= RETENTION.ttlMs) known.delete(id);
     else if (snapshot !== null && snapshot !== "unclear") {
       if (time - snapshot.at >= RETENTION.ttlMs) {
-        known.set(id, { at, binding, snapshot: "unclear" });
+        known.set(id, { at, share, binding, snapshot: "unclear" });
       }
     }
   }

@@ -13,11 +13,7 @@ const OPERATIONS = {
   insert: {
     kind: "write" as const,
     run: ({ database }: OperationContext, key: string) =>
-      database.change(
-        `insert into cached_response (key, seq, body, bytes, changed, expires)
-         values (?, (select count(*) from cached_response), x'00', 0, 0, 0)`,
-        key,
-      ),
+      database.change("insert into settled (call, expires) values (?, 0)", key),
   },
   insertTwoAndFail: {
     kind: "write" as const,
@@ -36,7 +32,7 @@ const OPERATIONS = {
   count: {
     kind: "read" as const,
     run: ({ database }: OperationContext) =>
-      database.row("select count(*) as number from cached_response")?.number,
+      database.row("select count(*) as number from settled")?.number,
   },
   large: { kind: "read" as const, run: () => "x".repeat(5 * KIB * KIB) },
   checkpoint: {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { unsupported } from "../../../wires/chat_request/refusals.ts";
-import type { Members } from "../../../prompt/field_table.ts";
+import type { Members } from "../../../prompt/members.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";

@@ -101,10 +101,12 @@ const PURGED = [
   ["usage", "day, key, provider, model", MAX_EXPIRED_RECORDS],
 ] as const;
 
+/** Returns the number of records. A response that is stored with its owner counts as two, as in the info. */
 function countRecords(database: Database): number {
   return readNumber(
     database,
-    "select (select entries from total) + (select sum(entries) from record_total)",
+    `select (select entries from total) + (select sum(entries) from record_total) +
+       (select bodies from record_total where type = 'response')`,
   );
 }
 

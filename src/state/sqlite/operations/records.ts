@@ -344,10 +344,13 @@ function makeRoom(database: Database, { type, id }: RecordId, bounds: RecordBoun
     if (!remove(oldestOf(database, type, share, key))) break;
   }
   for (;;) {
-    const total = database.row("select entries, bytes from record_total where type = ?", type) ??
-      {};
-    if (!isAbove(total, bounds[type].entries, bounds[type].bytes)) return;
-    const isCrowded = integerOf(total, "entries") > bounds[type].entries;
+    const { entries, bytes, headBytes: heads = bytes } = bounds[type];
+    const total = database.row(
+      "select entries, head_bytes, bytes from record_total where type = ?",
+      type,
+    ) ?? {};
+    if (!isAbove(total, entries, bytes) && integerOf(total, "head_bytes") <= heads) return;
+    const isCrowded = integerOf(total, "entries") > entries;
     if (!remove(toRemove(database, { type, share, key, isCrowded }, bounds[type]))) return;
   }
 }

@@ -28,7 +28,7 @@ local function next_to_drop(t, needing, own)
   local oldest = is_above and oldest_but(needing, t.own .. own)
   if oldest then return oldest end
   local is_crowded = call('ZCARD', t.ages) > t.max_entries
-  if not is_crowded and t.bytes <= t.max_bytes then return nil end
+  if not is_crowded and t.bytes <= t.max_bytes and t.heads <= t.max_heads then return nil end
   return t.room == 'largest_share' and
     oldest_of_largest(t, needing, own, is_crowded and t.counts or t.sizes) or oldest_but(needing, t.ages)
 end
