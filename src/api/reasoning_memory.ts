@@ -16,7 +16,7 @@ type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
 /**
  * Stores the reasoning of a response for the next request of its caller. A store that fails is
- * counted, and the response is delivered all the same.
+ * counted, and the response is delivered nevertheless.
  */
 export async function storeReasoning(
   { caller, metrics, state }: Context,

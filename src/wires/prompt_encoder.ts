@@ -7,7 +7,9 @@ import type { ChatRequest } from "./chat_request/chat_request.ts";
 import { newStrictSchemas } from "./verified/strict_schemas.ts";
 import type { Encoding, Target, UpstreamRequest, Wire } from "./wire.ts";
 
-/** Encodes a Chat request by its prompt: the `encode` of a wire whose `encodePrompt` is `encode`. */
+/**
+ * Encodes a Chat request by its prompt: the `encode` of a wire whose `encodePrompt` is `encode`.
+ */
 export function newPromptEncoder(encode: Wire["encodePrompt"]): Wire["encode"] {
   return (chat: ChatRequest, target: Target): Result<UpstreamRequest> => {
     const carrier = newTargetCarrier(target);

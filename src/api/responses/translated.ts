@@ -152,7 +152,7 @@ function newResponseHandler(
   });
 }
 
-/** True if the client has asked for encrypted reasoning, which it then sends back. */
+/** True if the client has requested encrypted reasoning, which it then sends back. */
 function includesEncrypted({ include }: JsonObject): boolean {
   return Array.isArray(include) && include.includes("reasoning.encrypted_content");
 }
