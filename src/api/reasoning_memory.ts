@@ -3,11 +3,13 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { CallingReasoning, OwnedReasoning } from "../core/reasoning.ts";
 import { type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
+import type { RouteTarget } from "../call/generation.ts";
 import type { Inference } from "../call/inference.ts";
 import type { Creator } from "../state/bindings.ts";
 import type { ReasoningKey } from "../state/object_store.ts";
 import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
-import type { Optional } from "../wires/chat_request/refusals.ts";
+import type { Message } from "../prompt/prompt.ts";
+import type { Optional } from "../prompt/refusals.ts";
 import type { ProviderAccount, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
@@ -50,11 +52,31 @@ export async function withStoredReasoning<Request extends ChatRequest>(
  * that fails is counted and finds nothing.
  */
 export async function findStoredReasoning(
-  { caller, metrics, state }: Context,
+  context: Context,
   messages: Optional | readonly JsonObject[],
 ): Promise<Pick<ChatRequest, "reasoning">> {
+  return await findReasoning(context, messagesWithoutReasoning(messages, context.caller.name));
+}
+
+/** The same for the messages of a prompt. */
+export async function findPromptReasoning(
+  context: Context,
+  messages: readonly Message[],
+): Promise<Pick<ChatRequest, "reasoning">> {
+  const missing = messages.flatMap((message, index) => {
+    if (message.kind !== "assistant" || message.thinking.length > 0) return [];
+    const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
+    const text = message.reasoning?.value ?? null;
+    return callIds.length === 0 ? [] : [{ index, key: keyOf(context.caller.name, callIds, text) }];
+  });
+  return await findReasoning(context, missing);
+}
+
+async function findReasoning(
+  { metrics, state }: Context,
+  missing: readonly WantedReasoning[],
+): Promise<Pick<ChatRequest, "reasoning">> {
   if (state.objects.storesNothing) return {};
-  const missing = messagesWithoutReasoning(messages, caller.name);
   if (missing.length === 0) return {};
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
@@ -80,10 +102,20 @@ export function reasoningAccount(
 }
 
 /** True if the configuration has a target with one of these protocols. */
-export function hasTarget({ generation }: Context, protocols: readonly WireName[]): boolean {
-  return generation.routes.some(({ targets, fallback }) =>
-    [...targets, ...fallback].some(({ wire: { name } }) => protocols.includes(name))
-  );
+export function hasTarget(context: Context, protocols: readonly WireName[]): boolean {
+  return findTarget(context, protocols) !== undefined;
+}
+
+/**
+ * Returns the first target of the configuration with one of these protocols; undefined if there is
+ * none.
+ */
+export function findTarget(
+  { generation }: Context,
+  protocols: readonly WireName[],
+): RouteTarget | undefined {
+  return generation.routes.flatMap(({ targets, fallback }) => [...targets, ...fallback])
+    .find(({ wire: { name } }) => protocols.includes(name));
 }
 
 /** Returns the types of hosted tools that some route of the configuration leaves out. */

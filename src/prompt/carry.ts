@@ -1,10 +1,10 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { Refusal } from "../core/failure.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
-import type { Failed } from "../core/result.ts";
+import type { Failed, Result } from "../core/result.ts";
 import type { ChatField } from "./chat_fields.ts";
 import { type FieldTable, isNoOp, type Treatment, treatmentOf } from "./field_table.ts";
-import type { FieldRef } from "./prompt.ts";
+import type { FieldRef, Given } from "./prompt.ts";
 import { type Optional, undeclared, unknownMember, unsupported } from "./refusals.ts";
 
 /** Maximum number of recorded paths, more than a response header can name. */
@@ -116,6 +116,17 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
     lose,
     done: () => paths.length === 0 ? {} : { lossy: paths },
   };
+}
+
+/**
+ * Returns a value that the parser has read, if it is there, or the carrier's refusal of its field.
+ */
+export function usedBy<One extends Given<JsonValue> | null>(
+  carrier: Carrier,
+  read: Result<One>,
+): Result<One> {
+  if (!read.ok || read.value === null) return read;
+  return carrier.use(read.value.at, read.value.value) ?? read;
 }
 
 type CarriedField = Pick<FieldRef, "path" | "refusedPath">;

@@ -71,6 +71,8 @@ export interface Prompt {
   readonly stream: boolean;
   /** True if the client wants no padding in its stream. */
   readonly isUnpadded: boolean;
+  /** Where a client of the API has the signed reasoning of a response: a noun of a sentence. */
+  readonly signedReasoning: string;
 }
 
 /** One message of the dialogue. */
@@ -167,6 +169,8 @@ export interface FilePart extends Piece {
   readonly name: Given<string> | null;
   /** A `data:` URL. */
   readonly data: Given<string> | null;
+  /** Field of the data. */
+  readonly dataAt: FieldRef;
 }
 
 /** A `cache_control` of the Messages API. Only a wire that carries it refuses a wrong one. */

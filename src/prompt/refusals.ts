@@ -38,9 +38,11 @@ export function unsupported(path: string, advice: string | null = null): Failed<
   return refuse("unsupported_feature", { kind: "not_carried", advice }, path);
 }
 
-/** Returns the refusal of reasoning that the provider takes only with its signature. */
-export function unsigned(path: string): Failed<Refusal> {
-  const resend = "'thinking_blocks' of the answer";
+/**
+ * Returns the refusal of reasoning that the provider takes only with its signature; `resend` names
+ * where the client has it.
+ */
+export function unsigned(path: string, resend: string): Failed<Refusal> {
   return refuse("unsupported_feature", { kind: "unsigned_reasoning", resend }, path);
 }
 

@@ -10,7 +10,7 @@ import type { Target, UpstreamRequest } from "./wire.ts";
  */
 export function encodeChatRequest(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { system_messages } = target.provider.settings;
-  const isText = target.wire.name === "compat" || target.wire.encodePrompt === undefined;
+  const isText = target.wire.name === "compat";
   const folded = isText && system_messages === "leading" ? foldSystemMessages(chat.document) : null;
   if (folded === null) return target.wire.encode(chat, target);
   const { document, origins } = folded;

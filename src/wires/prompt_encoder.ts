@@ -1,5 +1,5 @@
 import type { Result } from "../core/result.ts";
-import { newCarrier } from "../prompt/carry.ts";
+import { type Carrier, newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import { foldSystem } from "../prompt/fold_system.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -10,15 +10,26 @@ import type { Encoding, Target, UpstreamRequest, Wire } from "./wire.ts";
 /**
  * Encodes a Chat request by its prompt: the `encode` of a wire whose `encodePrompt` is `encode`.
  */
-export function newPromptEncoder(encode: NonNullable<Wire["encodePrompt"]>): Wire["encode"] {
+export function newPromptEncoder(encode: Wire["encodePrompt"]): Wire["encode"] {
   return (chat: ChatRequest, target: Target): Result<UpstreamRequest> => {
-    const { provider, omitTools, wire: { fields } } = target;
-    const carrier = newCarrier({ fields, provider, ...omitTools !== undefined && { omitTools } });
+    const carrier = newTargetCarrier(target);
     const prompt = parsePrompt(chat, carrier);
     if (!prompt.ok) return prompt;
     const { schemas = newStrictSchemas() } = chat;
     return encode(foldedFor(prompt.value, { target, carrier }), { target, carrier, schemas });
   };
+}
+
+/** Returns the carrier of a request to a target. */
+export function newTargetCarrier(
+  { provider, omitTools = [], wire: { fields } }: Pick<Target, "provider" | "omitTools" | "wire">,
+): Carrier {
+  return newCarrier({ fields, provider, omitTools });
+}
+
+/** Encodes the prompt of another client API for a target. */
+export function encodePromptFor(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
+  return encoding.target.wire.encodePrompt(foldedFor(prompt, encoding), encoding);
 }
 
 /** Returns the prompt with system messages where the provider expects them. */

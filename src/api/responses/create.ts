@@ -16,7 +16,7 @@ import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
 import { storeResponse } from "./state/store_response.ts";
 import { refuseUnstoredBackground, servedRequest } from "./state/without_store.ts";
-import { translatedCandidates } from "./translate/create.ts";
+import { translatedCandidates } from "./translated.ts";
 
 /** What differs between creation over HTTP and over a WebSocket. */
 export interface CreateOptions {

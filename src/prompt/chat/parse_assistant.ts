@@ -13,6 +13,7 @@ import {
   wrongValue,
 } from "../refusals.ts";
 import { parseCache, parseContent } from "./parse_content.ts";
+import { parseThinkingBlock } from "../thinking_blocks.ts";
 import { type GivenMessage, nameProblem } from "./given_message.ts";
 
 /** Returns an assistant message. A Refusal names the first field that is wrong or not carried. */
@@ -108,30 +109,14 @@ function parseIndex(given: Optional, path: string): Result<number> {
   return index < 0 ? wrongValue(path, "at least 0") : success(index);
 }
 
-/** Members of the thinking blocks by their types; each is a string. */
-const THINKING = {
-  thinking: ["thinking", "signature"],
-  redacted_thinking: ["data"],
-} as const;
-
 function thinkingBlocks(
   given: Optional,
   path: string,
   carrier: Carrier,
 ): Result<AssistantTurn["thinking"]> {
   if ((given ?? null) === null) return success([]);
-  const at: FieldRef = { field: "messages[assistant].thinking_blocks", path };
-  return carrier.use(at) ?? mapObjects(given, path, (block, inside) => {
-    const type = (["thinking", "redacted_thinking"] as const).find((one) => one === block.type);
-    if (type === undefined) return unsupported(`${inside}.type`);
-    const holder = `messages[assistant].thinking_blocks[${type}]` as const;
-    const unknown = carrier.unknown(block, holder, inside);
-    if (unknown !== null) return unknown;
-    const lacking = THINKING[type].find((member) => typeof block[member] !== "string");
-    return lacking === undefined
-      ? success({ value: block, at: { ...at, path: inside } })
-      : unsupported(`${inside}.${lacking}`, "It must be a string.");
-  });
+  return carrier.use({ field: "messages[assistant].thinking_blocks", path }) ??
+    mapObjects(given, path, (block, inside) => parseThinkingBlock(block, inside, carrier));
 }
 
 /** Member that holds the text of the model, by the kind of the call. */

@@ -126,18 +126,25 @@ function parseFile(part: JsonObject, at: FieldRef, carrier: Carrier): Result<Par
   if (!file.ok) return file;
   const unknown = carrier.unknown(file.value, "messages[].content[file].file", path);
   if (unknown !== null) return unknown;
+  const placeOf = (name: "file_id" | "filename" | "file_data"): FieldRef => ({
+    field: `messages[].content[file].file.${name}`,
+    path: `${path}.${name}`,
+  });
   const member = (name: "file_id" | "filename" | "file_data") =>
-    textOf(file.value[name], {
-      field: `messages[].content[file].file.${name}`,
-      path: `${path}.${name}`,
-    });
+    textOf(file.value[name], placeOf(name));
   const read = allIn({
     id: member("file_id"),
     name: member("filename"),
     data: member("file_data"),
   });
   return read.ok
-    ? success({ kind: "file", at, ...read.value, ...marks(part, at.path, carrier) })
+    ? success({
+      kind: "file",
+      at,
+      ...read.value,
+      dataAt: placeOf("file_data"),
+      ...marks(part, at.path, carrier),
+    })
     : read;
 }
 

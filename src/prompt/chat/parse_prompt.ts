@@ -62,6 +62,7 @@ export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> 
         : null),
     parallelCalls: parallel === null ? null : { value: parallel, at },
     stream,
+    signedReasoning: "'thinking_blocks' of the answer",
     isUnpadded: isObject(streamOptions) && streamOptions.include_obfuscation === false,
   });
 }

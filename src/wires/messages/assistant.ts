@@ -16,7 +16,7 @@ type Blocks = Result<readonly JsonObject[]>;
  * which is thinking, text, tool calls; stored thinking in the order of the response.
  */
 export function newAssistantEncoder(
-  { prompt: { messages }, carrier, target: { account } }: SectionInput,
+  { prompt: { messages, signedReasoning }, carrier, target: { account } }: SectionInput,
 ): (turn: AssistantTurn) => Blocks {
   const parseArguments = newArgumentParser();
   const lastUser = messages.findLastIndex(({ kind }) => kind === "user");
@@ -52,7 +52,9 @@ export function newAssistantEncoder(
       if (stored !== null) carrier.lose(at.path);
       return success([]);
     }
-    const refused = earlier.has(turn) ? carrier.apply(reasoning.at) : unsigned(reasoning.at.path);
+    const refused = earlier.has(turn)
+      ? carrier.apply(reasoning.at)
+      : unsigned(reasoning.at.path, signedReasoning);
     return refused ?? success([]);
   }
 

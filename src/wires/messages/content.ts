@@ -62,8 +62,8 @@ function encodeImage({ url, detail }: ImagePart, carrier: Carrier): Blocks {
   return source.ok ? success([{ type: "image", source: source.value }]) : source;
 }
 
-function encodeFile({ data, name, at }: FilePart): Blocks {
-  if (data === null) return missing(`${at.path}.file.file_data`);
+function encodeFile({ data, name, dataAt }: FilePart): Blocks {
+  if (data === null) return missing(dataAt.path);
   const source = documentSource(data);
   if (!source.ok) return source;
   if (source.value.data === "") return wrongValue(data.at.path, "a file with content");

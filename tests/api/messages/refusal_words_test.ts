@@ -34,7 +34,7 @@ Deno.test("a refusal of a field has the words of the Messages API", () => {
       "This model does not support the effort parameter.",
     ],
     [
-      unsigned("messages.1.content.0"),
+      unsigned("messages.1.content.0", "'thinking_blocks' of the answer"),
       "messages.1.content.0: Send the 'thinking_blocks' of the answer.",
     ],
   ] as const;

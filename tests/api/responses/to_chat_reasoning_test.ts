@@ -11,9 +11,10 @@ import { isRefusal } from "../../../src/core/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import type { WireName } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { valueOf } from "../../support/translated.ts";
 import { call, finish, labelsOf } from "./encoded.ts";
 import { reasoning, signed, text } from "./event_cases.ts";
-import { messagesOf, translate } from "./translated.ts";
+import { messagesOf, translate, type Translated } from "./translated.ts";
 
 const USER: JsonObject = { role: "user", content: "q" };
 const SAID: JsonObject = { role: "assistant", content: "a" };
@@ -35,9 +36,16 @@ function thought(given: string, sealed: readonly JsonObject[] = []): JsonObject 
 
 /** The members of the assistant's message that come from reasoning. */
 function reasoningOf(items: JsonObject[], wire: WireName): readonly unknown[] {
-  return messagesOf(items, wire)
-    .filter(({ role }) => role === "assistant")
-    .map(({ reasoning_content, thinking_blocks }) => reasoning_content ?? thinking_blocks);
+  return sentReasoning(valueOf(translate({ input: items }, wire)));
+}
+
+function sentReasoning({ prompt: { messages } }: Translated): readonly unknown[] {
+  return messages.flatMap((message) => {
+    if (message.kind !== "assistant") return [];
+    const { reasoning, thinking } = message;
+    const blocks = thinking.length === 0 ? undefined : thinking.map(({ value }) => value);
+    return [reasoning?.value ?? blocks];
+  });
 }
 
 Deno.test("reasoning is sent as text with the next assistant message", () => {
@@ -55,9 +63,7 @@ Deno.test("with the context current_turn only the reasoning after the last messa
       const chat = translate({ input, reasoning: { context } }, wire);
       assert(chat.ok);
       assertEquals(chat.value.lossy, []);
-      const { messages } = chat.value.document.value;
-      assert(Array.isArray(messages));
-      const sent = messages.flatMap((one) => isObject(one) ? one.reasoning_content ?? [] : []);
+      const sent = sentReasoning(chat.value).filter((text) => text !== undefined);
       assertEquals<unknown>(sent, texts);
     }
   }
@@ -134,7 +140,7 @@ Deno.test("forged sealed thinking with too many members in total is refused by i
   const one = [USER, thought("A", blocks(200_001)), SAID];
   const together = [...items.slice(0, 3), thought("C", blocks(1)), SAID];
   for (const [list, path] of [[one, 1], [together, 3]] as const) {
-    const refused = translate({ input: list }, "messages");
+    const refused = translate({ input: list }, "compat");
     assert(!refused.ok && isRefusal(refused.failure));
     assertEquals(refused.failure.kind, "request_too_large");
     assertEquals(refused.failure.at, `input[${path}].encrypted_content`);
@@ -164,11 +170,12 @@ Deno.test("the output of a response is translated back into the model's original
   assert(answer.ok && Array.isArray(answer.value.resource.output));
   const output = answer.value.resource.output.filter(isObject);
   const result = { type: "function_call_output", call_id: "call_0", output: "ok" };
-  assertEquals(messagesOf([USER, ...output, result], "messages"), [
+  const input = [USER, ...output, result];
+  assertEquals(reasoningOf(input, "messages"), [[BLOCK]]);
+  assertEquals(messagesOf(input, "messages"), [
     USER,
     {
       ...SAID,
-      thinking_blocks: [BLOCK],
       tool_calls: [{ id: "call_0", type: "function", function: { name: "f", arguments: "{}" } }],
     },
     { role: "tool", tool_call_id: "call_0", content: "ok" },

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { messageOf } from "../../../../src/core/openai_error.ts";
-import { fault, refuse } from "../../../../src/core/result.ts";
 import { messages } from "../../../../src/wires/messages/messages.ts";
 import { local } from "../../../../src/wires/local/local.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";
@@ -8,7 +7,7 @@ import { assert, assertEquals, assertStringIncludes } from "../../../support/ass
 import { localProvider } from "../../../wires/local/target.ts";
 import { targetAt } from "../../../support/translated.ts";
 import { provider } from "../../../wires/messages/encoded_request.ts";
-import { refusalOf, translate } from "../translated.ts";
+import { refusalOf, translateFor } from "../translated.ts";
 
 const TOOL = { type: "function", name: "f" };
 const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
@@ -18,14 +17,13 @@ const TARGETS = {
   local: targetAt(localProvider({ verify: false })),
 };
 
-/** The refusal of this request by the wire, with the client's field path. */
+/** The refusal of this request for a target of the wire. */
 function told(wire: Wire, body: JsonObject) {
   assert(wire.name === "messages" || wire.name === "local");
-  const chat = translate({ input: "hi", ...body }, wire.name);
-  assert(chat.ok, JSON.stringify(chat));
-  const encoded = wire.encode(chat.value, TARGETS[wire.name]);
+  const translated = translateFor(TARGETS[wire.name], { input: "hi", ...body });
+  const encoded = translated.ok ? translated.value.encode() : translated;
   assert(!encoded.ok);
-  return chat.value.toClientPaths(encoded);
+  return encoded;
 }
 
 function user(part: JsonObject): JsonObject {
@@ -98,15 +96,6 @@ for (const [wire, param, body] of CASES) {
     assertStringIncludes(messageOf(refused.failure), `'${param}'`);
   });
 }
-
-Deno.test("a failure that is no refusal, or names no field, stays unchanged", () => {
-  const chat = translate({ input: "hi" });
-  assert(chat.ok);
-  const nameless = refuse("invalid_value", "m");
-  for (const one of [fault("circuit_open", "m"), nameless]) {
-    assertEquals(chat.value.toClientPaths(one), one);
-  }
-});
 
 Deno.test("unsigned reasoning is refused with the field names of Responses", () => {
   const thought = { type: "reasoning", content: [{ type: "reasoning_text", text: "t" }] };

@@ -1,4 +1,4 @@
-import type { ResponsesField } from "../../../../src/api/responses/translate/fields.ts";
+import type { ResponsesField } from "../../../../src/api/responses/parse/fields.ts";
 import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
 import type { JsonValue } from "../../../../src/core/json/json.ts";
 import type { WireName } from "../../../../src/wires/wire.ts";

@@ -1,17 +1,25 @@
 import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
+import { type Carrier, usedBy } from "../../../prompt/carry.ts";
+import type { ChatField } from "../../../prompt/chat_fields.ts";
+import { isRefused } from "../../../prompt/field_table.ts";
+import type { FieldRef, Format, Prompt } from "../../../prompt/prompt.ts";
+import {
+  allIn,
+  flagOf,
+  numberIn,
+  requiredObject,
+  requiredText,
+  textOf,
+} from "../../../prompt/read.ts";
 import {
   isEmpty,
-  missing,
   type Optional,
   unknownMember,
   unsupported,
-  wrongType,
   wrongValue,
-} from "../../../wires/chat_request/refusals.ts";
-import { isRefused } from "../../../prompt/field_table.ts";
-import type { Losses } from "../../../wires/chat_request/losses.ts";
+} from "../../../prompt/refusals.ts";
 import { RESPONSES_FIELDS } from "./fields.ts";
 import type { WireName } from "../../../wires/wire.ts";
 
@@ -45,29 +53,62 @@ export const HINTS: Readonly<Record<WireName, readonly string[]>> = {
 /** Fields about the user. The remaining hints help only an upstream's cache. */
 export const IDENTITIES: readonly string[] = ["user", "safety_identifier"];
 
+/** The fields that a prompt has besides the dialogue and the tools. */
+type Options = Pick<Prompt, "effort" | "sampling" | "limits" | "verbosity" | "labels" | "format">;
+
 /**
- * Translates all fields except input and tools into Chat. Refuses a field without a counterpart.
+ * Returns all fields except input and tools. A Refusal names the first that is wrong or not
+ * carried.
  */
-export function chatOptions(
+export function parseOptions(
   body: JsonObject,
   wire: WireName,
-  losses: Losses,
-): Result<JsonObject> {
+  carrier: Carrier,
+): Result<Options> {
   const problem = refusedField(body) ?? includeProblem(body) ??
     reasoningProblem(body.reasoning) ?? textProblem(body.text);
   if (problem !== null) return problem;
-  const format = translateFormat(isObject(body.text) ? body.text.format : null);
-  if (!format.ok) return format;
-  addDropped(body, wire, losses);
-  const same = [...SHARED, ...HINTS[wire]].map((key) => [key, body[key]] as const);
-  const options = [
-    ...same,
-    ["max_completion_tokens", body.max_output_tokens],
-    ["reasoning_effort", isObject(body.reasoning) ? body.reasoning.effort : null],
-    ["verbosity", isObject(body.text) ? body.text.verbosity : null],
-    ["response_format", format.value],
-  ] as const;
-  return success(Object.fromEntries(options.filter(([, value]) => (value ?? null) !== null)));
+  loseDropped(body, wire, carrier);
+  const shown = [...SHARED, ...HINTS[wire]].map((key) => [key, body[key] ?? null] as const);
+  const carried: JsonObject = Object.fromEntries(shown);
+  const refused = carrier.useTopLevel(carried);
+  if (refused !== null) return refused;
+  const own = (key: "user" | "safety_identifier" | "service_tier") =>
+    textOf(carried[key], { field: key, path: key });
+  const number = (key: "temperature" | "top_p" | "presence_penalty" | "frequency_penalty") =>
+    numberIn(carried[key] ?? null, { field: key, path: key });
+  const text = isObject(body.text) ? body.text : {};
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {};
+  const used = (given: Optional, field: ChatField, path: string) =>
+    usedBy(carrier, textOf(given, { field, path }));
+  const limitAt = { field: "max_completion_tokens", path: "max_output_tokens" } as const;
+  return allIn<Options>({
+    format: parseFormat(text.format, carrier),
+    sampling: allIn({
+      temperature: number("temperature"),
+      topP: number("top_p"),
+      topK: success(null),
+      presencePenalty: number("presence_penalty"),
+      frequencyPenalty: number("frequency_penalty"),
+      seed: success(null),
+    }),
+    limits: allIn({
+      completion: usedBy(carrier, numberIn(body.max_output_tokens ?? null, limitAt, true)),
+      legacy: success(null),
+    }),
+    effort: used(reasoning.effort, "reasoning_effort", "reasoning.effort"),
+    verbosity: used(text.verbosity, "verbosity", "text.verbosity"),
+    labels: allIn({
+      user: own("user"),
+      safetyIdentifier: own("safety_identifier"),
+      serviceTier: own("service_tier"),
+      metadata: success(null),
+      cacheKey: success(carried.prompt_cache_key ?? null),
+      cacheRetention: success(carried.prompt_cache_retention ?? null),
+      cacheOptions: success(carried.prompt_cache_options ?? null),
+      moderation: success(null),
+    }),
+  });
 }
 
 function refusedField(body: JsonObject): Failed<Refusal> | null {
@@ -84,20 +125,20 @@ function refusedField(body: JsonObject): Failed<Refusal> | null {
 }
 
 /** Records the fields of a request that have a value and do not reach the upstream. */
-function addDropped(body: JsonObject, wire: WireName, losses: Losses): void {
+function loseDropped(body: JsonObject, wire: WireName, carrier: Carrier): void {
   for (const key in body) {
     const value = body[key];
     const isKnown = RESPONSES_FIELDS.topLevel.has(key) || key === "include[]";
     const isDropped = IDENTITIES.includes(key) ? !HINTS[wire].includes(key) : !isKnown;
-    if (isDropped && !isEmpty(value)) losses.add(key);
+    if (isDropped && !isEmpty(value)) carrier.lose(key);
   }
   const { stream_options: options, reasoning } = body;
   // The upstream ignores the thinking of earlier turns (Messages API, extended thinking).
   if (wire === "messages" && isObject(reasoning) && reasoning.context === "all_turns") {
-    losses.add("reasoning.context");
+    carrier.lose("reasoning.context");
   }
   if (isObject(options) && options.include_obfuscation === true) {
-    losses.add("stream_options.include_obfuscation");
+    carrier.lose("stream_options.include_obfuscation");
   }
 }
 
@@ -141,22 +182,31 @@ function textProblem(text: Optional): Failed<Refusal> | null {
     (isObject(format) ? unknownMember(format, FORMAT, "text.format") : null);
 }
 
-function translateFormat(format: Optional): Result<JsonObject | null> {
+function parseFormat(format: Optional, carrier: Carrier): Result<Format | null> {
   if (!isObject(format) || format.type === "text") return success(null);
-  if (format.type === "json_object") return success({ type: "json_object" });
-  if (format.type !== "json_schema") return unsupported("text.format.type");
-  const { name, schema, description, strict } = format;
-  if ((name ?? null) === null) return missing("text.format.name");
-  if (typeof name !== "string") return wrongType("text.format.name", "a string");
-  if ((schema ?? null) === null) return missing("text.format.schema");
-  if (!isObject(schema)) return wrongType("text.format.schema", "an object");
-  return success({
-    type: "json_schema",
-    json_schema: {
-      name,
-      ...(description ?? null) !== null && { description },
-      schema,
-      ...(strict ?? null) !== null && { strict },
-    },
+  const { type } = format;
+  if (type !== "json_object" && type !== "json_schema") return unsupported("text.format.type");
+  const at: FieldRef = {
+    field: `response_format[${type}]`,
+    path: "text.format",
+    ...type === "json_object" && { refusedPath: "text.format.type" },
+  };
+  if (type === "json_object") return carrier.use(at) ?? success({ kind: type, at });
+  const rows = "response_format[json_schema].json_schema";
+  const member = <Name extends "name" | "description" | "schema" | "strict">(name: Name) =>
+    ({ field: `${rows}.${name}`, path: `text.format.${name}` }) as const;
+  const schemaAt = member("schema");
+  const schema = requiredObject(format.schema, schemaAt.path);
+  const read = allIn({
+    name: requiredText(format.name, member("name")),
+    schema: schema.ok ? success({ value: schema.value, at: schemaAt }) : schema,
+    description: textOf(format.description, member("description")),
+    strict: flagOf(format.strict, member("strict")),
   });
+  if (!read.ok) return read;
+  for (const given of [{ at }, read.value.name, read.value.description, read.value.strict]) {
+    const refused = given === null ? null : carrier.use(given.at);
+    if (refused !== null) return refused;
+  }
+  return success({ kind: type, at, ...read.value });
 }

@@ -8,7 +8,7 @@ import {
   treatmentOf,
 } from "../../../prompt/field_table.ts";
 import type { Wire } from "../../../wires/wire.ts";
-import { HINTS, IDENTITIES } from "./chat_options.ts";
+import { HINTS, IDENTITIES } from "./parse_options.ts";
 import { RESPONSES_FIELDS, type ResponsesField } from "./fields.ts";
 
 /** The Chat field that carries a field, whose treatment by the wire counts too. */

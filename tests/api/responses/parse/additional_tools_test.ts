@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { nativeGateway } from "../../../support/native_gateway.ts";
 import { shortAnswer } from "../../../support/growth/spoken.ts";
+import { valueOf } from "../../../support/translated.ts";
 import { refusalOf, translate } from "../translated.ts";
 
 const WIRES = ["compat", "messages", "local"] as const;
@@ -15,11 +16,8 @@ function additional(tools: JsonObject[], role = "developer"): JsonObject {
 }
 
 function namesIn(body: JsonObject, kept: readonly JsonObject[] = []) {
-  const chat = translate(body, "compat", kept);
-  assert(chat.ok, JSON.stringify(chat));
-  const { tools } = chat.value.document.value;
-  assert(tools === undefined || Array.isArray(tools));
-  return (tools ?? []).map((tool) => JSON.parse(JSON.stringify(tool)).function.name);
+  const { prompt: { tools } } = valueOf(translate(body, "compat", kept));
+  return tools.map(({ name }) => name.value);
 }
 
 Deno.test("tools that the input declares follow those of the request, in order, with flat names of namespaces", () => {

@@ -1,4 +1,4 @@
-import { RESPONSES_FIELDS } from "../../../../src/api/responses/translate/fields.ts";
+import { RESPONSES_FIELDS } from "../../../../src/api/responses/parse/fields.ts";
 import { isRefusal } from "../../../../src/core/failure.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import type { Written } from "../../../support/translated.ts";
@@ -83,7 +83,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
 };
 
-const SOURCES = new URL("../../../../src/api/responses/translate/", import.meta.url);
+const SOURCES = new URL("../../../../src/api/responses/parse/", import.meta.url);
 
 const WORDS = new Set(
   [...Deno.readDirSync(SOURCES)].flatMap(({ name }) =>

@@ -1,8 +1,5 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { localProvider } from "../../../wires/local/target.ts";
-import { local } from "../../../../src/wires/local/local.ts";
-import { targetAt } from "../../../support/translated.ts";
 import { messagesOf, refusalOf, translate } from "../translated.ts";
 
 const PNG = "data:image/png;base64,iVBORw0K";
@@ -92,10 +89,10 @@ Deno.test("a file, and an image by address, in a tool result are refused over lo
       [{ ...IMAGE, image_url: "https://a.example/a.png" }, "input[2].output[1].image_url"],
     ] as const
   ) {
-    const chat = translate({ input: [USER, call("c1"), result("c1", [TEXT, part])] }, "local");
-    assert(chat.ok);
-    const encoded = local.encode(chat.value, targetAt(localProvider({}), local));
-    assert(!encoded.ok);
-    assertEquals(refusalOf(chat.value.toClientPaths(encoded))[1], path);
+    const translated = translate(
+      { input: [USER, call("c1"), result("c1", [TEXT, part])] },
+      "local",
+    );
+    assertEquals(refusalOf(translated.ok ? translated.value.encode() : translated)[1], path);
   }
 });

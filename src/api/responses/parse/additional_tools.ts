@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import { typeOf } from "../../item_type.ts";
-import type { ToolList } from "./chat_tools.ts";
+import type { ToolList } from "./parse_tools.ts";
 import type { HistoryItem } from "../history_item.ts";
 
 /** The items of a request without those that declare tools, and the lists of these tools. */

@@ -1,11 +1,11 @@
 import { CLIENT_RUN, nativeTreatment } from "../../../../src/api/responses/native/fields.ts";
 import { inputItem, part } from "../../../../src/api/item_shapes.ts";
 import { responsesBody } from "../../../../src/api/responses/request_shape.ts";
-import { translatedTreatment } from "../../../../src/api/responses/translate/field_treatment.ts";
+import { translatedTreatment } from "../../../../src/api/responses/parse/field_treatment.ts";
 import {
   RESPONSES_FIELDS,
   type ResponsesField,
-} from "../../../../src/api/responses/translate/fields.ts";
+} from "../../../../src/api/responses/parse/fields.ts";
 import type { Shape } from "../../../../src/api/shape.ts";
 import { tool, toolChoice } from "../../../../src/api/tool_shapes.ts";
 import { success } from "../../../../src/core/result.ts";
@@ -15,7 +15,7 @@ import type { Wire } from "../../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { providerOf, targetAt, type Written } from "../../../support/translated.ts";
 import { assertTreatment, type Encoded, shownText } from "../../../wires/probe.ts";
-import { translate } from "../translated.ts";
+import { translateFor } from "../translated.ts";
 import { FOREIGN_VALUE, type Probe, RESPONSES_PROBES } from "./field_probes.ts";
 
 const WIRES: readonly Wire[] = [wires.compat, wires.messages, wires.local];
@@ -27,16 +27,13 @@ function isField(path: string): path is ResponsesField {
 }
 
 function encode(wire: Wire, body: Written, settings: Written) {
-  const chat = translate(JSON.stringify({ model: "p/m", ...body }), wire.name);
-  if (!chat.ok) return chat;
-  const provider = providerOf(wire, settings);
-  const encoded = wire.encode(chat.value, targetAt(provider, wire));
-  if (!encoded.ok) return chat.value.toClientPaths(encoded);
-  const text = encoded.value.payload?.text() ?? "";
-  const { lossy: carried = [], promises = [] } = encoded.value;
-  const lossy = [...chat.value.lossy, ...carried.map((path) => chat.value.toClientPath(path))];
-  const verified = pathsOf(promises).map((path) => chat.value.toClientPath(path));
-  return success<Encoded>({ text, lossy, verified });
+  const target = targetAt(providerOf(wire, settings), wire);
+  const translated = translateFor(target, JSON.stringify({ model: "p/m", ...body }));
+  if (!translated.ok) return translated;
+  const encoded = translated.value.encode();
+  if (!encoded.ok) return encoded;
+  const { payload, lossy = [], promises = [] } = encoded.value;
+  return success<Encoded>({ text: payload?.text() ?? "", lossy, verified: pathsOf(promises) });
 }
 
 /** The probe of a variant of items, tools or choices, or of a field of another API. */

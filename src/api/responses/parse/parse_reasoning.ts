@@ -1,0 +1,107 @@
+import { isObject, type JsonObject } from "../../../core/json/json.ts";
+import { pushAll } from "../../../core/push_all.ts";
+import { type Result, success } from "../../../core/result.ts";
+import type { Carrier } from "../../../prompt/carry.ts";
+import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
+import type { Given, ThinkingBlock } from "../../../prompt/prompt.ts";
+import { isEmpty, type Optional, unsupported, wrongType } from "../../../prompt/refusals.ts";
+import { parseThinkingBlock } from "../../../prompt/thinking_blocks.ts";
+import type { WireName } from "../../../wires/wire.ts";
+import {
+  isReasoningTextBlock,
+  parseThinking,
+  reasoningTextOf,
+  sealedText,
+} from "../../sealed_thinking.ts";
+
+/** Reasoning that precedes an assistant message. */
+export interface Reasoning {
+  /** Text without signatures; empty for none. */
+  readonly text: string;
+  /** Signed thinking. */
+  readonly blocks: Given<ThinkingBlock>[];
+  /** Path of the first reasoning item. */
+  readonly path: string;
+}
+
+/** Facts of the request around a reasoning item. */
+interface MergeOptions {
+  readonly wire: WireName;
+  /** Reasoning directly before the item; null if there is none. */
+  readonly before: Reasoning | null;
+  readonly innerItems: InnerItems;
+  readonly carrier: Carrier;
+}
+
+/** Advice for encrypted content that holds no thinking of this gateway. */
+const FOREIGN = "It was not made by this gateway.";
+
+/**
+ * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
+ * that check signatures get the signed thinking blocks, other wires get the text: the visible one,
+ * or the one in the encrypted content if the client sends no other. Refuses encrypted content of
+ * another origin, and blocks with more members and elements than `innerItems` allows.
+ */
+export function mergeReasoning(
+  item: JsonObject,
+  path: string,
+  { wire, before, innerItems, carrier }: MergeOptions,
+): Result<Reasoning | null> {
+  const sealedPath = `${path}.encrypted_content`;
+  const sealed = item.encrypted_content ?? null;
+  if (sealed !== null && typeof sealed !== "string") return wrongType(sealedPath, "a string");
+  const opened = sealed === null || sealed === "" ? "[]" : sealedText(sealed);
+  if (opened !== null && !innerItems.admits(opened)) return tooManyInnerItems(sealedPath);
+  const blocks = opened === null ? null : parseThinking(opened);
+  if (blocks === null) return unsupported(sealedPath, FOREIGN);
+  const visible = visibleText(item, path, carrier);
+  if (!visible.ok) return visible;
+  const merged = before ?? { text: "", blocks: [], path };
+  if (!blocks.every(isReasoningTextBlock)) {
+    if (wire === "messages") return withBlocks(merged, blocks, sealedPath, carrier);
+    carrier.lose(sealedPath);
+  }
+  const text = visible.value === "" ? blocks.map(reasoningTextOf).join("") : visible.value;
+  return success(text === "" ? before : { ...merged, text: merged.text + text });
+}
+
+function withBlocks(
+  merged: Reasoning,
+  blocks: readonly JsonObject[],
+  path: string,
+  carrier: Carrier,
+): Result<Reasoning> {
+  const own: Given<ThinkingBlock>[] = [];
+  for (const block of blocks) {
+    const made = parseThinkingBlock(block, path, carrier);
+    if (!made.ok) return unsupported(path, FOREIGN);
+    own.push(made.value);
+  }
+  // The earlier list of blocks is extended: a copy for each item would take quadratic time.
+  pushAll(merged.blocks, own);
+  return success(merged);
+}
+
+/** Returns the visible text of a reasoning item: its content, else its summary. */
+function visibleText(item: JsonObject, path: string, carrier: Carrier): Result<string> {
+  const content = textsIn(item.content, `${path}.content`, "reasoning_text");
+  if (!content.ok) return content;
+  if (content.value === "") return textsIn(item.summary, `${path}.summary`, "summary_text");
+  if (!isEmpty(item.summary)) carrier.lose(`${path}.summary`);
+  return content;
+}
+
+function textsIn(list: Optional, path: string, type: string): Result<string> {
+  const parts = list ?? [];
+  if (!Array.isArray(parts)) return wrongType(path, "an array");
+  const texts: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isObject(part) || typeof part.text !== "string") {
+      return wrongType(at, "an object with a text");
+    }
+    if (part.type !== type) return unsupported(`${at}.type`);
+    texts.push(part.text);
+  }
+  return success(texts.join(""));
+}

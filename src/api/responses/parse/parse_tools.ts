@@ -1,0 +1,203 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import { type Result, success } from "../../../core/result.ts";
+import type { Carrier } from "../../../prompt/carry.ts";
+import type { Choice, ChosenTool, FieldRef, FunctionTool } from "../../../prompt/prompt.ts";
+import { allIn, flagOf, mapObjects, requiredText, textOf } from "../../../prompt/read.ts";
+import {
+  isEmpty,
+  type Optional,
+  unsupported,
+  wrongType,
+  wrongValue,
+} from "../../../prompt/refusals.ts";
+import type { CalledFunction } from "../generate/items.ts";
+import { flatNameIn } from "./namespaces.ts";
+
+/** A list of tools in the client's request. */
+export interface ToolList {
+  readonly tools: Optional;
+  readonly path: string;
+}
+
+/** The tools of a request. */
+export interface GivenTools {
+  readonly tools: readonly FunctionTool[];
+  /** True if a tool is left out. */
+  readonly isOmitted: boolean;
+  /** The functions of namespaces, by their flat names. */
+  readonly namespaced: ReadonlyMap<string, CalledFunction>;
+}
+
+/**
+ * Returns the functions of the client's tools, with flat names for those of namespaces. Hosted
+ * tools that the route leaves out are lossy. Refuses every other tool type, and two functions with
+ * the same flat name.
+ */
+export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result<GivenTools> {
+  const tools: FunctionTool[] = [];
+  const names = new Set<string>();
+  const namespaced = new Map<string, CalledFunction>();
+  let isOmitted = false;
+
+  function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
+    const made = parseFunction(tool, path, namespace, carrier);
+    if (!made.ok) return made;
+    const { name } = made.value;
+    if (names.has(name.value)) {
+      return wrongValue(name.at.path, "different from that of any other function");
+    }
+    names.add(name.value);
+    if (typeof namespace?.name === "string" && typeof tool.name === "string") {
+      namespaced.set(name.value, { name: tool.name, namespace: namespace.name });
+    }
+    // Only the model calls functions of a prompt.
+    const { allowed_callers: callers } = tool;
+    if (Array.isArray(callers) && callers.length > 1) carrier.lose(`${path}.allowed_callers`);
+    tools.push(made.value);
+    return success(null);
+  }
+
+  function addAll({ tools: list, path }: ToolList, namespace: JsonObject | null): Result<unknown> {
+    return mapObjects(Array.isArray(list) ? list : [], path, (tool, at) => {
+      if (carrier.omits(tool.type)) {
+        carrier.lose(at);
+        isOmitted = true;
+        return success(null);
+      }
+      const isNamespace = tool.type === "namespace" && namespace === null;
+      return isNamespace ? addNamespace(tool, at) : add(tool, at, namespace);
+    });
+  }
+
+  function addNamespace(tool: JsonObject, path: string): Result<unknown> {
+    const name = requiredText(tool.name, nameAt(path));
+    if (!name.ok) return name;
+    if (!Array.isArray(tool.tools)) return wrongType(`${path}.tools`, "an array");
+    return addAll({ tools: tool.tools, path: `${path}.tools` }, tool);
+  }
+
+  for (const list of lists) {
+    const added = addAll(list, null);
+    if (!added.ok) return added;
+  }
+  return success({ tools, isOmitted, namespaced });
+}
+
+function nameAt(path: string): FieldRef {
+  return { field: "tools[function].function.name", path: `${path}.name` };
+}
+
+function parseFunction(
+  tool: JsonObject,
+  path: string,
+  namespace: JsonObject | null,
+  carrier: Carrier,
+): Result<FunctionTool> {
+  if (tool.type !== "function") {
+    return unsupported(
+      `${path}.type`,
+      "Only functions can be called over a chat provider. 'omit_tools' of the route leaves out hosted tools.",
+    );
+  }
+  const at: FieldRef = { field: "tools[function]", path, refusedPath: `${path}.type` };
+  const name = requiredText(tool.name, nameAt(path));
+  const refused = name.ok ? carrier.use(at) ?? asyncProblem(tool, path) : name;
+  if (refused !== null) return refused;
+  const rows = "tools[function].function";
+  const parametersAt: FieldRef = { field: `${rows}.parameters`, path: `${path}.parameters` };
+  const strictAt: FieldRef = { field: `${rows}.strict`, path: `${path}.strict` };
+  const { parameters = null } = tool;
+  const read = allIn({
+    name,
+    description: textOf(tool.description, {
+      field: `${rows}.description`,
+      path: `${path}.description`,
+    }),
+    parameters: parameters === null || isObject(parameters)
+      ? success({ value: parameters, at: parametersAt })
+      : wrongType(parametersAt.path, "an object"),
+    strict: flagOf(tool.strict, strictAt),
+  });
+  if (!read.ok) return read;
+  const { strict, description } = read.value;
+  const lost = (parameters === null ? null : carrier.use(parametersAt)) ??
+    (strict?.value === true ? carrier.use(strictAt) : null);
+  if (lost !== null) return lost;
+  const described = [namespace?.description, description?.value]
+    .filter((text) => typeof text === "string" && text !== "").join("\n\n");
+  return success({
+    kind: "function",
+    at,
+    ...read.value,
+    name: { ...read.value.name, value: flatNameIn(namespace?.name, read.value.name.value) },
+    description: described === "" ? null : described,
+    cache: null,
+  });
+}
+
+/**
+ * Returns the refusal of a function that is not called by the model and at once; otherwise null.
+ */
+function asyncProblem(tool: JsonObject, path: string) {
+  if ((tool.defer_loading ?? false) !== false) return unsupported(`${path}.defer_loading`);
+  if (!isEmpty(tool.output_schema)) return unsupported(`${path}.output_schema`);
+  if (!isDirect(tool.allowed_callers)) return unsupported(`${path}.allowed_callers`);
+  return (tool.async ?? false) === false ? null : unsupported(`${path}.async`);
+}
+
+/** True if `allowed_callers` includes the model itself, which is the only caller in a prompt. */
+function isDirect(callers: Optional): boolean {
+  return isEmpty(callers) || (Array.isArray(callers) && callers.includes("direct"));
+}
+
+/**
+ * Returns the choice of the request. Some upstreams refuse tool options in a request without tools,
+ * so that one which changes nothing is not sent. Refuses a required call if tools are left out and
+ * no other is there.
+ */
+export function parseChoice(
+  given: JsonValue,
+  { tools, isOmitted }: GivenTools,
+  carrier: Carrier,
+): Result<Choice> {
+  const path = "tool_choice";
+  const hasTools = tools.length > 0;
+  if (given === null) return success({ kind: "unset" });
+  if (given === "auto" || given === "none" || given === "required") {
+    if (!hasTools && given !== "required") return success({ kind: "unset" });
+    // The only tools that the model could call are left out.
+    if (isOmitted && !hasTools) return unsupported(path);
+    const at: FieldRef = { field: `tool_choice=${given}`, path };
+    return carrier.use(at) ?? success({ kind: given, at });
+  }
+  if (!isObject(given)) return wrongValue(path, "'auto', 'none', 'required' or an object");
+  if (given.type === "allowed_tools") return allowedTools(given, carrier);
+  const tool = chosenTool(given, path);
+  if (!tool.ok) return tool;
+  const at: FieldRef = { ...tool.value.at, path, refusedPath: `${path}.type` };
+  return carrier.use(at) ?? success({ kind: "named", at, tool: tool.value });
+}
+
+function chosenTool(given: JsonObject, path: string): Result<ChosenTool> {
+  if (given.type !== "function") return unsupported(`${path}.type`);
+  const field = "tool_choice[function].function.name";
+  const name = requiredText(given.name, { field, path: `${path}.name` });
+  if (!name.ok) return name;
+  const { value, at } = name.value;
+  return success({ kind: "function", name: flatNameIn(given.namespace, value), at });
+}
+
+function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Result<Choice> {
+  const rows = "tool_choice[allowed_tools].allowed_tools";
+  const path = "tool_choice";
+  const at: FieldRef = { field: `${rows}.mode`, path, refusedPath: `${path}.type` };
+  const listAt: FieldRef = { field: `${rows}.tools`, path: `${path}.tools` };
+  if (!Array.isArray(tools)) return wrongType(listAt.path, "an array");
+  const chosen = mapObjects(tools, listAt.path, chosenTool);
+  if (!chosen.ok) return chosen;
+  const mode = given ?? "auto";
+  if (mode !== "auto" && mode !== "required") {
+    return wrongValue(`${path}.mode`, "'auto' or 'required'");
+  }
+  return carrier.use(at) ?? success({ kind: "allowed", at, mode, tools: chosen.value, listAt });
+}

@@ -1,0 +1,158 @@
+import type { Outcome } from "../../core/stream.ts";
+import { newId } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
+import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
+import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
+import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
+import type { Target } from "../../wires/wire.ts";
+import {
+  findPromptReasoning,
+  findTarget,
+  reasoningAccount,
+  storeReasoning,
+} from "../reasoning_memory.ts";
+import { newTranslatedHandler } from "../translated_handler.ts";
+import type { Creation } from "./creation.ts";
+import { encodeResponse, type EncoderLabels, newResponseEncoder } from "./generate/encoder.ts";
+import type { HistoryItem } from "./history_item.ts";
+import { separateTools } from "./parse/additional_tools.ts";
+import {
+  type ParsedFor,
+  parseMessages,
+  parsePrompt,
+  type ResponsesPrompt,
+} from "./parse/parse_prompt.ts";
+import { storedHistory } from "./state/continuation.ts";
+import { unstoredPaths } from "./state/without_store.ts";
+
+/** Order of the top-level members of the text for Chat upstreams. */
+export const CHAT_ORDER = [
+  "model",
+  "messages",
+  "temperature",
+  "top_p",
+  "presence_penalty",
+  "frequency_penalty",
+  "service_tier",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "max_completion_tokens",
+  "reasoning_effort",
+  "verbosity",
+  "response_format",
+  "tools",
+  "parallel_tool_calls",
+  "tool_choice",
+];
+
+/**
+ * Creates the candidates for targets without the Responses API: the gateway generates the response.
+ * Targets that check signatures get the stored reasoning of tool calls whose reasoning the client
+ * has not sent back; a pool of keys uses the account of that reasoning first.
+ */
+export async function translatedCandidates(
+  creation: Creation,
+): Promise<Pick<Inference, "prepare" | "reasoningAccount">> {
+  const { request, context } = creation;
+  const history = storedHistory(context.continuation).map((item) => ({ item, path: null }));
+  const items = [...history, ...context.added];
+  const schemas = newStrictSchemas();
+  const stored = await storedReasoning(creation, items);
+
+  function prepare(target: Target): Result<Candidate> {
+    if (context.missing !== null) return context.missing;
+    const { wire: { name: wire } } = target;
+    const carrier = newTargetCarrier(target);
+    const parsed = parsePrompt(request, items, { wire, carrier, ...stored });
+    if (!parsed.ok) return parsed;
+    const { prompt, namespaced } = parsed.value;
+    const encoding = { target, carrier, schemas, chatOrder: CHAT_ORDER };
+    const encoded = encodePromptFor(prompt, encoding);
+    if (!encoded.ok) return encoded;
+    const lossy = new Set([...unstoredPaths(request), ...encoded.value.lossy ?? []]);
+    const { promises } = encoded.value;
+    return success<Candidate>({
+      target,
+      request: encoded.value,
+      ...lossy.size > 0 && { lossy: [...lossy] },
+      ...promises !== undefined && { verified: pathsOf(promises) },
+      // The upstream stores nothing: the gateway stores the response itself.
+      hasSideEffects: false,
+      ...request.store && { storage: "optional" },
+      responseHandler: () => newResponseHandler(creation, namespaced, target, promises),
+      onComplete: (outcome) => complete(creation, target, outcome),
+    });
+  }
+
+  return { prepare, ...reasoningAccount(stored) };
+}
+
+/**
+ * Returns the stored reasoning of the calls that the request continues, for targets that check
+ * signatures.
+ */
+async function storedReasoning(
+  { call, request, context }: Creation,
+  items: readonly HistoryItem[],
+): Promise<Pick<ParsedFor, "reasoning">> {
+  const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
+  if (context.missing !== null || !continuesCalls) return {};
+  const target = findTarget(call, ["messages"]);
+  const separated = separateTools(items);
+  if (target === undefined || !separated.ok) return {};
+  // The messages are the same for all targets with this protocol.
+  const messages = parseMessages(request, separated.value.items, {
+    wire: "messages",
+    carrier: newTargetCarrier(target),
+  });
+  return messages.ok ? await findPromptReasoning(call, messages.value) : {};
+}
+
+async function complete(
+  { call, storeOutcome }: Creation,
+  target: Target,
+  outcome: Outcome,
+): Promise<Result<void>> {
+  const stored = await storeOutcome(target, outcome);
+  if (!stored.ok || outcome.reasoning === undefined) return stored;
+  return await storeReasoning(call, target.account, outcome.reasoning);
+}
+
+function newResponseHandler(
+  { call, request }: Creation,
+  namespaced: ResponsesPrompt["namespaced"],
+  target: Target,
+  promises: readonly ResponsePromise[] | undefined,
+): ResponseHandler {
+  const { world } = call;
+  const { model } = target;
+  const isSigned = target.wire.name === "messages";
+  const labels: EncoderLabels = {
+    id: newId("resp_", world),
+    created: world.unix(),
+    model,
+    request,
+    isSigned,
+    namespaced,
+    storesReasoning: isSigned && !includesEncrypted(request.document.value),
+    newId: (prefix) => newId(prefix, world),
+    unix: () => world.unix(),
+  };
+  return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
+    newEncoder: () => newResponseEncoder(labels),
+    encodeWhole(events) {
+      const response = encodeResponse(events, labels);
+      return response.ok ? success({ ...response.value, body: response.value.resource }) : response;
+    },
+  });
+}
+
+/** True if the client has requested encrypted reasoning, which it then sends back. */
+function includesEncrypted({ include }: JsonObject): boolean {
+  return Array.isArray(include) && include.includes("reasoning.encrypted_content");
+}
