@@ -137,7 +137,10 @@ export interface Wire {
   /** Treatment of every request field by `encode`, which uses it: other members are refused. */
   readonly fields: FieldTable<ChatField>;
   encode(chat: ChatRequest, target: Target): Result<UpstreamRequest>;
-  /** Encodes what the protocol carries of a prompt, with system messages as the provider expects them. */
+  /**
+   * Encodes what the protocol carries of a prompt, with system messages as the provider expects
+   * them.
+   */
   encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest>;
   /**
    * Kinds of promises that the protocol cannot enforce and the gateway checks, unless the

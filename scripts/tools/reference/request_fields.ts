@@ -3,10 +3,7 @@ import { translatedTreatment as messagesTreatment } from "../../../src/api/messa
 import { MESSAGES_FIELDS, type MessagesField } from "../../../src/api/messages/translate/fields.ts";
 import { nativeTreatment } from "../../../src/api/responses/native/fields.ts";
 import { translatedTreatment } from "../../../src/api/responses/parse/field_treatment.ts";
-import {
-  RESPONSES_FIELDS,
-  type ResponsesField,
-} from "../../../src/api/responses/parse/fields.ts";
+import { RESPONSES_FIELDS, type ResponsesField } from "../../../src/api/responses/parse/fields.ts";
 import { CHAT_FIELDS } from "../../../src/prompt/chat_fields.ts";
 import { EMBEDDINGS_FIELDS } from "../../../src/wires/embeddings_fields.ts";
 import { exact, refused, type Treatment, treatmentOf } from "../../../src/prompt/field_table.ts";
