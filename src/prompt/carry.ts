@@ -114,7 +114,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
     omits: (type) => omitTools.some((omitted) => omitted === type),
     apply: (at) => treat(treatmentOf(fields, at.field), at),
     lose,
-    done: () => paths.length === 0 ? {} : { lossy: paths },
+    done: () => paths.length === 0 ? {} : { lossy: inRequestOrder(paths) },
   };
 }
 
@@ -137,6 +137,22 @@ type CarriedField = Pick<FieldRef, "path" | "refusedPath">;
  */
 export function notCarried({ path, refusedPath = path }: CarriedField, advice?: string) {
   return unsupported(refusedPath, advice);
+}
+
+/** Members of a request whose paths are named after those of other members, in this order. */
+const ORDERED_MEMBERS = ["messages", "input", "tools", "response_format", "text"];
+
+/**
+ * Returns paths in the order of the messages, tools and format of a request. Parser and wire record them in the
+ * order in which they come upon them.
+ */
+function inRequestOrder(paths: readonly string[]): readonly string[] {
+  const keyed = paths.map((path) => {
+    const [, member = "", index = "0"] = /^(\w+)(?:\[(\d+)\])?/.exec(path) ?? [];
+    return { path, rank: ORDERED_MEMBERS.indexOf(member), index: Number(index) };
+  });
+  return keyed.toSorted((one, other) => one.rank - other.rank || one.index - other.index)
+    .map(({ path }) => path);
 }
 
 function declares(

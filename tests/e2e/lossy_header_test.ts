@@ -214,9 +214,9 @@ Deno.test("X-Gateway-Lossy of a Responses request has the client's own paths", (
     const expected = [
       "safety_identifier",
       "unheard_of",
+      "input[0].content[0].detail",
       "input[1].phase",
       "input[1].content[0].annotations",
-      "input[0].content[0].detail",
       "input[1].content",
       "input[2]",
       "text.format.name",

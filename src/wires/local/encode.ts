@@ -18,17 +18,20 @@ import { encodeTurns } from "./turns.ts";
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   const { target: { model, provider }, carrier, schemas } = encoding;
   const { settings } = provider;
+  const messages = encodeTurns(prompt, carrier);
+  // Before the format: the schemas of a request share one bound, and a tool beyond it is refused.
+  const tools = encodeTools(prompt, encoding);
   const verified = formatPromises(prompt, settings, schemas, true);
   const encoded = allIn({
-    messages: encodeTurns(prompt, carrier),
-    tools: encodeTools(prompt, encoding),
+    messages,
+    tools,
     format: encodeFormat(prompt, settings, { carrier, isVerified: verified.length > 0 }),
     think: encodeThink(prompt, provider),
     options: encodeOptions(prompt, settings),
   });
   if (!encoded.ok) return encoded;
-  const { messages, tools, format, think, options } = encoded.value;
-  const isCallRequired = tools.promises.some((promise) =>
+  const { format, think, options, tools: called } = encoded.value;
+  const isCallRequired = called.promises.some((promise) =>
     promise.kind === "tool_choice" && promise.isRequired
   );
   if (isCallRequired && format !== undefined && prompt.format !== null) {
@@ -36,15 +39,15 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   }
   const request = {
     model,
-    messages,
+    messages: encoded.value.messages,
     // The runtime streams unless `stream` is false.
     stream: prompt.stream,
-    tools: tools.tools.length === 0 ? undefined : tools.tools,
-    format: tools.callSchema ?? format,
+    tools: called.tools.length === 0 ? undefined : called.tools,
+    format: called.callSchema ?? format,
     think,
     options: Object.keys(options).length === 0 ? undefined : options,
     ...runSettings(settings).topLevel,
   };
-  const promises = [...tools.promises, ...verified];
+  const promises = [...called.promises, ...verified];
   return success({ ...newPostRequest("/api/chat", request, promises), ...carrier.done() });
 }
