@@ -143,8 +143,8 @@ export function notCarried({ path, refusedPath = path }: CarriedField, advice?: 
 const ORDERED_MEMBERS = ["messages", "input", "tools", "response_format", "text"];
 
 /**
- * Returns paths in the order of the messages, tools and format of a request. Parser and wire record them in the
- * order in which they come upon them.
+ * Returns paths in the order of the messages, tools and format of a request. Parser and wire record
+ * them in the order in which they read the request.
  */
 function inRequestOrder(paths: readonly string[]): readonly string[] {
   const keyed = paths.map((path) => {
