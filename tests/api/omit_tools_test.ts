@@ -169,7 +169,7 @@ Deno.test("a hosted tool inside a namespace or the input is left out over transl
   const reply = await post("/responses", { model: "m", input, tools: [nested] });
   assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [
     200,
-    "tools[0].tools[1], input[0].tools[0]",
+    "input[0].tools[0], tools[0].tools[1]",
   ]);
   assertEquals(sentTools(requests)?.length, 1);
   const native = await gatewayFor("responses")
