@@ -17,8 +17,11 @@ const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4 
 /** Work of each kind that begins in every turn, however long the turn has taken already. */
 const MIN_PER_TURN = 2;
 
-/** Calls in flight below which none waits to begin: so few cannot keep the event loop for long. */
-const MIN_CALLS = 16;
+/**
+ * Calls in flight below which none waits to begin: so few cannot keep the event loop for long.
+ * Measured: turns for 16 calls cost small ones a tenth of their rate.
+ */
+const MIN_CALLS = 64;
 
 /**
  * Bounds the time for which calls and large response bodies keep the event loop from other work.

@@ -103,10 +103,10 @@ Deno.test("bodies that wait for a turn go on in order of arrival", async () => {
   assertEquals(turns.flat(), rounds);
 });
 
-Deno.test("work that takes no time, and the beginning of one of up to 15 calls, does not wait", () => {
+Deno.test("work that takes no time, and the beginning of one of up to 63 calls, does not wait", () => {
   const idle = scriptedTurns();
   for (let piece = 0; piece < 1_000; piece++) assertEquals(idle.turns.next("rest"), null);
-  const few = scriptedTurns(15);
+  const few = scriptedTurns(63);
   for (let piece = 0; piece < 1_000; piece++) {
     assertEquals(few.turns.next("start"), null);
     few.work("piece", 100);
