@@ -1,7 +1,7 @@
 import type { Refusal } from "../core/failure.ts";
 import { isExactId } from "../core/ids.ts";
 import type { Failed } from "../core/result.ts";
-import { brokenRule } from "../wires/chat_request/refusals.ts";
+import { brokenRule } from "../prompt/refusals.ts";
 
 /**
  * Returns the refusal of a text that is no valid id or cursor, else null. White space in it is

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { refuse, type Result, success } from "../core/result.ts";
-import { wrongValue } from "../wires/chat_request/refusals.ts";
+import { wrongValue } from "../prompt/refusals.ts";
 import { identifierProblem } from "./identifier.ts";
 
 const MAX_PAGE_ITEMS = 100;

@@ -1,4 +1,4 @@
-import type { Optional } from "./chat_request/refusals.ts";
+import type { Optional } from "../prompt/refusals.ts";
 import type { IdSource } from "./wire.ts";
 
 /**

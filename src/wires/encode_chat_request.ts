@@ -14,30 +14,14 @@ export function encodeChatRequest(chat: ChatRequest, target: Target): Result<Ups
   const folded = isText && system_messages === "leading" ? foldSystemMessages(chat.document) : null;
   if (folded === null) return target.wire.encode(chat, target);
   const { document, origins } = folded;
-  const reasoning = movedReasoning(chat, origins);
-  const moved = { ...chat, document, ...reasoning !== undefined && { reasoning } };
-  const encoded = target.wire.encode(moved, target);
+  // Compat sends no stored reasoning, whose messages would have other indexes now.
+  const encoded = target.wire.encode({ ...chat, document }, target);
   if (!encoded.ok) return withOwnPath(encoded, origins);
   const lossy = encoded.value.lossy ?? [];
   return success({
     ...encoded.value,
     lossy: [...folded.lossy, ...lossy.map((path) => ownPath(path, origins))],
   });
-}
-
-/**
- * Returns stored reasoning by the indexes of the folded messages; undefined if the request has
- * none.
- */
-function movedReasoning(
-  { reasoning }: ChatRequest,
-  origins: readonly Origin[],
-): ChatRequest["reasoning"] {
-  if (reasoning === undefined) return undefined;
-  return new Map(origins.flatMap(({ index }, at) => {
-    const stored = reasoning.get(index);
-    return stored === undefined ? [] : [[at, stored] as const];
-  }));
 }
 
 function withOwnPath(refused: Failed, origins: readonly Origin[]): Failed {

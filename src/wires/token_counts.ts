@@ -2,7 +2,7 @@ import type { Usage } from "../core/events.ts";
 import type { Fault } from "../core/failure.ts";
 import { isObject, numberOf } from "../core/json/json.ts";
 import { type Failed, fault } from "../core/result.ts";
-import type { Optional } from "./chat_request/refusals.ts";
+import type { Optional } from "../prompt/refusals.ts";
 
 /** The token counts of one response; null if the provider does not send them. */
 export interface TokenCounts {

@@ -1,7 +1,7 @@
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Refusal } from "../../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
-import { brokenRule } from "../../wires/chat_request/refusals.ts";
+import { brokenRule } from "../../prompt/refusals.ts";
 import { identifierProblem } from "../identifier.ts";
 import { inputItem } from "../item_shapes.ts";
 import { isReference, typeOf } from "../item_type.ts";

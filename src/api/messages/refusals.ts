@@ -1,7 +1,7 @@
 import type { Reason, Refusal } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse } from "../../core/result.ts";
-import { type Optional, unsupported } from "../../wires/chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../prompt/refusals.ts";
 import type { Members } from "../../prompt/members.ts";
 import { requiredField, wrongField } from "../shape.ts";
 import { shown } from "./sentences.ts";

@@ -1,7 +1,7 @@
 import { isRefusal } from "../../core/failure.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { failed, type Result } from "../../core/result.ts";
-import type { Optional } from "../../wires/chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import { SENTENCES } from "./sentences.ts";
 
 /** A text about the token limit of a response. */

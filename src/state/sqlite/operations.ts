@@ -3,7 +3,8 @@ import { readInfo } from "./operations/info.ts";
 import { freePages, removeExpired, removeSomeRecords } from "./operations/maintenance.ts";
 import { ping } from "./operations/ping.ts";
 import { loadSettledCalls, loadSums, storeUses } from "./operations/quotas.ts";
-import { commitRecords, getRecords, namedParts, renewRecords } from "./operations/records.ts";
+import { commitRecords } from "./operations/commit_records.ts";
+import { getRecords, namedParts, renewRecords } from "./operations/read_records.ts";
 import { addUsage, readUsage } from "./operations/usage.ts";
 
 /** Operations that run in the thread of the database, by the names that calls use. */

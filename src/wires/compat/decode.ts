@@ -3,7 +3,7 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed, providerError } from "../openai/errors.ts";
 import { newMessageReader } from "./message.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
 
 /** A tool call as assembled from the deltas so far. */

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { newCallReader } from "./calls.ts";
 import { malformed } from "../openai/errors.ts";

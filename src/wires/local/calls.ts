@@ -4,7 +4,7 @@ import { type Result, success } from "../../core/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 /** One tool call of a response. Its arguments are the text of a JSON object. */
 export interface Call {

@@ -6,7 +6,7 @@ import { type Result, success } from "../../core/result.ts";
 import type { IdSource } from "../wire.ts";
 import { type Call, newCallReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Returns a complete response as stream events. It is parsed like a stream with one record. */

@@ -13,7 +13,7 @@ import { malformed } from "./errors.ts";
 import { newPostRequest } from "../post_request.ts";
 import { isRefused } from "../../prompt/field_table.ts";
 import { EMBEDDINGS } from "./fields.ts";
-import { brokenRule, missing, unsupported, wrongType } from "../chat_request/refusals.ts";
+import { brokenRule, missing, unsupported, wrongType } from "../../prompt/refusals.ts";
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 

@@ -2,7 +2,7 @@ import type { Fault, FaultKind } from "../../core/failure.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../../core/openai_error.ts";
 import { type Failed, fault } from "../../core/result.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 /**
  * Returns the fields of the runtime's error body; null if the body is not an error. `error` is a

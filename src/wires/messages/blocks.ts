@@ -5,7 +5,7 @@ import { type Result, success } from "../../core/result.ts";
 import { EVENT_BYTES } from "../../core/stream.ts";
 import { decodeAnnotations, thinkingEvents } from "./response.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

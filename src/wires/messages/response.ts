@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/
 import { type Result, success } from "../../core/result.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Refusal text for a response whose model refused without a reason. */

@@ -15,7 +15,7 @@ import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, mergeUsage, usageSoFar } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { malformed, reportedFault } from "./errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 

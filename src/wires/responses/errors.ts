@@ -2,7 +2,7 @@ import type { Fault } from "../../core/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Failed } from "../../core/result.ts";
 import { providerError } from "../openai/errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 /** Returns the fault for the `error` of a response, a body or an `error` event. */
 export function reportedFault(error: Optional): Failed<Fault> {

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 /** Item types that are tool calls, with the field that holds the model's text. */
 export const TEXT_FIELDS = { function_call: "arguments", custom_tool_call: "input" } as const;

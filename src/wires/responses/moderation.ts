@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 
 /**
  * Returns the moderation results of input and output in the form of Chat, which has lists of

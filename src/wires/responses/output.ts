@@ -5,7 +5,7 @@ import { type Result, success } from "../../core/result.ts";
 import { ITEM_BYTES } from "../../core/stream.ts";
 import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { type BegunItem, type CallType, isSame, parseItem, TEXT_FIELDS } from "./item.ts";
 import { decodeTokens } from "./logprobs.ts";

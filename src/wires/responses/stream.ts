@@ -5,7 +5,7 @@ import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { malformed } from "../openai/errors.ts";
-import type { Optional } from "../chat_request/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { eventError, reportedFault } from "./errors.ts";

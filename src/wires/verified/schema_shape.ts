@@ -1,7 +1,7 @@
 import type { Refusal } from "../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Failed } from "../../core/result.ts";
-import { type Optional, unsupported } from "../chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../prompt/refusals.ts";
 
 const TYPES: readonly Optional[] = [
   "object",

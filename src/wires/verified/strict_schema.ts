@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Refusal } from "../../core/failure.ts";
 import { type Failed, type Result, success } from "../../core/result.ts";
-import { wrongType } from "../chat_request/refusals.ts";
+import { wrongType } from "../../prompt/refusals.ts";
 import { FORMATS } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";
 import { newSchemaCheck, type SchemaCheck } from "./schema_check.ts";

@@ -7,7 +7,7 @@ import {
   undeclared,
   unsigned,
   unsupported,
-} from "../../../src/wires/chat_request/refusals.ts";
+} from "../../../src/prompt/refusals.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 Deno.test("a path has dots in place of brackets", () => {

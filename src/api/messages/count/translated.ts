@@ -3,7 +3,7 @@ import { fault, type Result, success } from "../../../core/result.ts";
 import { insertMembers, parseMembers, splice } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";

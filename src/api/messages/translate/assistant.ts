@@ -1,7 +1,7 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { parseElements, parseMembers, type Span } from "../../../formats/edit.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import { parseThinking, sealedText } from "../../sealed_thinking.ts";
 import { memberText } from "./chat_text.ts";

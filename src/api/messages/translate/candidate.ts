@@ -3,7 +3,7 @@ import { isObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../../call/inference.ts";
-import type { Optional } from "../../../wires/chat_request/refusals.ts";
+import type { Optional } from "../../../prompt/refusals.ts";
 import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { pathsOf, type ResponsePromise } from "../../../wires/verified/response_promise.ts";
 import type { Target } from "../../../wires/wire.ts";

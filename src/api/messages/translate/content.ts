@@ -1,7 +1,7 @@
 import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
-import { type Optional, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../../prompt/refusals.ts";
 import { unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";

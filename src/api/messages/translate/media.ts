@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import type { Members } from "../../../prompt/members.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { notAmong, unknownMember, wrongType } from "../refusals.ts";

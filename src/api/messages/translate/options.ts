@@ -1,7 +1,7 @@
 import { isObject, type JsonDocument, type JsonObject, numberOf } from "../../../core/json/json.ts";
 import { refuse, type Result, success } from "../../../core/result.ts";
 import { findValue } from "../../../formats/edit.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { invalidValue, notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/result.ts";
-import { isEmpty, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { isEmpty, unsupported } from "../../../prompt/refusals.ts";
 import { shown } from "../sentences.ts";
 import { READ_FIELDS } from "./fields.ts";
 

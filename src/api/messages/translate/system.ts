@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { type Optional, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../../prompt/refusals.ts";
 import { notAmong, unknownMember, wrongType } from "../refusals.ts";
 import {
   blockText,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, numberOf } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import { type Optional, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { type Optional, unsupported } from "../../../prompt/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
 import { notAmong, unknownMember, wrongType } from "../refusals.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Optional } from "../../../wires/chat_request/refusals.ts";
+import type { Optional } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { invalidValue, notAmong, unknownMember, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";

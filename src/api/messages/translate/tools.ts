@@ -1,7 +1,7 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { parseElements, type Span } from "../../../formats/edit.ts";
-import { isEmpty, unsupported } from "../../../wires/chat_request/refusals.ts";
+import { isEmpty, unsupported } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { shortName } from "../../tool_names.ts";
 import { invalidValue, unknownMember, wrongType } from "../refusals.ts";

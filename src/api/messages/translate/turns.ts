@@ -2,7 +2,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../../core/json
 import { pushAll } from "../../../core/push_all.ts";
 import { type Failed, type Result, success } from "../../../core/result.ts";
 import { parseElements, type Span } from "../../../formats/edit.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import { newInnerItems } from "../../../prompt/inner_json.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { invalidValue, notAmong, wrongType } from "../refusals.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/result.ts";
-import type { Optional } from "../../../wires/chat_request/refusals.ts";
+import type { Optional } from "../../../prompt/refusals.ts";
 import { invalidValue, unknownMember } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import {

@@ -2,7 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, success } from "../../../core/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
-import { undeclared } from "../../../wires/chat_request/refusals.ts";
+import { undeclared } from "../../../prompt/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";

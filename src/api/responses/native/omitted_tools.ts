@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/result.ts";
 import { parseElements } from "../../../formats/edit.ts";
-import { unsupported } from "../../../wires/chat_request/refusals.ts";
+import { unsupported } from "../../../prompt/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";
 
 /** Types of the hosted tools that a target does not get, by their index in `tools`. */

@@ -9,3 +9,9 @@ export function readNumber(
   const row = database.row(`select (${sql}) as number`, ...parameters);
   return row === undefined ? 0 : integerOf(row, "number");
 }
+
+/** Returns the number of the next commit or lookup that renews. */
+export function nextNumber(database: Database): number {
+  database.change("update counter set last = last + 1");
+  return readNumber(database, "select last from counter");
+}

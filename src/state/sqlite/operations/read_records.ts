@@ -1,0 +1,174 @@
+import {
+  MAX_NAMED_PARTS,
+  type NamedPart,
+  type Part,
+  type ReadOptions,
+  type RecordId,
+  type RecordType,
+  type StoredRecord,
+} from "../../records/record_store.ts";
+import { type Database, integerOf, recordOf, textOf } from "../database.ts";
+import type { OperationContext } from "../operation.ts";
+import { nextNumber } from "./table.ts";
+
+type Blob = Uint8Array<ArrayBuffer>;
+
+/** A lookup of records. */
+export interface Lookup {
+  readonly ids: readonly RecordId[];
+  readonly options: ReadOptions;
+}
+
+/** Returns the records of a lookup, as `RecordStore.get` describes. */
+export const getRecords = {
+  kind: "read" as const,
+  run(context: OperationContext, { ids, options: { content } }: Lookup) {
+    return ids.map((id) => readRecord(context, id, content));
+  },
+};
+
+/** The same with a lifetime that begins again. */
+export const renewRecords = {
+  kind: "write" as const,
+  run(context: OperationContext, { ids, options: { content, renewMs = 0 } }: Lookup) {
+    const { database, now } = context;
+    return ids.map((id) => {
+      const found = readRecord(context, id, content);
+      if (found === null) return null;
+      database.change(
+        "update record set seq = ?, changed = ?, expires = ? where type = ? and id = ?",
+        nextNumber(database),
+        now,
+        Math.ceil(now + renewMs),
+        id.type,
+        id.id,
+      );
+      return found;
+    });
+  },
+};
+
+function readRecord(
+  { database, now }: OperationContext,
+  { type, id }: RecordId,
+  content: ReadOptions["content"],
+): StoredRecord<Blob> | null {
+  const body = content === "head" ? "null" : "body";
+  const row = database.row(
+    `select key, version, head, ${body} as body from record where type = ? and id = ? and expires > ?`,
+    type,
+    id,
+    now,
+  );
+  if (row === undefined) return null;
+  const record = {
+    version: `${integerOf(row, "version")}`,
+    head: textOf(row, "head"),
+    body: row.body === null ? null : recordOf(row, "body"),
+  };
+  if (content === "head" || content === "body") return { ...record, parts: [] };
+  return { ...record, parts: partsOf(database, integerOf(row, "key"), content) };
+}
+
+/** Returns the parts of a record; each is read once. */
+function partsOf(
+  database: Database,
+  record: number,
+  content: "all" | readonly string[],
+): readonly Part<Blob>[] {
+  const wanted = content === "all" ? null : new Set(content);
+  const known = new Map<number, Part<Blob>>();
+  return database.rows("select part from holds where record = ? order by position", record).map(
+    (held) => {
+      const key = integerOf(held, "part");
+      const part = known.get(key) ?? readPart(database, key, wanted);
+      known.set(key, part);
+      return part;
+    },
+  );
+}
+
+function readPart(database: Database, key: number, wanted: Set<string> | null): Part<Blob> {
+  const row = database.row("select digest, bytes, names from part where key = ?", key) ?? {};
+  const digest = textOf(row, "digest");
+  const isWanted = wanted === null || wanted.has(digest);
+  return {
+    key: digest,
+    names: JSON.parse(textOf(row, "names")),
+    bytes: integerOf(row, "bytes"),
+    body: isWanted ? bodyOfPart(database, key) : null,
+  };
+}
+
+function bodyOfPart(database: Database, key: number): Blob {
+  return recordOf(database.row("select body from part where key = ?", key) ?? {}, "body");
+}
+
+/** A lookup of parts by their names. */
+export interface NamedLookup {
+  readonly type: RecordType;
+  readonly names: readonly string[];
+  readonly most: number;
+}
+
+/** Maximum number of records with one part that a lookup by names examines. */
+const MAX_EXAMINED_HOLDERS = 1_000;
+
+/**
+ * Returns the uses of parts by their names, as `RecordStore.named` describes. Of more than
+ * `MAX_NAMED_PARTS` parts with a name it examines those that were stored last.
+ */
+export const namedParts = {
+  kind: "read" as const,
+  run(context: OperationContext, { type, names, most }: NamedLookup): readonly NamedPart<Blob>[] {
+    const bodies = new Map<number, Blob>();
+    return names.flatMap((name) => usesOf(context, { type, name, most }, bodies));
+  },
+};
+
+function usesOf(
+  { database, now }: OperationContext,
+  { type, name, most }: { readonly type: RecordType; readonly name: string; readonly most: number },
+  bodies: Map<number, Blob>,
+): readonly NamedPart<Blob>[] {
+  const parts = database.rows(
+    `select part, (select max(given) from holds where holds.part = named.part) as given
+       from (select part from name where type = ? and name = ? order by part desc limit ?) as named
+       order by given desc`,
+    type,
+    name,
+    MAX_NAMED_PARTS,
+  );
+  const uses: NamedPart<Blob>[] = [];
+  for (const { part } of parts.map((row) => ({ part: integerOf(row, "part") }))) {
+    if (uses.length >= most) break;
+    // Joined only after the limit. A cross join keeps this order.
+    const holders = database.rows(
+      `select digest, record.id as id, record.head as head, record.seq as seq, position
+         from (select record, max(position) as position from holds where part = ?
+               group by record order by record desc limit ?) as holder
+           cross join record on record.key = holder.record
+           cross join part on part.key = ?
+         where expires > ? order by seq desc limit ?`,
+      part,
+      MAX_EXAMINED_HOLDERS,
+      part,
+      now,
+      most - uses.length,
+    );
+    for (const holder of holders) {
+      const body = bodies.get(part) ?? bodyOfPart(database, part);
+      bodies.set(part, body);
+      uses.push({
+        name,
+        key: textOf(holder, "digest"),
+        body,
+        id: textOf(holder, "id"),
+        head: textOf(holder, "head"),
+        order: integerOf(holder, "seq"),
+        position: integerOf(holder, "position"),
+      });
+    }
+  }
+  return uses;
+}

@@ -1,1 +1,0 @@
-export * from "../../prompt/refusals.ts";
