@@ -1,6 +1,6 @@
 import { Cancellation } from "../core/cancellation.ts";
 import { cancelled, type Failed, type Result } from "../core/result.ts";
-import { interceptedObjects } from "./availability/intercepted_objects.ts";
+import { interceptedObjects } from "./intercepted_objects.ts";
 import type { GatewayState } from "./gateway_state.ts";
 import type { ObjectStore, Stored } from "./object_store.ts";
 import type { OutcomeStore, WriteState } from "./outcome_store.ts";

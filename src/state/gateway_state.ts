@@ -1,13 +1,14 @@
+import { refuse } from "../core/result.ts";
 import type { World } from "../core/world.ts";
 import { type Admission, type AdmissionLimits, newAdmission } from "./admission.ts";
 import { type Balancers, newBalancers } from "./balancers.ts";
 import { type Breakers, newBreakers } from "./breakers.ts";
 import { type Catalogs, newCatalogs } from "./catalogs.ts";
 import type { Availability, GatewayStore } from "./gateway_store.ts";
+import { interceptedObjects } from "./intercepted_objects.ts";
 import { type LeaseRenewal, newLeaseRenewal } from "./lease_renewal.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
 import { newMemoryQuotas } from "./memory/quotas.ts";
-import { newNoObjectStore } from "./none/object_store.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
 import type { QuotaStore } from "./quota_store.ts";
@@ -87,7 +88,7 @@ export function newGatewayState(
   const random = () => world.random();
   const loads = newTargetLoads();
   const objects = store?.objects ??
-    (retention === null ? newNoObjectStore() : newMemoryObjectStore(now, retention));
+    (retention === null ? newNoObjects(now) : newMemoryObjectStore(now, retention));
   const state: GatewayState = {
     began: world.now(),
     since: world.unix(),
@@ -116,4 +117,21 @@ export function newGatewayState(
     leases: newLeaseRenewal((running) => state.quotas.renew(running), world),
   };
   return state;
+}
+
+/**
+ * Returns a store that stores nothing, for `state.store: none`. Every operation on an object is
+ * refused: an ID of it is neither known nor unknown, and a write must not look successful.
+ * Reasoning is never found, as if it had expired, because clients do not ask for it.
+ */
+function newNoObjects(now: () => number): ObjectStore {
+  const empty = newMemoryObjectStore(now, { ttlMs: 0, maxObjects: 0, maxBytes: 0 });
+  const refused = interceptedObjects(
+    empty,
+    () =>
+      Promise.resolve(
+        refuse("state_disabled", "This gateway stores nothing (state.store is none)."),
+      ),
+  );
+  return { ...refused, reasoning: empty.reasoning, storesNothing: true };
 }

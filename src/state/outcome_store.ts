@@ -1,4 +1,5 @@
 import { type Result, success } from "../core/result.ts";
+import type { StateOperation } from "../core/state_operation.ts";
 import type { Caller, Owner } from "./bindings.ts";
 import {
   type BoundType,
@@ -7,6 +8,8 @@ import {
   ownerStore,
   type Stored,
 } from "./object_store.ts";
+import { heldBytes, jsonBytes } from "./retention.ts";
+import type { Snapshot } from "./snapshots.ts";
 import { newTurnWrite, type Turn } from "./turn_write.ts";
 
 /**
@@ -34,17 +37,43 @@ export interface OutcomeStore {
  */
 export type WriteState = "stored" | "pending" | "lost";
 
-/** Returns the writes of a store in memory, which is always available. */
-export function newDirectOutcomes(objects: ObjectStore): OutcomeStore {
+/** A write that may be repeated. */
+export interface OutcomeWrite {
+  readonly operation: StateOperation;
+  /** Returns its approximate size in memory. */
+  bytes(): number;
+  run(objects: ObjectStore): Stored<unknown>;
+}
+
+/** Makes a write of an object, or lets it wait. `turns` are those of a conversation. */
+export type MakeWrite = (
+  type: BoundType | "turns",
+  id: string,
+  write: OutcomeWrite,
+) => Stored<WriteState>;
+
+/** Returns the writes to these objects, each of which `make` makes. */
+export function newOutcomes(objects: ObjectStore, make: MakeWrite): OutcomeStore {
   return {
-    async storeResponse(id, response, caller) {
-      return isStored(await objects.responses.store(id, response, caller));
-    },
-    async bind(type, id, owner) {
-      return isStored(await ownerStore(objects, type).bind(id, owner));
-    },
-    async addTurn(conversation, turn) {
-      return isStored(await newTurnWrite(conversation, turn)(objects.conversations));
+    storeResponse: (id, response, caller) =>
+      make("response", id, {
+        operation: "response_store",
+        bytes: () => snapshotBytes(response.snapshot) + jsonBytes(response.owner),
+        run: ({ responses }) => responses.store(id, response, caller),
+      }),
+    bind: (type, id, owner) =>
+      make(type, id, {
+        operation: type === "response" ? "response_bind" : "owner_bind",
+        bytes: () => jsonBytes(owner),
+        run: (all) => ownerStore(all, type).bind(id, owner),
+      }),
+    addTurn(id, turn) {
+      const add = newTurnWrite(id, turn);
+      return make("turns", id, {
+        operation: "conversation_append",
+        bytes: () => itemBytes(turn.items),
+        run: ({ conversations }) => add(conversations),
+      });
     },
     async unbind(type, id, account, caller) {
       const unbound = await ownerStore(objects, type).unbind(id, account, caller);
@@ -53,6 +82,18 @@ export function newDirectOutcomes(objects: ObjectStore): OutcomeStore {
   };
 }
 
-function isStored(written: Result<unknown>): Result<WriteState> {
-  return written.ok ? success("stored") : written;
+/** Returns the writes of a store in memory, which is always available. */
+export function newDirectOutcomes(objects: ObjectStore): OutcomeStore {
+  return newOutcomes(objects, async (_type, _id, { run }) => {
+    const written: Result<unknown> = await run(objects);
+    return written.ok ? success("stored") : written;
+  });
+}
+
+function snapshotBytes({ resource, input }: Snapshot): number {
+  return heldBytes(resource) + itemBytes(input);
+}
+
+function itemBytes(items: Snapshot["input"]): number {
+  return items.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

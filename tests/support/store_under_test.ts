@@ -2,7 +2,7 @@ import { success } from "../../src/core/result.ts";
 import type { World } from "../../src/core/world.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import { newAvailableStore } from "../../src/state/availability/available_store.ts";
-import { interceptedObjects } from "../../src/state/availability/intercepted_objects.ts";
+import { interceptedObjects } from "../../src/state/intercepted_objects.ts";
 import type { GatewayStore } from "../../src/state/gateway_store.ts";
 import { newMemoryQuotas } from "../../src/state/memory/quotas.ts";
 import { newMemoryObjectStore } from "../../src/state/memory/object_store.ts";

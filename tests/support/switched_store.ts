@@ -1,6 +1,6 @@
 import { success } from "../../src/core/result.ts";
 import type { StateOperation } from "../../src/core/state_operation.ts";
-import { interceptedObjects } from "../../src/state/availability/intercepted_objects.ts";
+import { interceptedObjects } from "../../src/state/intercepted_objects.ts";
 import { newMemoryObjectStore } from "../../src/state/memory/object_store.ts";
 import type { Stored } from "../../src/state/object_store.ts";
 import type { StateStore } from "../../src/state/state_store.ts";

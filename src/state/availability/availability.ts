@@ -14,10 +14,6 @@ export interface AvailabilityOptions {
   readonly log: AvailabilityLog;
   /** Asks the store for a sign of life. */
   ping(): Stored<void>;
-  /**
-   * Makes one of the waiting writes after a ping. Returns false if the store is still unavailable.
-   */
-  tryFirst(): Promise<boolean>;
   /** Called after each ping that the store has answered, once it is known to be available. */
   onAnswer(): Promise<void>;
   /** Called with each ping, whatever its result. */
@@ -26,17 +22,18 @@ export interface AvailabilityOptions {
   waiting(): number;
 }
 
-/**
- * Knows whether a store is available: from the first failed operation until it answers, it is not.
- */
+/** Knows whether a store is available: it is if it has answered the last ping. */
 export interface AvailabilityWatch {
   readonly isUp: boolean;
   /** Milliseconds since the store was found unavailable; null while it is available. */
   readonly awayForMs: number | null;
   /** Duration of the last answered ping in milliseconds; null if there was none. */
   readonly pingMs: number | null;
-  /** Records that an operation has found the store unavailable. */
-  failed(): void;
+  /**
+   * Pings at once, because an operation has failed. It decides nothing itself: the store may have
+   * failed at this operation only.
+   */
+  doubt(): void;
   /** Pings for the first time, then every second. Returns false if the store is unavailable. */
   start(): Promise<boolean>;
   /** Ends the pings. */
@@ -57,9 +54,10 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
   let since = 0;
   let logged = 0;
   let isStopped = false;
+  let isChecking = false;
   let cancel = () => {};
 
-  function failed() {
+  function unanswered() {
     if (!isUp) return;
     isUp = false;
     since = logged = world.now();
@@ -79,25 +77,27 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
     if (isUp || now - logged < REMINDER_INTERVAL_MS) return;
     logged = now;
     log.warn(
-      `the state store has been away for ${seconds(now - since)}; ` +
+      `the state store has been unavailable for ${seconds(now - since)}; ` +
         `writes that wait for it: ${options.waiting()}`,
     );
   }
 
   async function check() {
+    cancel();
+    isChecking = true;
     const began = world.now();
     const ping = await options.ping();
-    if (ping.ok) pingMs = world.now() - began;
-    const isAnswering = ping.ok && await options.tryFirst();
     if (isStopped) return;
     options.onTick();
-    if (isAnswering) {
+    if (ping.ok) {
+      pingMs = world.now() - began;
       answered();
       await options.onAnswer();
     } else {
-      failed();
+      unanswered();
       remind();
     }
+    isChecking = false;
     schedule();
   }
 
@@ -115,7 +115,9 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
     get pingMs() {
       return pingMs;
     },
-    failed,
+    doubt() {
+      if (isUp && !isChecking && !isStopped) void check();
+    },
     async start() {
       await check();
       return isUp;

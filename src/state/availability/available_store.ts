@@ -3,14 +3,13 @@ import { fault } from "../../core/result.ts";
 import type { LossReason, StateOperation } from "../../core/state_operation.ts";
 import type { World } from "../../core/world.ts";
 import type { GatewayStore } from "../gateway_store.ts";
+import { interceptedObjects } from "../intercepted_objects.ts";
 import type { Stored } from "../object_store.ts";
 import type { StateSettings } from "../settings.ts";
 import type { StateStore } from "../state_store.ts";
 import { type AvailabilityLog, newAvailabilityWatch } from "./availability.ts";
-import { newGuardedObjects } from "./guarded_objects.ts";
-import { interceptedObjects } from "./intercepted_objects.ts";
-import { newPendingOutcomes } from "./pending_outcomes.ts";
 import { type Loss, newPendingWrites } from "./pending_writes.ts";
+import { newWaitingOutcomes, withWaitingObjects } from "./waiting_objects.ts";
 
 /** Dependencies of a store that may be unavailable. */
 export interface AvailableStoreOptions {
@@ -42,7 +41,6 @@ export function newAvailableStore(
     world,
     log,
     ping: () => withoutThrowing("ping", () => store.ping()),
-    tryFirst: () => pending.flushFirst(),
     onAnswer: () => pending.flush(),
     onTick: () => pending.dropExpired(),
     waiting: () => pending.count,
@@ -58,13 +56,13 @@ export function newAvailableStore(
       log.error(lossText(loss));
     },
   });
-  const guarded = newGuardedObjects(observed, pending);
+  const parts = { objects: observed, pending, log };
 
   async function observe<T>(operation: StateOperation, start: () => Stored<T>): Stored<T> {
     const result = await withoutThrowing(operation, start);
     if (result.ok) return result;
     const { kind } = result.failure;
-    if (kind === "state_unavailable") watch.failed();
+    if (kind === "state_unavailable") watch.doubt();
     const isStoreFailure = kind === "state_unavailable" || kind === "state_unreadable";
     // Calls count the failures of reasoning themselves, whatever the store.
     const isCounted = operation !== "reasoning_find" && operation !== "reasoning_store";
@@ -84,8 +82,8 @@ export function newAvailableStore(
 
   return {
     name: store.name,
-    objects: guarded,
-    outcomes: newPendingOutcomes({ objects: observed, guarded, pending, log }),
+    objects: withWaitingObjects(parts),
+    outcomes: newWaitingOutcomes(parts),
     cachedResponses: store.cachedResponses,
     quotas: store.quotas,
     usage: store.usage,

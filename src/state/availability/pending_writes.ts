@@ -1,17 +1,14 @@
+import type { JsonValue } from "../../core/json/json.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { LossReason, StateOperation } from "../../core/state_operation.ts";
-import type { ObjectStore, Stored } from "../object_store.ts";
-import type { PendingView } from "./pending_view.ts";
-
-/**
- * A write that waits until the store answers. It may have taken effect already, and is repeatable.
- */
-export interface PendingWrite {
-  readonly operation: StateOperation;
-  /** Approximate size in memory. */
-  readonly bytes: number;
-  run(objects: ObjectStore): Stored<unknown>;
-}
+import { newMemoryRecords } from "../memory/records.ts";
+import type { ObjectStore } from "../object_store.ts";
+import { newHeldContent } from "../objects/content_codec.ts";
+import { newObjects } from "../objects/new_objects.ts";
+import type { OutcomeWrite } from "../outcome_store.ts";
+import { recordBounds } from "../records/bounds.ts";
+import type { RecordId } from "../records/record_store.ts";
+import { heldBytes } from "../retention.ts";
 
 /** Bounds of the waiting writes, and where the lost ones are reported. */
 export interface PendingOptions {
@@ -36,26 +33,28 @@ export interface Loss {
   readonly failure: Failure["kind"] | null;
 }
 
-/** Writes that wait for the store. Those of one object are made in their order. */
+/**
+ * Writes that wait for the store; each may have taken effect there already. Those of one object are
+ * made in their order. Until then their effects are in objects of their own in memory.
+ */
 export interface PendingWrites {
   readonly count: number;
+  /** The objects as the waiting writes have made them. They are as many as the writes. */
+  readonly waiting: ObjectStore;
+  /** Resolves when each waiting write is in `waiting`. */
+  inMemory(): Promise<void>;
   /** True if a write of the object waits. */
-  has(key: string): boolean;
-  /** Returns what reads of the object find; undefined if the store must be queried. */
-  view(key: string): PendingView | undefined;
-  views(): Iterable<PendingView>;
-  /**
-   * Adds the last write of an object. `view` is what reads find from now on. False if there is no
-   * room.
-   */
-  add(key: string, write: PendingWrite, view?: PendingView): boolean;
+  has(record: RecordId): boolean;
+  /** Adds the last write of an object. False if there is no room. */
+  add(record: RecordId, write: OutcomeWrite): boolean;
   /** Replaces the writes of an object that have not begun. */
-  replace(key: string, write: PendingWrite, view: PendingView): void;
+  replace(record: RecordId, write: OutcomeWrite): void;
   /** Makes the waiting writes of one object. Returns true if none waits any more. */
-  flushObject(key: string): Promise<boolean>;
-  /** Makes the oldest waiting write. Returns false if the store is unavailable. */
-  flushFirst(): Promise<boolean>;
-  /** Makes all waiting writes, as long as the store answers. */
+  flushObject(record: RecordId): Promise<boolean>;
+  /**
+   * Makes all waiting writes, until one cannot be made. Its object is the last one the next time, so
+   * that a write that the store never makes does not stop the others.
+   */
   flush(): Promise<void>;
   /** Drops the writes whose time is over. */
   dropExpired(): void;
@@ -66,31 +65,39 @@ export interface PendingWrites {
 /** Maximum number of waiting writes. */
 const MAX_PENDING_WRITES = 10_000;
 
-interface Waiting extends PendingWrite {
+const UNBOUNDED = { ttlMs: Infinity, maxObjects: Infinity, maxBytes: Infinity };
+
+interface Waiting extends Pick<OutcomeWrite, "operation" | "run"> {
+  readonly bytes: number;
   readonly expires: number;
 }
 
 interface Queue {
+  readonly record: RecordId;
   writes: Waiting[];
-  view: PendingView | undefined;
   /** The write in progress, which is the first one; null if there is none. */
-  running: Promise<Progress> | null;
+  running: Promise<boolean> | null;
 }
-
-/** Result of one write: made or lost, or still waiting because the store is unavailable. */
-type Progress = "over" | "away";
 
 /** Returns an empty set of waiting writes. */
 export function newPendingWrites(options: PendingOptions): PendingWrites {
   const { now, objects, ttlMs, maxBytes } = options;
-  // In the order of their first writes, which is nearly the order in which they expire.
   const queues = new Map<string, Queue>();
+  const bounds = recordBounds(UNBOUNDED);
+  const records = newMemoryRecords<JsonValue>(now, bounds);
+  const waiting = newObjects(records, newHeldContent(), bounds, UNBOUNDED).objects;
+  let inMemory = Promise.resolve();
   let count = 0;
   let bytes = 0;
   let isClosed = false;
 
-  function lose(reason: LossReason, { operation }: PendingWrite, failure: Failure["kind"] | null) {
-    options.onLost({ reason, writes: 1, operation, failure });
+  function lose(
+    reason: LossReason,
+    { operation }: Pick<Waiting, "operation">,
+    failure: Failure["kind"] | null = null,
+    writes = 1,
+  ) {
+    options.onLost({ reason, writes, operation, failure });
   }
 
   function leave(writes: readonly Waiting[]) {
@@ -98,51 +105,54 @@ export function newPendingWrites(options: PendingOptions): PendingWrites {
     for (const write of writes) bytes -= write.bytes;
   }
 
-  function enqueue(key: string, write: PendingWrite, view: PendingView | undefined) {
-    const queue = queues.get(key) ?? { writes: [], view: undefined, running: null };
-    queues.set(key, queue);
-    queue.writes.push({ ...write, expires: now() + ttlMs });
-    queue.view = view;
+  function enqueue(record: RecordId, { operation, run }: OutcomeWrite, size: number) {
+    const queue = queues.get(keyOf(record)) ?? { record, writes: [], running: null };
+    queues.set(keyOf(record), queue);
+    queue.writes.push({ operation, run, bytes: size, expires: now() + ttlMs });
     count += 1;
-    bytes += write.bytes;
+    bytes += size;
+    inMemory = inMemory.then(async () => void await run(waiting));
   }
 
-  function shift(key: string, queue: Queue) {
+  function shift(queue: Queue) {
     leave(queue.writes.splice(0, 1));
-    if (queue.writes.length === 0) queues.delete(key);
+    if (queue.writes.length > 0) return;
+    queues.delete(keyOf(queue.record));
+    void records.commit([{ id: queue.record, expected: "any", next: null }]);
   }
 
-  async function attempt(key: string, queue: Queue, write: Waiting): Promise<Progress> {
-    if (write.expires <= now()) lose("expired", write, null);
-    else {
-      const written = await write.run(objects);
-      if (!written.ok && written.failure.kind === "state_unavailable") return "away";
-      if (!written.ok) lose("refused", write, written.failure.kind);
+  /** Makes a write. Returns false if it still waits because the store is unavailable. */
+  async function attempt(queue: Queue, write: Waiting): Promise<boolean> {
+    await inMemory;
+    const isOver = write.expires <= now();
+    const written = isOver ? null : await write.run(objects);
+    queue.running = null;
+    if (written?.ok === false) {
+      const { kind } = written.failure;
+      if (kind === "state_unavailable") return false;
+      lose("refused", write, kind);
     }
-    shift(key, queue);
-    return "over";
+    if (isOver) lose("expired", write);
+    shift(queue);
+    return true;
   }
 
-  /** Makes the first write of an object; waits for the one in progress. */
-  async function step(key: string, queue: Queue): Promise<Progress> {
-    const [write] = queue.writes;
-    if (write === undefined) return "over";
-    queue.running ??= attempt(key, queue, write).finally(() => {
-      queue.running = null;
-    });
-    return await queue.running;
-  }
-
-  async function flushObject(key: string): Promise<boolean> {
+  async function flushObject(record: RecordId): Promise<boolean> {
+    const key = keyOf(record);
     for (let queue = queues.get(key); queue !== undefined; queue = queues.get(key)) {
-      if (await step(key, queue) === "away") return false;
+      const { writes: [write] } = queue;
+      if (write === undefined) return true;
+      queue.running ??= attempt(queue, write);
+      if (!await queue.running) return false;
     }
     return true;
   }
 
   async function flush(): Promise<void> {
-    for (const key of [...queues.keys()]) {
-      if (!await flushObject(key)) return;
+    for (const [key, queue] of [...queues]) {
+      if (await flushObject(queue.record)) continue;
+      if (queues.delete(key)) queues.set(key, queue);
+      return;
     }
   }
 
@@ -150,37 +160,29 @@ export function newPendingWrites(options: PendingOptions): PendingWrites {
     get count() {
       return count;
     },
-    has: (key) => queues.has(key),
-    view: (key) => queues.get(key)?.view,
-    *views() {
-      for (const { view } of queues.values()) if (view !== undefined) yield view;
+    waiting,
+    inMemory: () => inMemory,
+    has: (record) => queues.has(keyOf(record)),
+    add(record, write) {
+      const size = heldBytes(record.id) + write.bytes();
+      const isFull = count >= MAX_PENDING_WRITES || bytes + size > maxBytes;
+      if (isClosed || isFull) lose(isClosed ? "shutdown" : "full", write);
+      else enqueue(record, write, size);
+      return !isClosed && !isFull;
     },
-    add(key, write, view) {
-      const isFull = count >= MAX_PENDING_WRITES || bytes + write.bytes > maxBytes;
-      if (isClosed || isFull) {
-        lose(isClosed ? "shutdown" : "full", write, null);
-        return false;
-      }
-      enqueue(key, write, view);
-      return true;
-    },
-    replace(key, write, view) {
-      const queue = queues.get(key);
+    replace(record, write) {
+      const queue = queues.get(keyOf(record));
       if (queue !== undefined) leave(queue.writes.splice(queue.running === null ? 0 : 1));
-      enqueue(key, write, view);
+      enqueue(record, write, heldBytes(record.id) + write.bytes());
     },
     flushObject,
-    async flushFirst() {
-      for (const [key, queue] of queues) return await step(key, queue) === "over";
-      return true;
-    },
     flush,
     dropExpired() {
-      for (const [key, queue] of queues) {
+      for (const queue of queues.values()) {
         for (let [write] = queue.writes; write !== undefined; [write] = queue.writes) {
-          if (queue.running !== null || write.expires > now()) return;
-          lose("expired", write, null);
-          shift(key, queue);
+          if (queue.running !== null || write.expires > now()) break;
+          lose("expired", write);
+          shift(queue);
         }
       }
     },
@@ -189,15 +191,14 @@ export function newPendingWrites(options: PendingOptions): PendingWrites {
       isClosed = true;
       const [first] = [...queues.values()].flatMap(({ writes }) => writes);
       if (first === undefined) return;
-      options.onLost({
-        reason: "shutdown",
-        writes: count,
-        operation: first.operation,
-        failure: null,
-      });
+      lose("shutdown", first, null, count);
       queues.clear();
       count = 0;
       bytes = 0;
     },
   };
+}
+
+function keyOf({ type, id }: RecordId): string {
+  return `${type} ${id}`;
 }

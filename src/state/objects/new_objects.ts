@@ -1,7 +1,7 @@
 import type { CachedResponses } from "../cached_responses.ts";
-import type { ObjectStore, StatsName, StoreStats } from "../object_store.ts";
+import type { BoundType, ObjectStore, StatsName, StoreStats } from "../object_store.ts";
 import type { RecordBounds } from "../records/bounds.ts";
-import type { RecordStats, RecordStore } from "../records/record_store.ts";
+import type { RecordStats, RecordStore, RecordType } from "../records/record_store.ts";
 import type { Retention } from "../retention.ts";
 import { newCachedResponses } from "./cached_responses.ts";
 import { newRecordChanger } from "./change_record.ts";
@@ -11,6 +11,14 @@ import { newOwners } from "./owners.ts";
 import { newReasoning } from "./reasoning.ts";
 import type { RecordRules } from "./record_rules.ts";
 import { newResponses } from "./responses.ts";
+
+/** Type of the records in whose heads the owners of a type of object are. */
+export const OWNER_TYPES: Readonly<Record<BoundType, RecordType>> = {
+  response: "response",
+  chat_completion: "completion_owner",
+  conversation: "conversation_owner",
+  relayed_object: "relayed_owner",
+};
 
 /** Parts of a store over its records. */
 export interface RecordObjects {
@@ -39,9 +47,9 @@ export function newObjects<Body>(
     responses: newResponses(rules),
     conversations: newConversations(rules),
     owners: {
-      chat_completion: newOwners(rules, "completion_owner"),
-      conversation: newOwners(rules, "conversation_owner"),
-      relayed_object: newOwners(rules, "relayed_owner"),
+      chat_completion: newOwners(rules, OWNER_TYPES.chat_completion),
+      conversation: newOwners(rules, OWNER_TYPES.conversation),
+      relayed_object: newOwners(rules, OWNER_TYPES.relayed_object),
     },
     reasoning: newReasoning(rules),
     stats: () => statsOf(records.stats()),

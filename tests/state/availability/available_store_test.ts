@@ -1,6 +1,7 @@
 import { success } from "../../../src/core/result.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { outcomeOf } from "../../support/object_store.ts";
+import { storeUnavailable } from "../../../src/state/store_failure.ts";
+import { bindingOf, outcomeOf, stored } from "../../support/object_store.ts";
 import { newOutageStore } from "../../support/outage.ts";
 import { scriptedWorld } from "../../support/world.ts";
 
@@ -21,7 +22,7 @@ Deno.test("an idle gateway pings its store every second, one ping at a time", as
   assertEquals([raw.isClosed, world.waiting], [true, 0]);
 });
 
-Deno.test("a store is unavailable from its first failed operation until it answers a ping", async () => {
+Deno.test("a store that answers no ping is unavailable from the first failed operation until it answers", async () => {
   const world = scriptedWorld();
   const { raw, store, log } = newOutageStore(world);
   await store.start();
@@ -29,13 +30,52 @@ Deno.test("a store is unavailable from its first failed operation until it answe
   raw.leave();
   assert(store.availability.isUp());
   assertEquals(await outcomeOf(store.objects.responses.find("r")), "state_unavailable");
-  assert(!store.availability.isUp());
+  await world.advance(0);
+  assertEquals([store.availability.isUp(), raw.pings], [false, 2]);
   raw.comeBack();
   await world.advance(999);
   assert(!store.availability.isUp());
   await world.advance(1);
   assert(store.availability.isUp());
   assertEquals(log.length, 2);
+  await store.close();
+});
+
+Deno.test("a store that answers pings is available, whatever operations it fails at", async () => {
+  const world = scriptedWorld();
+  const { raw, store, log, failures } = newOutageStore(world);
+  const { find, store: write } = raw.objects.responses;
+  Object.assign(raw.objects.responses, { store: () => Promise.resolve(storeUnavailable()) });
+  await store.start();
+  const owner = { provider: "p", account: "a", origin: null, creator: null };
+  const caller = { name: null, isIsolated: false };
+  const add = (id: string) => {
+    const snapshot = { resource: { id, output: [] }, input: [] };
+    return store.outcomes.storeResponse(id, { owner, snapshot, isNative: false }, caller);
+  };
+  assertEquals(await add("large"), success("pending"));
+  await world.advance(3_500);
+  assertEquals([store.availability.isUp(), store.availability.pendingWrites()], [true, 1]);
+  assertEquals(failures, Array(failures.length).fill("response_store"));
+  assertEquals(log.filter((line) => line.includes("unavailable:")), []);
+  // Other objects are stored and found meanwhile, and this one by this process.
+  assertEquals(await store.outcomes.bind("response", "other", owner), success("stored"));
+  assert(await bindingOf({ state: store }, "response", "large") !== null);
+  assertEquals((await stored(find("other")))?.binding, { kind: "bound", owner });
+  Object.assign(raw.objects.responses, { store: write });
+  await world.advance(1_000);
+  assert(await stored(find("large")) !== null);
+  await store.close();
+});
+
+Deno.test("many operations that fail at once make one ping", async () => {
+  const world = scriptedWorld();
+  const { raw, store } = newOutageStore(world);
+  await store.start();
+  raw.leave();
+  await Promise.all(Array.from({ length: 20 }, () => store.objects.responses.find("r")));
+  await world.advance(0);
+  assertEquals([raw.pings, store.availability.isUp()], [2, false]);
   await store.close();
 });
 
@@ -62,8 +102,8 @@ Deno.test("an outage is logged once when it begins, every minute, and once when 
   await world.advance(120_000);
   assertEquals(log, [
     begun,
-    "warn the state store has been away for 60 s; writes that wait for it: 0",
-    "warn the state store has been away for 120 s; writes that wait for it: 0",
+    "warn the state store has been unavailable for 60 s; writes that wait for it: 0",
+    "warn the state store has been unavailable for 120 s; writes that wait for it: 0",
   ]);
   raw.comeBack();
   await world.advance(1_000);

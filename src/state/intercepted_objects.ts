@@ -1,5 +1,5 @@
-import type { StateOperation } from "../../core/state_operation.ts";
-import type { ObjectStore, OwnerStore, Stored } from "../object_store.ts";
+import type { StateOperation } from "../core/state_operation.ts";
+import type { ObjectStore, OwnerStore, Stored } from "./object_store.ts";
 
 /** Runs an operation of a store and returns its result, or another one in its place. */
 export type RunOperation = <T>(operation: StateOperation, start: () => Stored<T>) => Stored<T>;

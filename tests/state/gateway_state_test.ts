@@ -1,13 +1,22 @@
-import { messageOf } from "../../../src/core/openai_error.ts";
-import type { Failed, Result } from "../../../src/core/result.ts";
-import { ownerStore } from "../../../src/state/object_store.ts";
-import { newNoObjectStore } from "../../../src/state/none/object_store.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import { messageOf } from "../../src/core/openai_error.ts";
+import type { Failed, Result } from "../../src/core/result.ts";
+import { type ObjectStore, ownerStore } from "../../src/state/object_store.ts";
+import { newGatewayState } from "../../src/state/gateway_state.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { scriptedWorld } from "../support/world.ts";
 
 const OWNER = { provider: "up", account: "a", origin: null, creator: null };
 const CALLER = { name: null, isIsolated: false };
 const SNAPSHOT = { resource: { id: "resp_1" }, input: [] };
 const TYPES = ["response", "chat_completion", "conversation", "relayed_object"] as const;
+
+/** The objects of a gateway that stores nothing. */
+function noObjects(): ObjectStore {
+  const limits = { ttl: 1_000, max_size: 1, max_entry_bytes: 1, max_bytes: 1 };
+  const server = { max_concurrent_requests: 1, max_body_memory: 1, max_response_memory: 1 };
+  const settings = { caching: { enabled: false, ...limits }, server, retention: null };
+  return newGatewayState(scriptedWorld(), settings).objects;
+}
 
 function failureOf(result: Result<unknown>): Failed["failure"] {
   assert(!result.ok);
@@ -15,7 +24,7 @@ function failureOf(result: Result<unknown>): Failed["failure"] {
 }
 
 Deno.test("every operation on an object is refused with state_disabled, which names state.store", async () => {
-  const objects = newNoObjectStore();
+  const objects = noObjects();
   const { responses, conversations } = objects;
   const conversation = { id: "conv_1", creator: null, createdAt: 1, metadata: {}, items: [] };
   const results: Result<unknown>[] = [
@@ -47,7 +56,7 @@ Deno.test("every operation on an object is refused with state_disabled, which na
 });
 
 Deno.test("reasoning is never stored and never found, without a failure", async () => {
-  const { reasoning } = newNoObjectStore();
+  const { reasoning } = noObjects();
   const key = { creator: "ada", calls: "c", text: null };
   assertEquals(await reasoning.store(key, { account: "a", blocks: [] }), {
     ok: true,
@@ -57,7 +66,7 @@ Deno.test("reasoning is never stored and never found, without a failure", async 
 });
 
 Deno.test("a store that stores nothing says so, and has no entries and no bytes", () => {
-  const objects = newNoObjectStore();
+  const objects = noObjects();
   assertEquals(objects.storesNothing, true);
   for (const size of Object.values(objects.stats())) {
     assertEquals(size, { entries: 0, bytes: 0 });
