@@ -8,11 +8,17 @@ import type { Inference } from "../call/inference.ts";
 import type { Creator } from "../state/bindings.ts";
 import type { ReasoningKey } from "../state/object_store.ts";
 import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
+import type { StoredReasoning } from "../prompt/chat/parse_messages.ts";
 import type { Message } from "../prompt/prompt.ts";
 import type { Optional } from "../prompt/refusals.ts";
 import type { ProviderAccount, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
+
+/** Stored reasoning of the messages of a request; absent for none. */
+interface FoundReasoning {
+  readonly reasoning?: StoredReasoning;
+}
 
 /**
  * Stores the reasoning of a response for the next request of its caller. A store that fails is
@@ -54,7 +60,7 @@ export async function withStoredReasoning<Request extends ChatRequest>(
 export async function findStoredReasoning(
   context: Context,
   messages: Optional | readonly JsonObject[],
-): Promise<Pick<ChatRequest, "reasoning">> {
+): Promise<FoundReasoning> {
   return await findReasoning(context, messagesWithoutReasoning(messages, context.caller.name));
 }
 
@@ -62,7 +68,7 @@ export async function findStoredReasoning(
 export async function findPromptReasoning(
   context: Context,
   messages: readonly Message[],
-): Promise<Pick<ChatRequest, "reasoning">> {
+): Promise<FoundReasoning> {
   const missing = messages.flatMap((message, index) => {
     if (message.kind !== "assistant" || message.thinking.length > 0) return [];
     const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
@@ -75,7 +81,7 @@ export async function findPromptReasoning(
 async function findReasoning(
   { metrics, state }: Context,
   missing: readonly WantedReasoning[],
-): Promise<Pick<ChatRequest, "reasoning">> {
+): Promise<FoundReasoning> {
   if (state.objects.storesNothing) return {};
   if (missing.length === 0) return {};
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
@@ -95,7 +101,7 @@ async function findReasoning(
  * Returns the account that accepts the latest stored reasoning of a request, for the `Inference`.
  */
 export function reasoningAccount(
-  { reasoning }: Pick<ChatRequest, "reasoning">,
+  { reasoning }: FoundReasoning,
 ): Pick<Inference, "reasoningAccount"> {
   const latest = [...reasoning?.values() ?? []].at(-1);
   return latest === undefined ? {} : { reasoningAccount: latest.account };
@@ -118,11 +124,16 @@ export function findTarget(
     .find(({ wire: { name } }) => protocols.includes(name));
 }
 
-/** Returns the types of hosted tools that some route of the configuration leaves out. */
-export function omittedAnywhere({ generation }: Context): readonly string[] {
-  return [
-    ...new Set(generation.routes.flatMap(({ targets }) => targets[0]?.omitTools ?? [])),
-  ];
+/** Returns the messages of a prompt with their stored reasoning. */
+export function withReasoning(
+  messages: readonly Message[],
+  reasoning: StoredReasoning | undefined,
+): readonly Message[] {
+  return messages.map((message, index) =>
+    message.kind === "assistant"
+      ? { ...message, stored: reasoning?.get(index) ?? null }
+      : message
+  );
 }
 
 interface WantedReasoning {

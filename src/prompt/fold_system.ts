@@ -1,4 +1,5 @@
 import type { Carrier } from "./carry.ts";
+import { textContent, textPart } from "./content.ts";
 import type { Instruction, Message, Part, Prompt, UserTurn } from "./prompt.ts";
 
 /** Line before the text of an instruction inside a message of the user. */
@@ -61,18 +62,13 @@ function closeTurn({ user, before, after }: OpenTurn): UserTurn {
     content: { at: first, isString: true, parts: [] },
     cache: null,
   };
-  const parts = [...before.map(textPart), ...content.parts, ...after.map(textPart)];
+  const parts = [...before.map(markedPart), ...content.parts, ...after.map(markedPart)];
   const text = parts.map((part) => part.kind === "text" ? part.text : "").join("\n\n");
-  const joined = { kind: "text", text, at: content.at, cache: null, breakpoint: null } as const;
-  return {
-    kind: "user",
-    at,
-    cache,
-    content: { ...content, parts: content.isString ? [joined] : parts },
-  };
+  const folded = content.isString ? textContent(text, content.at) : { ...content, parts };
+  return { kind: "user", at, cache, content: folded };
 }
 
-function textPart({ at, content }: Instruction): Part {
+function markedPart({ at, content }: Instruction): Part {
   const text = content.parts.map((part) => part.kind === "text" ? part.text : "").join("");
-  return { kind: "text", text: MARK + text, at, cache: null, breakpoint: null };
+  return textPart(MARK + text, at);
 }

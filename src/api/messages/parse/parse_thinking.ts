@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, numberOf } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
+import type { FieldRef, Prompt } from "../../../prompt/prompt.ts";
 import { type Optional, unsupported } from "../../../prompt/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
-import { notAmong, unknownMember, wrongType } from "../refusals.ts";
+import { notAmong, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
-import { type ChatField, newField } from "./chat_text.ts";
-import { MESSAGES_FIELDS } from "./fields.ts";
-import { type Effort, parseEffort } from "./system.ts";
-import type { PlacedEffort } from "./turns.ts";
+import type { PlacedEffort } from "./parse_dialogue.ts";
+import { type Effort, parseEffort } from "./parse_system.ts";
+import { objectAt, unknownIn } from "./read.ts";
 
 /** What the client asks for thinking. */
 interface RequestedThinking {
@@ -19,10 +19,7 @@ interface RequestedThinking {
 }
 
 /** Thinking and effort of a request for one target. */
-export interface Thinking {
-  readonly fields: readonly ChatField[];
-  /** True if a local runtime must think without a level of effort. */
-  readonly thinks: boolean;
+export interface ParsedThinking extends Pick<Prompt, "effort" | "thinking"> {
   /** How the thinking of the upstream is sent to the client. */
   readonly shown: MessageLabels["thinking"];
   readonly lossy: readonly string[];
@@ -33,28 +30,28 @@ const MAX_LOW_TOKENS = 4_096, MAX_MEDIUM_TOKENS = 16_384;
 
 const BASIC_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
 
-/** Returns the fields for thinking and effort (Messages API, extended thinking and effort). */
-export function thinkingOf(
+const EFFORT_AT: FieldRef = { field: "reasoning_effort", path: "output_config.effort" };
+
+/** Parses thinking and effort (Messages API, extended thinking and effort). */
+export function parseThinking(
   value: JsonObject,
   efforts: readonly PlacedEffort[],
   target: Target,
-): Result<Thinking> {
-  const requested = parseThinkingField(value.thinking);
+): Result<ParsedThinking> {
+  const requested = parseRequested(value.thinking);
   if (!requested.ok) return requested;
   const config = isObject(value.output_config) ? value.output_config : {};
-  const path = "output_config.effort";
-  const general = parseEffort(config.effort, path);
+  const general = parseEffort(config.effort, EFFORT_AT.path);
   if (!general.ok) return general;
   if (general.value !== null && !takesEffort(target, general.value)) {
-    return unsupported(path);
+    return unsupported(EFFORT_AT.path);
   }
   // The last effort of the dialogue counts. One that the target does not take is dropped: a client
   // that was refused the general effort sends the other ones once more.
   const last = efforts.at(-1);
   const own = last !== undefined && takesEffort(target, last.effort) ? last.effort : null;
-  const lossy = last === undefined || own !== null ? [] : [last.at];
-  const effort = own ?? general.value;
-  return success(decided(requested.value, effort, lossy, target));
+  const lossy = last === undefined || own !== null ? [] : [last.path];
+  return success(decided(requested.value, own ?? general.value, lossy, target));
 }
 
 function decided(
@@ -62,42 +59,51 @@ function decided(
   effort: Effort | null,
   dropped: readonly string[],
   target: Target,
-): Thinking {
-  const { wire, provider: { settings: { capabilities } } } = target;
+): ParsedThinking {
+  const isLocal = target.wire.name === "local";
+  const { capabilities } = target.provider.settings;
   const shown = requested === null || requested.isShown ? "shown" : "sealed";
   switch (requested?.type) {
     case "disabled": {
-      const ignored = effort === null ? dropped : [...dropped, "output_config.effort"];
-      if (wire.name === "local") {
-        const fields = [newField("thinking", { type: "disabled" })];
-        return { fields, thinks: false, shown: "hidden", lossy: ignored };
-      }
       const isListed = capabilities.reasoning_effort &&
         capabilities.reasoning_effort_levels.includes("none");
-      if (isListed) {
-        const fields = [newField("reasoning_effort", "none")];
-        return { fields, thinks: false, shown: "hidden", lossy: ignored };
+      if (!isLocal && !isListed) {
+        const lossy = [...dropped, "thinking.type"];
+        return { effort: effortOf(effort), thinking: null, shown: "hidden", lossy };
       }
-      const lossy = [...dropped, "thinking.type"];
-      return { fields: effortFields(effort), thinks: false, shown: "hidden", lossy };
+      return {
+        effort: isLocal ? null : effortOf("none"),
+        thinking: isLocal ? thinkingOf("disabled") : null,
+        shown: "hidden",
+        lossy: effort === null ? dropped : [...dropped, EFFORT_AT.path],
+      };
     }
     case "enabled": {
-      const level = effort ?? effortOf(requested.budget ?? 0);
-      const fields = takesEffort(target, level) ? effortFields(level) : [];
-      const thinks = wire.name === "local" && fields.length === 0;
-      return { fields, thinks, shown, lossy: [...dropped, "thinking.budget_tokens"] };
+      const level = effort ?? levelFor(requested.budget ?? 0);
+      const isTaken = takesEffort(target, level);
+      return {
+        effort: effortOf(isTaken ? level : null),
+        thinking: isLocal && !isTaken ? thinkingOf("enabled") : null,
+        shown,
+        lossy: [...dropped, "thinking.budget_tokens"],
+      };
     }
     default:
       // "The model decides" is what these upstreams do when nothing is said.
-      return { fields: effortFields(effort), thinks: false, shown, lossy: dropped };
+      return { effort: effortOf(effort), thinking: null, shown, lossy: dropped };
   }
 }
 
-function effortFields(effort: Effort | null): readonly ChatField[] {
-  return effort === null ? [] : [newField("reasoning_effort", effort)];
+function effortOf(effort: Effort | "none" | null): Prompt["effort"] {
+  return effort === null ? null : { value: effort, at: EFFORT_AT };
 }
 
-function effortOf(budget: number): Effort {
+function thinkingOf(kind: "enabled" | "disabled"): Prompt["thinking"] {
+  const at: FieldRef = { field: "thinking", path: "thinking", refusedPath: "thinking.type" };
+  return { kind, at, value: { type: kind } };
+}
+
+function levelFor(budget: number): Effort {
   if (budget <= MAX_LOW_TOKENS) return "low";
   return budget <= MAX_MEDIUM_TOKENS ? "medium" : "high";
 }
@@ -113,17 +119,19 @@ function takesEffort({ wire, provider: { settings } }: Target, effort: Effort): 
 
 const DISPLAYS = ["summarized", "omitted", "updates"] as const;
 
-function parseThinkingField(given: Optional): Result<RequestedThinking | null> {
+const TYPES = ["adaptive", "enabled", "disabled"] as const;
+
+function parseRequested(given: Optional): Result<RequestedThinking | null> {
   if ((given ?? null) === null) return success(null);
-  if (!isObject(given)) return wrongType(given, "thinking", "a valid dictionary");
-  const { budget_tokens: budget = null, display = null } = given;
-  const type = (["adaptive", "enabled", "disabled"] as const).find((one) => one === given.type);
-  if (given.type === "between_tools") {
-    return unsupported("thinking.type", SENTENCES.thinkingType("between_tools"));
+  const thinking = objectAt(given, "thinking");
+  if (!thinking.ok) return thinking;
+  const { type: name, budget_tokens: budget = null, display = null } = thinking.value;
+  if (name === "between_tools") {
+    return unsupported("thinking.type", SENTENCES.thinkingType(name));
   }
-  if (type === undefined) return notAmong("thinking.type", ["adaptive", "enabled", "disabled"]);
-  const known = MESSAGES_FIELDS.members(`thinking[${type}]`);
-  const unknown = unknownMember(given, known, `thinking.${type}`);
+  const type = TYPES.find((one) => one === name);
+  if (type === undefined) return notAmong("thinking.type", TYPES);
+  const unknown = unknownIn(thinking.value, `thinking[${type}]`, `thinking.${type}`);
   if (unknown !== null) return unknown;
   if (display !== null && !DISPLAYS.some((one) => one === display)) {
     return notAmong("thinking.display", DISPLAYS);
