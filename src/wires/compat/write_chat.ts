@@ -84,7 +84,7 @@ function list(texts: readonly (string | undefined)[]): string {
 
 function object(members: Texts, added: readonly Entry[] = []): string {
   const set = Object.entries(members).filter(([, text]) => text !== undefined);
-  const written = [...set, ...added]
+  const written = [...added, ...set]
     .map(([key, text]) => `${JSON.stringify(key)}:${text}`);
   return `{${written.join(",")}}`;
 }

@@ -1,5 +1,4 @@
 import { type Result, success } from "../../../core/result.ts";
-import type { Carrier } from "../../../prompt/carry.ts";
 import type { Choice, FieldRef, Prompt } from "../../../prompt/prompt.ts";
 import type { Optional } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
@@ -46,7 +45,7 @@ export function promptChoice(
   choice: GivenChoice | null,
   { byName }: DeclaredTools,
   hasTools: boolean,
-  { wire, carrier }: { readonly wire: WireName; readonly carrier: Carrier },
+  wire: WireName,
 ): Result<Pick<Prompt, "choice" | "parallelCalls">> {
   const unset = { choice: { kind: "unset" }, parallelCalls: null } as const;
   if (choice === null) return success(unset);
@@ -66,11 +65,10 @@ export function promptChoice(
     field: "parallel_tool_calls",
     path: "tool_choice.disable_parallel_tool_use",
   };
-  return carrier.use(made.at) ?? (isParallel ? null : carrier.use(parallelAt)) ??
-    success({
-      choice: made,
-      parallelCalls: isParallel ? null : { value: false, at: parallelAt },
-    });
+  return success({
+    choice: made,
+    parallelCalls: isParallel ? null : { value: false, at: parallelAt },
+  });
 }
 
 function plainChoice(kind: "auto" | "required" | "none") {

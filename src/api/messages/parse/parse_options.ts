@@ -1,7 +1,6 @@
 import { isObject, type JsonDocument, type JsonObject, numberOf, parseExact } from "../../../core/json/json.ts";
 import { refuse, type Result, success } from "../../../core/result.ts";
 import { findValue } from "../../../formats/edit.ts";
-import { type Carrier, usedBy } from "../../../prompt/carry.ts";
 import { exactMember } from "../../../prompt/exact_member.ts";
 import type { Format, Given, GivenNumber, Prompt } from "../../../prompt/prompt.ts";
 import { allIn, numberIn } from "../../../prompt/read.ts";
@@ -20,7 +19,6 @@ type Options = Pick<Prompt, "limits" | "sampling" | "stop" | "labels" | "format"
 /** What the fields are parsed for. */
 interface OptionsInput {
   readonly target: Target;
-  readonly carrier: Carrier;
   /** Paths of dropped fields, to which a parser adds. */
   readonly lossy: string[];
   /** True if only the tokens of the request are counted, so that no response has a limit. */
@@ -30,7 +28,7 @@ interface OptionsInput {
 /** Parses the top-level fields besides dialogue, tools, thinking and effort. */
 export function parseOptions(document: JsonDocument, input: OptionsInput): Result<Options> {
   const { value } = document;
-  const { target: { wire }, carrier } = input;
+  const { target: { wire } } = input;
   const number = (key: "temperature" | "top_p" | "top_k") => samplingNumber(document, key, input);
   return allIn<Options>({
     limits: allIn({
@@ -45,11 +43,11 @@ export function parseOptions(document: JsonDocument, input: OptionsInput): Resul
       frequencyPenalty: success(null),
       seed: success(null),
     }),
-    stop: parseStop(value, carrier),
+    stop: parseStop(value),
     labels: allIn({
       user: parseUserId(value, input),
       safetyIdentifier: success(null),
-      serviceTier: usedBy(carrier, parseTier(value, wire.name === "local")),
+      serviceTier: parseTier(value, wire.name === "local"),
       metadata: success(null),
       cacheKey: success(null),
       cacheRetention: success(null),
@@ -88,17 +86,17 @@ function parseLimit(
 function samplingNumber(
   document: JsonDocument,
   key: "temperature" | "top_p" | "top_k",
-  { target: { wire }, carrier }: OptionsInput,
+  { target: { wire } }: OptionsInput,
 ): Result<GivenNumber | null> {
   const given = document.value[key] ?? null;
   if (given === null) return success(null);
   if (numberOf(given) === null) return wrongType(given, key, "a valid number");
   const at = { field: key, path: key } as const;
-  const isWhole = key === "top_k" && wire.name !== "compat";
-  return carrier.use(at, given) ?? numberIn(exactMember(document, key), at, isWhole);
+  const isWhole = key === "top_k" && wire.name === "local";
+  return numberIn(exactMember(document, key), at, isWhole);
 }
 
-function parseStop({ stop_sequences: given = null }: JsonObject, carrier: Carrier) {
+function parseStop({ stop_sequences: given = null }: JsonObject): Result<Prompt["stop"]> {
   const path = "stop_sequences";
   const list = given ?? [];
   if (!Array.isArray(list)) return wrongType(list, path, "a valid list");
@@ -108,8 +106,7 @@ function parseStop({ stop_sequences: given = null }: JsonObject, carrier: Carrie
     if (!text.ok) return text;
     stops.push({ value: text.value, at: { field: "stop", path: `${path}.${index}` } });
   }
-  const at = { field: "stop", path } as const;
-  return carrier.use(at, list) ?? success(stops.length === 0 ? null : { value: stops, at });
+  return success(stops.length === 0 ? null : { value: stops, at: { field: "stop", path } });
 }
 
 function parseUserId(

@@ -64,13 +64,13 @@ export function parsePrompt(
     mention: (name) => void mentioned.add(name),
   });
   if (!dialogue.ok) return dialogue;
-  const options = parseOptions(document, { target, carrier, lossy: toolLossy, isCount });
+  const options = parseOptions(document, { target, lossy: toolLossy, isCount });
   if (!options.ok) return options;
   const thinking = parseThinking(value, dialogue.value.efforts, target);
   if (!thinking.ok) return thinking;
   if (given.value !== null && given.value.name !== null) mentioned.add(given.value.name);
   const sent = sentTools(tools.value, mentioned);
-  const choice = promptChoice(given.value, tools.value, sent.length > 0, { wire, carrier });
+  const choice = promptChoice(given.value, tools.value, sent.length > 0, wire);
   if (!choice.ok) return choice;
   const { effort, shown } = thinking.value;
   const prompt: Prompt = {
@@ -89,12 +89,28 @@ export function parsePrompt(
     isUnpadded: false,
     signedReasoning: "thinking block with its signature",
   };
-  return (wire === "compat" ? null : deepProblem(sent, prompt.format)) ?? success({
+  const deep = wire === "compat" ? null : deepProblem(sent, prompt.format);
+  return deep ?? useOptions(prompt, carrier) ?? success({
     prompt,
     lossy: [...thinking.value.lossy, ...lossy, ...toolLossy],
     thinking: shown,
     toolName: (name) => original.get(name) ?? name,
   });
+}
+
+/** Gives the options to the carrier after all fields have been found to be right. */
+function useOptions(
+  { sampling, limits, labels, stop, choice, parallelCalls, format, effort }: Prompt,
+  carrier: Carrier,
+): Failed | null {
+  const { temperature, topP, topK } = sampling;
+  const given = [limits.completion, temperature, topP, topK, stop, labels.user, labels.serviceTier];
+  const others = [choice.kind === "unset" ? null : choice, parallelCalls, format, effort];
+  for (const one of [...given, ...others]) {
+    const refused = one === null ? null : carrier.use(one.at);
+    if (refused !== null) return refused;
+  }
+  return null;
 }
 
 /** Returns the refusal of schemas that are nested too deeply, with the objects that hold them. */

@@ -35,7 +35,7 @@ Deno.test("empty system blocks are left out, and an empty system is no message",
 });
 
 Deno.test("the parts of system are joined without glue for a local runtime", () => {
-  const sent = JSON.parse(valueOf(encodeFor({ system: [text("S"), text("T")] }, "local")));
+  const sent = JSON.parse(valueOf(encodeFor({ system: [text("S"), text("T")] }, "local")).text);
   assertEquals(sent.messages[0], { role: "system", content: "ST" });
 });
 

@@ -1,4 +1,4 @@
-import { MESSAGES_FIELDS } from "../../../../src/api/messages/translate/fields.ts";
+import { MESSAGES_FIELDS } from "../../../../src/api/messages/parse/fields.ts";
 import { isRefusal } from "../../../../src/core/failure.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -179,7 +179,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
 };
 
-const SOURCES = new URL("../../../../src/api/messages/translate/", import.meta.url);
+const SOURCES = new URL("../../../../src/api/messages/parse/", import.meta.url);
 
 const WORDS = new Set(
   [...Deno.readDirSync(SOURCES)].flatMap(({ name }) =>

@@ -80,7 +80,7 @@ Deno.test("the main request of Claude Code has its published hub form, character
 });
 
 Deno.test("compat sends that form on as it is", () => {
-  assertEquals(valueOf(encodeFor(REQUEST, "compat", ABLE)), HUB);
+  assertEquals(valueOf(encodeFor(REQUEST, "compat", ABLE)).text, HUB);
 });
 
 Deno.test("the main request of Claude Code is taken by every protocol that declares the effort", () => {

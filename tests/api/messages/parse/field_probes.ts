@@ -1,4 +1,4 @@
-import type { MessagesField } from "../../../../src/api/messages/translate/fields.ts";
+import type { MessagesField } from "../../../../src/api/messages/parse/fields.ts";
 import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import type { WireName } from "../../../../src/wires/wire.ts";
 

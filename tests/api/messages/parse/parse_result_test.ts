@@ -60,7 +60,7 @@ Deno.test("one text of a result is a string, several are parts, without glue at 
   assertEquals(contentOf([text("a")]), "a");
   assertEquals(contentOf([text("a"), text(""), text("b")]), [text("a"), text("b")]);
   const messages = answered(["t"], result("t", [text("a"), text("b")]));
-  const sent = JSON.parse(valueOf(encodeFor({ messages }, "local")));
+  const sent = JSON.parse(valueOf(encodeFor({ messages }, "local")).text);
   assertEquals(sent.messages[2].content, "ab");
 });
 

@@ -2,7 +2,7 @@ import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
 import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";
-import { messagesOf, refusalOf, translate, TRANSLATED, translateMessages } from "../translated.ts";
+import { encodeFor, messagesOf, refusalOf, translate, TRANSLATED, translateMessages } from "../translated.ts";
 
 const USER = { role: "user", content: "hi" };
 
@@ -168,8 +168,8 @@ Deno.test("redacted thinking is dropped and named, because refusing it would end
 
 Deno.test("the thinking that a Responses provider cannot take is named by its own path", () => {
   const content = [text("A"), thinking("a"), thinking("b")];
-  const { clientPath } = valueOf(translateMessages(dialogue(content), "responses"));
-  assertEquals(clientPath("messages[1].reasoning_content"), "messages.1.content.1");
+  const { lossy } = valueOf(encodeFor({ messages: dialogue(content) }, "responses"));
+  assertEquals(lossy, ["messages.1.content.1"]);
 });
 
 Deno.test("a message of thinking alone has an empty text", () => {

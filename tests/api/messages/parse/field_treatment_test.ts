@@ -1,23 +1,21 @@
 import { relayedBody } from "../../../../src/api/messages/relay/body.ts";
 import { relayedTreatment } from "../../../../src/api/messages/relay/fields.ts";
 import { sealedBlocks, sealedPaths } from "../../../../src/api/messages/relay/sealed_blocks.ts";
-import { translatedTreatment } from "../../../../src/api/messages/translate/field_treatment.ts";
+import { translatedTreatment } from "../../../../src/api/messages/parse/field_treatment.ts";
 import {
   MESSAGES_FIELDS,
   type MessagesField,
-} from "../../../../src/api/messages/translate/fields.ts";
+} from "../../../../src/api/messages/parse/fields.ts";
 import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
 import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import { type Result, success } from "../../../../src/core/result.ts";
 import { parseDocument } from "../../../../src/formats/document.ts";
-import { encodeChatRequest } from "../../../../src/wires/encode_chat_request.ts";
 import { wires } from "../../../../src/wires/registry.ts";
-import { pathsOf } from "../../../../src/wires/verified/response_promise.ts";
 import type { WireName } from "../../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { valueOf, type Written } from "../../../support/translated.ts";
 import { assertTreatment, type Encoded, shownText } from "../../../wires/probe.ts";
-import { ABLE, refusalOf, targetOf, translate, TRANSLATED } from "../translated.ts";
+import { ABLE, encode as encodeRequest, refusalOf, TRANSLATED } from "../translated.ts";
 import { type Members, MESSAGES_PROBES, objectOf, type Probe, TOOL, USER } from "./field_probes.ts";
 
 const PATHS = Object.keys(MESSAGES_FIELDS.rows).filter(isField);
@@ -31,17 +29,7 @@ function requestOf(members: Members): JsonObject {
 }
 
 function encode(wire: WireName, members: Members, settings: Written): Result<Encoded> {
-  const translated = translate(requestOf(members), wire, settings);
-  if (!translated.ok) return translated;
-  const { chat, lossy, toClientPaths, clientPath, lossyPaths } = translated.value;
-  const encoded = encodeChatRequest(chat, targetOf(wire, settings));
-  if (!encoded.ok) return toClientPaths(encoded);
-  const { payload, lossy: lost = [], promises = [] } = encoded.value;
-  return success({
-    text: payload?.text() ?? "",
-    lossy: [...lossy, ...lossyPaths(lost)],
-    verified: pathsOf(promises).map(clientPath),
-  });
+  return encodeRequest(requestOf(members), wire, settings);
 }
 
 /** What a target with the Messages API is sent. */

@@ -16,7 +16,7 @@ function decided(fields: JsonObject, wire: WireName = "compat", written: Written
 }
 
 function sentBy(fields: JsonObject, wire: WireName, written: Written = {}): JsonObject {
-  return JSON.parse(valueOf(encodeFor(fields, wire, written)));
+  return JSON.parse(valueOf(encodeFor(fields, wire, written)).text);
 }
 
 const ENABLED = (budget_tokens: JsonValue) => ({ type: "enabled", budget_tokens });
