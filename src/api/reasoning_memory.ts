@@ -7,7 +7,7 @@ import type { RouteTarget } from "../call/generation.ts";
 import type { Inference } from "../call/inference.ts";
 import type { Creator } from "../state/bindings.ts";
 import type { ReasoningKey } from "../state/object_store.ts";
-import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
+import type { ChatRequest } from "../wires/chat_request.ts";
 import type { StoredReasoning } from "../prompt/chat/parse_messages.ts";
 import type { Message } from "../prompt/prompt.ts";
 import type { Optional } from "../prompt/refusals.ts";

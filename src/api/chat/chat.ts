@@ -1,4 +1,4 @@
-import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
+import type { ChatRequest } from "../../wires/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
@@ -12,7 +12,6 @@ import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../ca
 import { bindObject, protocolOf } from "../../call/ownership.ts";
 import { refuseStored } from "../../call/stored_state.ts";
 import type { ResponseProvenance } from "../../state/bindings.ts";
-import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -84,7 +83,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
     prepare(target) {
       const refused = isBound(request, target) ? refuseOwner(call) : null;
       if (refused !== null) return refused;
-      const encoded = encodeChatRequest(request, target);
+      const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
       const { promises } = encoded.value;
       return success<Candidate>({

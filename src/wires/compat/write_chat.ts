@@ -15,7 +15,7 @@ import {
   type ToolCall,
 } from "../../prompt/prompt.ts";
 import type { Entry } from "../../formats/edit.ts";
-import { samplingDefaults } from "../chat_request/sampling.ts";
+import { samplingDefaults } from "../sampling.ts";
 import { newPayload } from "../payload.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
 

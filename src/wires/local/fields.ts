@@ -4,7 +4,7 @@ import {
   CACHE_CONTROL_ROWS,
   COMMON_ROWS,
   LOST_CITATION_ROWS,
-} from "../chat_request/common_rows.ts";
+} from "../common_rows.ts";
 import {
   advised,
   byWire,

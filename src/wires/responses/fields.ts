@@ -4,7 +4,7 @@ import {
   CACHE_HINT,
   COMMON_ROWS,
   CUSTOM_CALL_ROWS,
-} from "../chat_request/common_rows.ts";
+} from "../common_rows.ts";
 import {
   advised,
   byWire,

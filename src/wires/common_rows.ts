@@ -7,8 +7,8 @@ import {
   lossy,
   newFieldTable,
   refusedUnless,
-} from "../../prompt/field_table.ts";
-import type { ChatField } from "../../prompt/chat_fields.ts";
+} from "../prompt/field_table.ts";
+import type { ChatField } from "../prompt/chat_fields.ts";
 
 /** A mark for an upstream's cache changes no response. */
 export const CACHE_HINT = ignoredBut("changes no response");

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { messageOf } from "../../src/core/openai_error.ts";
 import { parseDocument } from "../../src/formats/document.ts";
-import { encodeChatRequest } from "../../src/wires/encode_chat_request.ts";
 import { wires } from "../../src/wires/registry.ts";
 import type { WireName } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -20,7 +19,7 @@ function encode(text: string, wire: WireName, written: Written) {
   const document = valueOf(parseDocument(text));
   const chat = { document, stream: false, includeUsage: false };
   const target = targetAt(providerOf(wires[wire], written));
-  return encodeChatRequest(chat, target);
+  return target.wire.encode(chat, target);
 }
 
 /** The messages that a compat upstream gets for these messages. */
@@ -144,7 +143,7 @@ Deno.test("with leading, stored reasoning stays with its assistant message", () 
   const document = valueOf(parseDocument(JSON.stringify({ messages })));
   const chat = { document, stream: false, includeUsage: false, reasoning };
   const provider = providerOf(wires.messages, LEADING);
-  const encoded = encodeChatRequest(chat, targetAt(provider));
+  const encoded = provider.wire.encode(chat, targetAt(provider));
   const sent = JSON.parse(valueOf(encoded).payload?.text() ?? "").messages;
   assertEquals(JSON.stringify(sent).match(/"signature":"sig"/g)?.length, 1);
   assertEquals(sent[1].content[0], block);

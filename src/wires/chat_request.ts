@@ -1,6 +1,6 @@
-import type { JsonDocument } from "../../core/json/json.ts";
-import type { OwnedReasoning } from "../../core/reasoning.ts";
-import type { StrictSchemas } from "../verified/strict_schemas.ts";
+import type { JsonDocument } from "../core/json/json.ts";
+import type { OwnedReasoning } from "../core/reasoning.ts";
+import type { StrictSchemas } from "./verified/strict_schemas.ts";
 
 /**
  * A client request as a Chat Completions document with validated field types. Every translation to
@@ -11,11 +11,6 @@ export interface ChatRequest {
   readonly stream: boolean;
   /** True if the client requested the usage chunk at the end of its stream. */
   readonly includeUsage: boolean;
-  /**
-   * True if the model shall think without a level of effort, for which Chat has no field; only
-   * local runtimes read it. Absent for a request that does not ask for it.
-   */
-  readonly thinks?: boolean;
   /**
    * Stored reasoning of assistant messages that come without it, by the index of the message;
    * absent for none.

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../core/json/json.ts";
-import type { Entry } from "../../formats/edit.ts";
-import type { Provider } from "../wire.ts";
+import type { JsonObject } from "../core/json/json.ts";
+import type { Entry } from "../formats/edit.ts";
+import type { Provider } from "./wire.ts";
 
 /**
  * Returns the provider's sampling defaults for the fields that the request does not set. Null
