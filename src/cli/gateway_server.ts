@@ -25,7 +25,7 @@ import { openAdmin } from "./open_admin.ts";
 import { routeLine, writtenRoutes } from "../routing/route_text.ts";
 import type { Terminal } from "./terminal.ts";
 import type { MetricValues } from "../observe/worker_metrics.ts";
-import { newRemoteAdmission } from "../server/admission/admission.ts";
+import { newRemoteAdmission } from "../server/admission/admit.ts";
 
 /** A listening gateway, or the reason why it cannot start. */
 export type GatewayServer =

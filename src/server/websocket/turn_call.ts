@@ -3,7 +3,7 @@ import { type Call, newCallClient, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../state/call_state.ts";
-import { admitTurn } from "../admission/admission.ts";
+import { admitTurn } from "../admission/admit.ts";
 import { authenticate } from "../admission/auth.ts";
 import type { Peer } from "../peer.ts";
 
