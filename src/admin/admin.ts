@@ -23,7 +23,7 @@ export interface AdminClient {
 
 /** Dependencies of the admin listener. */
 export interface AdminOptions extends SnapshotSource {
-  /** What the client APIs know of the requests that are explained. */
+  /** Forms of the requests that are explained, by client API. */
   readonly forms: RequestForms;
   /** Files of the page by path; `/` is the page itself. */
   readonly files: ReadonlyMap<string, PageFile>;

@@ -4,7 +4,7 @@ import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts"
 /** Number of minutes over which the page adds up calls and attempts. */
 export const MAX_MINUTES = 15;
 
-/** What happened in each of the last units of time, such as the last 15 minutes. */
+/** Content of each of the last units of time, such as the last 15 minutes. */
 interface TimeRing<T> {
   /** Returns the content of a unit, new if the unit has none. */
   at(unit: number): T;
@@ -36,7 +36,7 @@ export function newTimeRing<T>(size: number, create: () => T): TimeRing<T> {
 /** Number of seconds that are stored. */
 export const MAX_SECONDS = MAX_MINUTES * 60;
 
-/** What one finished call adds to its second. */
+/** Figures that one finished call adds to its second. */
 export interface SecondCall {
   readonly outcome: CallOutcome;
   /** Milliseconds to the first token of a stream; null for every other call. */

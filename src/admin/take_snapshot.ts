@@ -12,7 +12,7 @@ import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
 import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";
 
-/** What a reader of snapshots has already received. */
+/** Position of a reader in the snapshots that it has received. */
 export interface Cursor {
   /** First second that it has not received. */
   readonly second: number;
@@ -23,7 +23,7 @@ export interface Cursor {
 /** Cursor of a reader that has received nothing. */
 export const NOTHING_READ: Cursor = { second: 0, finished: 0 };
 
-/** What snapshots are made of. */
+/** Sources of a snapshot. */
 export interface SnapshotSource {
   readonly gateway: Gateway;
   readonly feed: Feed;

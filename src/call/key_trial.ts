@@ -2,7 +2,7 @@ import type { KeyRefusal } from "../core/failure.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 
-/** A refusal of a key, with its `Retry-After` in milliseconds; null without one. */
+/** A refusal of a key, with its `Retry-After` in milliseconds. */
 export interface RefusedKey {
   readonly refusal: KeyRefusal;
   readonly retryAfterMs: number | null;
@@ -22,7 +22,7 @@ export interface KeyTrial {
 }
 
 /**
- * Returns the trial of a request with a model; empty without one. A refused key rests once another
+ * Returns the trial of a request with a model, or an empty text. A refused key rests once another
  * key has served the same request: what no key serves says nothing of the keys, and one client
  * could let all of them rest otherwise. Until then the other keys come first, because the keys may
  * be the reason as well. A key that is wrong for certain rests at once.

@@ -11,7 +11,7 @@ import type { RequestForms } from "../routing/explain.ts";
 import { encodeChatRequest } from "../wires/encode_chat_request.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 
-/** What the client APIs know of the requests that `explain` and the admin listener explain. */
+/** Forms of the requests that `explain` and the admin listener explain, by client API. */
 export const REQUEST_FORMS: RequestForms = {
   findApi,
   findRequestTypes,

@@ -6,7 +6,7 @@ export interface Expanded {
   readonly text: string;
   /** Variables without a value and without a default, each once. */
   readonly missing: readonly string[];
-  /** The problem of a malformed `${`; null if there is none. Never contains a part of the text. */
+  /** The problem of a malformed `${`. Never contains a part of the text. */
   readonly problem: string | null;
 }
 

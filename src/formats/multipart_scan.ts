@@ -26,12 +26,12 @@ export interface PartScanner {
 }
 
 /**
- * What comes next: the first boundary, a line behind a boundary, the head of a part, its content,
+ * Expected next: the first boundary, a line behind a boundary, the head of a part, its content,
  * or nothing but white space behind the last boundary.
  */
 type Phase = "first" | "line" | "head" | "content" | "epilogue";
 
-/** What may follow a boundary: a line end, or two hyphens behind the last one. */
+/** Bytes that may follow a boundary: a line end, or two hyphens behind the last one. */
 const LINES = ["\r\n", "--\r\n"] as const;
 
 /**

@@ -13,7 +13,7 @@ import { addMetrics, metricsText, type MetricValues } from "../observe/worker_me
  */
 const DRAIN_MARGIN_MS = 30_000;
 
-/** What a group of workers needs from its process. */
+/** Process functions that a group of workers needs. */
 export interface GroupDeps {
   readonly world: Pick<World, "after" | "now">;
   readonly log: Log;

@@ -7,7 +7,7 @@ export type Line =
 export interface LineReader {
   /** Returns the lines that this piece completes. */
   push(piece: string): readonly Line[];
-  /** Returns the text after the last line end as a line; null if there is none. */
+  /** Returns the text after the last line end as a line. */
   rest(): Line | null;
 }
 

@@ -18,7 +18,7 @@ export interface Liveness {
   end(): void;
 }
 
-/** What a liveness check needs. */
+/** Dependencies of a liveness check. */
 export interface LivenessDeps {
   readonly world: Pick<World, "after">;
   /** Sends a message to which the process responds. */

@@ -90,7 +90,9 @@ function rateScopes({ caller, requests }: CallLimits): readonly CallScope[] {
   return [{ caller, group: null, limits }];
 }
 
-/** Stores the limits of an admitted call for its end, and renews its concurrent calls until then. */
+/**
+ * Stores the limits of an admitted call for its end, and renews its concurrent calls until then.
+ */
 function holdConcurrent({ id, client, state }: Call, quotas: CallQuotas): void {
   client.quotas = quotas;
   const holders = quotas.callers.filter(({ limits }) => limits.maxConcurrent !== null);

@@ -2,7 +2,7 @@ import type { Sockets } from "../../sockets/sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
-/** Responses that the runtime has written, and of which a part may still wait for its client. */
+/** Responses that the runtime has written, but that may not have reached their clients in full. */
 export interface Deliveries {
   /** Calls `task` once no written byte waits on the connection, immediately if none does. */
   add(connection: Connection, task: () => void): void;
