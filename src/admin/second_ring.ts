@@ -47,15 +47,6 @@ export interface SecondCall {
   readonly usd: number | null;
 }
 
-/** Counters of the last 15 minutes, one for each second. */
-export interface SecondRing {
-  add(second: number, call: SecondCall): void;
-  /** Sets the number of open streams of a second. */
-  setStreams(second: number, open: number): void;
-  /** Returns the seconds from `from` to before `until` that have calls or open streams. */
-  read(from: number, until: number): readonly SecondView[];
-}
-
 interface Slot {
   second: number;
   calls: number;
@@ -71,8 +62,11 @@ interface Slot {
   readonly times: Histogram;
 }
 
-/** Returns a ring without calls. Its memory does not grow with them. */
-export function newSecondRing(): SecondRing {
+/**
+ * Returns counters of the last 15 minutes, one for each second. Their memory does not grow with
+ * them.
+ */
+export function newSecondRing() {
   const slots: Slot[] = Array.from({ length: MAX_SECONDS }, () => ({
     ...EMPTY,
     second: -1,
@@ -89,7 +83,10 @@ export function newSecondRing(): SecondRing {
   }
 
   return {
-    add(second, { outcome, firstTokenMs, inputTokens, outputTokens, usd }) {
+    add(
+      second: number,
+      { outcome, firstTokenMs, inputTokens, outputTokens, usd }: SecondCall,
+    ): void {
       const slot = slotOf(second);
       if (slot === undefined) return;
       slot.calls++;
@@ -102,11 +99,13 @@ export function newSecondRing(): SecondRing {
       if (usd === null) slot.unpriced++;
       else slot.usd += usd;
     },
-    setStreams(second, open) {
+    /** Sets the number of open streams of a second. */
+    setStreams(second: number, open: number): void {
       const slot = slotOf(second);
       if (slot !== undefined) slot.openStreams = open;
     },
-    read(from, until) {
+    /** Returns the seconds from `from` to before `until` that have calls or open streams. */
+    read(from: number, until: number): readonly SecondView[] {
       const first = Math.max(from, until - MAX_SECONDS);
       const views: SecondView[] = [];
       for (let second = first; second < until; second++) {
