@@ -149,23 +149,20 @@ export interface KeyRate {
 }
 
 /** Use of each client key in the last minute. */
-export interface KeyRates {
-  add(second: number, key: string, tokens: number): void;
-  read(second: number, key: string): KeyRate;
-}
+export type KeyRates = ReturnType<typeof newKeyRates>;
 
 const NO_USE: KeyRate = { requests: 0, tokens: 0 };
 
 /** Returns rates without requests. Names of keys come from the file. */
-export function newKeyRates(): KeyRates {
+export function newKeyRates() {
   const ring = newTimeRing(MAX_RATE_SECONDS, () => new Map<string, KeyRate>());
   return {
-    add(second, key, tokens) {
+    add(second: number, key: string, tokens: number): void {
       const byKey = ring.at(second);
       const earlier = byKey.get(key) ?? NO_USE;
       byKey.set(key, { requests: earlier.requests + 1, tokens: earlier.tokens + tokens });
     },
-    read(second, key) {
+    read(second: number, key: string): KeyRate {
       const recent = ring.until(second).map((byKey) => byKey.get(key) ?? NO_USE);
       return {
         requests: recent.reduce((sum, one) => sum + one.requests, 0),
