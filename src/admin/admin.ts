@@ -4,7 +4,7 @@ import { newEvents } from "./events.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
 import { newFigureReader } from "./key_figures.ts";
 import type { PageFile } from "./page_files.ts";
-import { NOTHING_READ, type SnapshotSource, takeSnapshot } from "./take_snapshot.ts";
+import { newSnapshots, type SnapshotSource } from "./take_snapshot.ts";
 import { explainQuery, readUsage } from "./queries.ts";
 
 /** The requests of the admin listener. */
@@ -55,7 +55,7 @@ export function newAdmin(options: AdminOptions): Admin {
   });
   const importMap = importMapSource(files.get("/")?.text ?? "");
   const figures = newFigureReader(gateway);
-  const take = (cursor = NOTHING_READ) => takeSnapshot(options, figures.latest, cursor);
+  const take = newSnapshots(options, figures);
   const events = newEvents(gateway.world, take, () => figures.refresh(), onBug);
   options.notes.onChange(() => events.sendNow());
   let inFlight = 0;
