@@ -39,7 +39,7 @@ export function isLapsed(
   return key.isDisabled || isExpired(key, wallMs);
 }
 
-/** What a client key may use; null where it may use everything. */
+/** Permissions of a client key; null permits everything. */
 export interface Permissions {
   /** Patterns of a model, or of its provider and model as in `openai/gpt-4o`; one must match. */
   readonly models: readonly ModelPattern[] | null;

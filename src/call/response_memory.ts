@@ -6,28 +6,13 @@ import type { Call } from "./call.ts";
 export const RETRY_AFTER_SECONDS = "1";
 
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */
-export interface ResponseMemory {
-  /** Sets the function that returns the bytes that are held now. */
-  measureBy(measure: () => number): void;
-  /**
-   * Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small
-   * response has none.
-   */
-  arrived(bytes: number): void;
-  /** Measures the held bytes again if any are counted: some of them were passed on. */
-  passed(): void;
-  /**
-   * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response has
-   * arrived, which is not dropped any more.
-   */
-  end(bytes: number): void;
-}
+export type ResponseMemory = ReturnType<typeof newResponseMemory>;
 
 /**
  * Returns the count of an attempt of a call. While responses hold more than their memory, the call
  * with the largest one that is read or translated is cancelled as `overloaded`.
  */
-export function newResponseMemory(call: Call): ResponseMemory {
+export function newResponseMemory(call: Call) {
   const { id, cancellation, state: { admission } } = call;
   let measure = () => 0;
   let unmeasured = 0;
@@ -50,17 +35,27 @@ export function newResponseMemory(call: Call): ResponseMemory {
   }
 
   return {
-    measureBy(next) {
+    /** Sets the function that returns the bytes that are held now. */
+    measureBy(next: () => number): void {
       measure = next;
     },
-    arrived(bytes) {
+    /**
+     * Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small
+     * response has none.
+     */
+    arrived(bytes: number): void {
       unmeasured += bytes;
       if (unmeasured >= MIN_COUNTED_BYTES) count();
     },
-    passed() {
+    /** Measures the held bytes again if any are counted: some of them were passed on. */
+    passed(): void {
       if (counted > 0) count();
     },
-    end(bytes) {
+    /**
+     * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response
+     * has arrived, which is not dropped any more.
+     */
+    end(bytes: number): void {
       if (counted === 0) return;
       counted = bytes;
       admission.holdResponse(id, bytes);

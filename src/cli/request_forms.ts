@@ -10,7 +10,7 @@ import { newDocument } from "../formats/document.ts";
 import type { RequestForms } from "../routing/explain.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 
-/** What the client APIs know of the requests that `explain` and the admin listener explain. */
+/** Forms of the requests that `explain` and the admin listener explain, by client API. */
 export const REQUEST_FORMS: RequestForms = {
   findApi,
   findRequestTypes,

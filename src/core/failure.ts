@@ -219,7 +219,7 @@ export interface UpstreamError {
 export interface KeyRefusal {
   readonly kind: "throttled" | "rejected";
   readonly status: number;
-  /** Code of the upstream's error; null without one. */
+  /** Code of the upstream's error. */
   readonly code: string | null;
   /** The model for which alone the key is refused; absent if the key is refused for all. */
   readonly model?: string;

@@ -229,7 +229,7 @@ export async function open(
     outcome: Outcome,
   ): Promise<Result<Reply>> {
     const { usage, units } = outcome;
-    // The range counts compressed bytes, of which no part can be decompressed.
+    // A range of compressed bytes cannot be decompressed.
     if (response.status === 206 && codingOf(response.headers.get("content-encoding")) === "known") {
       await body.cancel();
       return fault("invalid_upstream_response", "The provider has compressed a part of a file.");
@@ -267,7 +267,7 @@ function isUnusable({ kind }: Failure): boolean {
   return kind === "promise_broken" || kind === "invalid_upstream_response";
 }
 
-/** Returns the content type of a response in lower case, without parameters; empty without one. */
+/** Returns the content type of a response in lower case, without parameters, or an empty text. */
 function contentType({ headers }: Incoming): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
   return type.trim().toLowerCase();

@@ -38,7 +38,7 @@ export function toneOf(text: string): Uint8Array<ArrayBuffer> {
   return wav;
 }
 
-/** What a tone says, and its length in seconds. */
+/** Text of a tone, and its length in seconds. */
 export interface HeardTone {
   readonly text: string;
   readonly seconds: number;

@@ -2,15 +2,19 @@ import type { Reply } from "../../core/reply.ts";
 import { type Awaitable, type Failed, refuse, type Result, whenReady } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
+import { Meter } from "../../call/meter.ts";
+import { refuseEndpoint } from "../../call/permissions.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { ADDRESS_PREFIX } from "../../state/buckets.ts";
-import { refuseEndpoint } from "../../call/permissions.ts";
-import { authenticate } from "./auth.ts";
-import { meterCall } from "./client_limits.ts";
-import { newGuard } from "./browser_guard.ts";
-import { isClientCall } from "./overload.ts";
 import type { Peer } from "../peer.ts";
-import { REMOTE_CONTROL, takeAddressToken, takeRemoteToken, takeToken } from "./rate_limit.ts";
+import { authenticate } from "./auth.ts";
+import { newGuard } from "./browser_guard.ts";
+import { clientNetwork } from "./client_network.ts";
+import { callerRate, keyLimits, takeLimits } from "./limits.ts";
+import { isClientCall } from "./overload.ts";
+
+/** Client name of calls from the dashboard. */
+const REMOTE_CONTROL = "remote control";
 
 /**
  * Returns the result of a call that ends before its body is read: a refusal, or a response such as
@@ -32,9 +36,9 @@ export type Admission = (
 export function newAdmission({ generation, hostname }: Gateway): Admission {
   const guard = newGuard(generation.config, hostname);
   return (call, request, peer) => {
-    const answer = refuseFraming(call) ?? guard(call, request, peer);
-    if (answer !== null || !isClientCall(call)) return answer;
-    return admitWithKey(call, peer);
+    const stopped = refuseFraming(call) ?? guard(call, request, peer);
+    if (stopped !== null || !isClientCall(call)) return stopped;
+    return admitClient(call, peer);
   };
 }
 
@@ -61,17 +65,23 @@ export function admitTurn(
   generation: Generation,
   peer: Peer,
 ): Awaitable<Failed | null> {
-  return admitWithKey({ ...call, generation }, peer);
+  return admitClient({ ...call, generation }, peer);
 }
 
-function admitWithKey(call: Call, peer: Peer): Awaitable<Failed | null> {
+/**
+ * Checks a call in this order: client key, limits of the key or of the address, permitted endpoint.
+ * Then it is metered. A result that is there is returned without a turn of the event loop.
+ */
+function admitClient(call: Call, peer: Peer): Awaitable<Failed | null> {
   const key = authenticate(call);
-  const network = () => clientNetwork(addressOf(peer));
-  if (!key.ok) return whenReady(takeAddressToken(call, network), (refusal) => refusal ?? key);
-  const { api } = call.report.endpoint;
-  return whenReady(takeToken(call, key.value, network), (refusal) => {
-    const refused = refusal ?? refuseEndpoint(key.value, api);
-    if (refused === null && key.value !== null) meterCall(call);
+  const limits = key.ok && key.value !== null
+    ? keyLimits(call, key.value)
+    : callerRate(call, () => ADDRESS_PREFIX + clientNetwork(addressOf(peer)));
+  return whenReady(takeLimits(call, limits), (refusal) => {
+    if (refusal !== null) return refusal;
+    if (!key.ok) return key;
+    const refused = refuseEndpoint(key.value, call.report.endpoint.api);
+    if (refused === null && key.value !== null) call.client.meter = new Meter();
     return refused;
   });
 }
@@ -105,44 +115,6 @@ export function newRemoteAdmission({ state }: Gateway): Admission {
     caller.isIsolated = clientKeys.length > 0 && config.security.isolate_clients;
     return state.inFlight.isDraining
       ? refuse("draining", "The gateway is shutting down; send the request again.")
-      : takeRemoteToken(call);
+      : takeLimits(call, callerRate(call, () => REMOTE_CONTROL));
   };
-}
-
-/**
- * Groups of an IPv6 address that identify a network; a host can choose the remaining groups freely
- * (RFC 4291).
- */
-const NETWORK_GROUP_COUNT = 4;
-
-/**
- * Returns the network of a client's address for rate limiting. An IPv4 address is its own network,
- * also in IPv6 form (`::ffff:192.0.2.1`); an IPv6 address counts as its /64.
- */
-export function clientNetwork(address: string): string {
-  if (!address.includes(":")) return address;
-  const [bare = ""] = address.split("%");
-  const hostname = URL.parse(`http://[${bare}]`)?.hostname;
-  if (hostname === undefined) return address;
-  const groups = groupsOf(hostname.slice(1, -1));
-  const isMapped = groups.slice(0, 6).join(":") === "0:0:0:0:0:ffff";
-  if (isMapped) return ipv4Text(groups.slice(6));
-  return `${groups.slice(0, NETWORK_GROUP_COUNT).join(":")}::/64`;
-}
-
-/**
- * Returns the eight groups of an IPv6 address in its shortest form, in which `::` replaces zeros.
- */
-function groupsOf(address: string): readonly string[] {
-  const [left = "", right] = address.split("::");
-  const before = left.split(":").filter(Boolean);
-  const after = (right ?? "").split(":").filter(Boolean);
-  return [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after];
-}
-
-function ipv4Text(groups: readonly string[]): string {
-  return groups.flatMap((group) => {
-    const number = parseInt(group, 16);
-    return [number >> 8, number & 255];
-  }).join(".");
 }
