@@ -51,6 +51,7 @@ const STORAGE_KEYS = [
   "ttl",
   "max_entries",
   "max_bytes",
+  "max_items",
   "on_outage",
   "required",
   "encryption_keys",

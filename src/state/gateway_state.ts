@@ -45,6 +45,8 @@ export interface GatewayState {
   readonly turns: LoopTurns;
   /** Stored objects of clients. */
   readonly objects: ObjectStore;
+  /** Maximum number of items of a response that the gateway stores, with those before it. */
+  readonly maxItems: number;
   /** Turns of the operations that bring whole objects out of a store. */
   readonly readTurns: ReadTurns;
   /** Writes to the stored objects that follow from responses of upstreams. */
@@ -65,6 +67,8 @@ interface StartSettings {
   readonly server: AdmissionLimits;
   /** Bounds of the objects in memory; null to store no objects at all. */
   readonly retention: Retention | null;
+  /** Maximum number of items of a stored response. */
+  readonly maxItems: number;
   /** Number of days for which usage is stored; none if absent. */
   readonly usageDays?: number;
 }
@@ -80,7 +84,7 @@ interface StateDependencies {
 /** Returns empty state. It lives as long as the process. */
 export function newGatewayState(
   world: World,
-  { caching, server, retention, usageDays = 0 }: StartSettings,
+  { caching, server, retention, maxItems, usageDays = 0 }: StartSettings,
   { store = null, onKeyRejected = () => {} }: StateDependencies = {},
 ): GatewayState {
   const now = () => world.now();
@@ -106,6 +110,7 @@ export function newGatewayState(
     admission: newAdmission(server),
     turns: newLoopTurns(world, () => state.admission.count()),
     objects,
+    maxItems,
     readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,

@@ -33,6 +33,7 @@ Deno.test("state is in memory by default, and each setting has its default", () 
     ttl: 1_800_000,
     max_entries: 1_000,
     max_bytes: 67_108_864,
+    max_items: 10_000,
     on_outage: "serve",
     usage_days: 35,
     required: false,

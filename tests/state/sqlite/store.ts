@@ -13,6 +13,7 @@ export function settingsOf(path: string, retention: Retention = DEFAULT_RETENTIO
     ttl: retention.ttlMs,
     max_entries: retention.maxObjects,
     max_bytes: retention.maxBytes,
+    max_items: 10_000,
     on_outage: "serve",
     usage_days: 35,
     required: false,

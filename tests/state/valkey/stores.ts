@@ -38,6 +38,7 @@ export function storeSettings(url: string, options: StoreOptions = {}): StateSet
     ttl: ttlMs,
     max_entries: maxObjects,
     max_bytes: maxBytes,
+    max_items: 10_000,
     on_outage: "serve",
     usage_days: 35,
     required: options.required ?? false,
