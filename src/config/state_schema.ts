@@ -48,7 +48,13 @@ export const stateSchema = section({
       "valkey: a Valkey or Redis server.",
   ),
   ttl: duration(1_000).prefault("30m")
-    .describe("Lifetime of stored responses, conversations and owners, at least 1s."),
+    .describe(
+      "Lifetime of stored responses, conversations, reasoning and owners, but for those of " +
+        "owner_ttl; at least 1s.",
+    ),
+  owner_ttl: duration(1_000).prefault("720h").describe(
+    "Lifetime of the owners of files, batches and uploads after their last use, at least 1s.",
+  ),
   max_entries: integer(1).prefault(DEFAULT_MAX_ENTRIES)
     .describe("Maximum number of stored objects of each type; the oldest are removed first."),
   max_bytes: integer(1).prefault(DEFAULT_MAX_BYTES)

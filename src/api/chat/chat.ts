@@ -98,7 +98,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
           if (reasoning !== undefined) return storeReasoning(call, target.account, reasoning);
           const id = resource?.id;
           return typeof id === "string"
-            ? bindObject(call, "chat_completion", id, target, originOf(call, target))
+            ? bindObject(call, "chat_completion", id, target, { origin: originOf(call, target) })
             : null;
         },
       });

@@ -26,7 +26,7 @@ export function newObjects<Body>(
   records: RecordStore<Body>,
   content: ContentCodec<Body>,
   bounds: RecordBounds,
-  { ttlMs }: Pick<Retention, "ttlMs">,
+  { ttlMs, ownerTtlMs }: Pick<Retention, "ttlMs" | "ownerTtlMs">,
 ): RecordObjects {
   const rules: RecordRules<Body> = {
     records,
@@ -41,7 +41,7 @@ export function newObjects<Body>(
     owners: {
       chat_completion: newOwners(rules, "completion_owner"),
       conversation: newOwners(rules, "conversation_owner"),
-      relayed_object: newOwners(rules, "relayed_owner"),
+      relayed_object: newOwners(rules, "relayed_owner", ownerTtlMs),
     },
     reasoning: newReasoning(rules),
     stats: () => statsOf(records.stats()),
