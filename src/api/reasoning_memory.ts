@@ -130,9 +130,7 @@ export function withReasoning(
   reasoning: StoredReasoning | undefined,
 ): readonly Message[] {
   return messages.map((message, index) =>
-    message.kind === "assistant"
-      ? { ...message, stored: reasoning?.get(index) ?? null }
-      : message
+    message.kind === "assistant" ? { ...message, stored: reasoning?.get(index) ?? null } : message
   );
 }
 
