@@ -20,8 +20,8 @@ export interface FoldedMessage {
 
 /**
  * Returns the order of messages in which each instruction behind the first other message is a part
- * of the user message next to it, at its place; null if there is no such instruction. Chat templates
- * of some models allow only one system message, at the head.
+ * of the user message next to it, at its place; null if there is no such instruction. Chat
+ * templates of some models allow only one system message, at the head.
  */
 export function foldOrder(kinds: readonly PlacedKind[]): readonly FoldedMessage[] | null {
   const begin = kinds.findIndex((kind) => kind !== "instruction" && kind !== "fixed");

@@ -9,7 +9,7 @@ import { pathsOf, type ResponsePromise } from "../../wires/verified/response_pro
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
-  findPromptReasoning,
+  findReasoning,
   findTarget,
   reasoningAccount,
   storeReasoning,
@@ -68,7 +68,7 @@ async function storedReasoning(
   const target = findTarget(call, ["responses"]);
   if (target === undefined || !hasPastCalls(document.value.messages)) return {};
   const messages = promptMessages(document, target.wire, newTargetCarrier(target));
-  return await findPromptReasoning(call, messages);
+  return await findReasoning(call, messages);
 }
 
 /** True if an assistant message has a tool call. */

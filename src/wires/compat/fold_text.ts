@@ -13,12 +13,7 @@ import {
   type Span,
   splice,
 } from "../../formats/edit.ts";
-import {
-  foldedIndexes,
-  foldOrder,
-  markedText,
-  type PlacedKind,
-} from "../../prompt/fold_system.ts";
+import { foldedIndexes, foldOrder, markedText, type PlacedKind } from "../../prompt/fold_system.ts";
 
 /** A message of the folded request, with its text. */
 interface WrittenMessage {

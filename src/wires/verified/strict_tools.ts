@@ -31,7 +31,12 @@ export function strictPromises(
         `All strict functions together have more than ${MAX_REQUEST_NODES} parts; send 'strict: false'.`,
       );
     }
-    promises.push({ kind: "strict", path: listedPath(strict.at), name: name.value, schema: schema.value });
+    promises.push({
+      kind: "strict",
+      path: listedPath(strict.at),
+      name: name.value,
+      schema: schema.value,
+    });
   }
   return success(promises);
 }

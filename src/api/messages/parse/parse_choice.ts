@@ -40,7 +40,9 @@ export function parseChoice(given: Optional): Result<GivenChoice | null> {
   return success({ type, name: name.value, isParallel });
 }
 
-/** Returns the members of a prompt for a choice; refused if it requires a call and no tool is sent. */
+/**
+ * Returns the members of a prompt for a choice; refused if it requires a call and no tool is sent.
+ */
 export function promptChoice(
   choice: GivenChoice | null,
   { byName }: DeclaredTools,
@@ -58,9 +60,7 @@ export function promptChoice(
       ? success(unset)
       : invalidValue("tool_choice", SENTENCES.choiceWithoutTools);
   }
-  const made = name === null
-    ? plainChoice(KINDS[type])
-    : namedChoice(upstreamName(name, wire));
+  const made = name === null ? plainChoice(KINDS[type]) : namedChoice(upstreamName(name, wire));
   const parallelAt: FieldRef = {
     field: "parallel_tool_calls",
     path: "tool_choice.disable_parallel_tool_use",

@@ -1,4 +1,10 @@
-import { isObject, type JsonDocument, type JsonObject, numberOf, parseExact } from "../../../core/json/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  numberOf,
+  parseExact,
+} from "../../../core/json/json.ts";
 import { refuse, type Result, success } from "../../../core/result.ts";
 import { findValue } from "../../../formats/edit.ts";
 import { exactMember } from "../../../prompt/exact_member.ts";

@@ -2,10 +2,7 @@ import { relayedBody } from "../../../../src/api/messages/relay/body.ts";
 import { relayedTreatment } from "../../../../src/api/messages/relay/fields.ts";
 import { sealedBlocks, sealedPaths } from "../../../../src/api/messages/relay/sealed_blocks.ts";
 import { translatedTreatment } from "../../../../src/api/messages/parse/field_treatment.ts";
-import {
-  MESSAGES_FIELDS,
-  type MessagesField,
-} from "../../../../src/api/messages/parse/fields.ts";
+import { MESSAGES_FIELDS, type MessagesField } from "../../../../src/api/messages/parse/fields.ts";
 import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
 import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import { type Result, success } from "../../../../src/core/result.ts";

@@ -2,7 +2,14 @@ import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
 import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";
-import { encodeFor, messagesOf, refusalOf, translate, TRANSLATED, translateMessages } from "../translated.ts";
+import {
+  encodeFor,
+  messagesOf,
+  refusalOf,
+  translate,
+  TRANSLATED,
+  translateMessages,
+} from "../translated.ts";
 
 const USER = { role: "user", content: "hi" };
 
