@@ -1,9 +1,10 @@
 import { type Failed, refuse } from "../core/result.ts";
 import { MIN_COUNTED_BYTES } from "../state/admission.ts";
+import type { OverloadReason } from "../observe/metrics.ts";
 import type { Call } from "./call.ts";
 
 /** `Retry-After` of an overloaded gateway, in seconds. */
-export const RETRY_AFTER_SECONDS = "1";
+const RETRY_AFTER_SECONDS = "1";
 
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */
 export type ResponseMemory = ReturnType<typeof newResponseMemory>;
@@ -65,10 +66,16 @@ export function newResponseMemory(call: Call) {
 
 /** Returns the refusal of a call for whose response there is no memory, and counts it. */
 export function fullResponseMemory(call: Call): Failed {
-  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
-  call.metrics.overloaded("response_memory");
-  return refuse(
-    "overloaded",
+  return refuseOverloaded(
+    call,
+    "response_memory",
     "The gateway holds as many bytes of responses as server.max_response_memory allows; try again in 1 s.",
   );
+}
+
+/** Returns the refusal of a call that a limit of the gateway does not admit, and counts it. */
+export function refuseOverloaded(call: Call, limit: OverloadReason, message: string): Failed {
+  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  call.metrics.overloaded(limit);
+  return refuse("overloaded", message);
 }

@@ -12,16 +12,14 @@ const MAX_BUFFERED_CHARS = 4 * 1024 * 1024;
 /** Time limit of the flush at shutdown, for a reader that is blocked. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
-/** Destination of log lines. */
-export interface LogTarget {
-  write(bytes: Uint8Array): Promise<number>;
-}
-
 /**
  * Returns a writer that buffers lines and writes them in the background. Lines beyond the buffer
  * limit are dropped; their number is logged.
  */
-export function newLogWriter(target: LogTarget, flushTimeoutMs = FLUSH_TIMEOUT_MS) {
+export function newLogWriter(
+  target: { write(bytes: Uint8Array): Promise<number> },
+  flushTimeoutMs = FLUSH_TIMEOUT_MS,
+) {
   const encoder = new TextEncoder();
   let unformatted: Line[] = [];
   let gathered = "";

@@ -12,12 +12,6 @@ export interface ReleaseCheckSettings {
   readonly timeout: number;
 }
 
-/** Dependencies of the release check. */
-export interface ReleaseCheckDeps {
-  readonly world: World;
-  readonly log: Pick<Log, "debug" | "info">;
-}
-
 /** Delay of the first check: short test runs end before it. */
 const FIRST_CHECK_DELAY_MS = 30_000;
 
@@ -28,7 +22,7 @@ const FIRST_CHECK_DELAY_MS = 30_000;
  */
 export function newReleaseCheck(
   { endpoint, interval, timeout }: ReleaseCheckSettings,
-  { world, log }: ReleaseCheckDeps,
+  { world, log }: { readonly world: World; readonly log: Pick<Log, "debug" | "info"> },
 ) {
   const cut = new Cancellation();
   const requestBody = new TextEncoder().encode(
