@@ -113,8 +113,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   too_many_items: {
     cause: "The response would be stored with more items than `state.max_items`.",
     cure: "Send fewer items, compact the dialogue, or set `store: false`.",
-    example: "A stored response has at most 10000 items with those before it; send fewer, or set " +
-      "'store' to false.",
+    example: "A stored response has at most 10000 items with those before it; send fewer items.",
   },
   duplicate_item_id: {
     cause: "A new item has the ID of an item that is already in the conversation.",

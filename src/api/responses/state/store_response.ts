@@ -49,8 +49,7 @@ export function refuseManyItems(
   if (!request.store || items < maxItems || !isKeptHere(target)) return null;
   return refuse(
     "too_many_items",
-    `A stored response has at most ${maxItems} items with those before it; send fewer, or set ` +
-      "'store' to false.",
+    `A stored response has at most ${maxItems} items with those before it; send fewer items.`,
     "input",
   );
 }
