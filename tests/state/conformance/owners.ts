@@ -13,7 +13,7 @@ import {
 import { testOwnerModel } from "./owners_model.ts";
 
 const TTL_MS = 30 * 60_000;
-const BOUNDS = { ttlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * 1024 };
+const BOUNDS = { ttlMs: TTL_MS, ownerTtlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * 1024 };
 const CONFLICT: Binding = { kind: "conflict", creator: null };
 
 function owner(account: string, creator: Owner["creator"] = null): Owner {
