@@ -2,7 +2,11 @@ import type { RefusalKind } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { requestedModel } from "../exchange.ts";
 import type { Call } from "../call/call.ts";
-import { findNativeProvider, type NativeCapability, requireCapability } from "../call/capability.ts";
+import {
+  findNativeProvider,
+  type NativeCapability,
+  requireCapability,
+} from "../call/capability.ts";
 import { findOwner, type Owned, type Reference } from "../call/ownership.ts";
 import { identifierProblem, pathIdProblem } from "./identifier.ts";
 

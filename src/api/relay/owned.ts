@@ -151,7 +151,9 @@ async function bindFiles(
 ): Promise<Result<void>> {
   for (const id of [isObject(file) ? file.id : null, output_file_id, error_file_id]) {
     if (!isExactId(id)) continue;
-    const bound = await bindObject(call, "relayed_object", boundId("file", id), sender, { creator });
+    const bound = await bindObject(call, "relayed_object", boundId("file", id), sender, {
+      creator,
+    });
     if (!bound.ok) return bound;
   }
   return success(undefined);

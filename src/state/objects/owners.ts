@@ -37,7 +37,10 @@ export function newOwners<Body>(
     findBindings,
     async findBinding(id) {
       if (renewMs !== null) {
-        const renewed = await records.get([{ type, id: keyText(id) }], { content: "head", renewMs });
+        const renewed = await records.get([{ type, id: keyText(id) }], {
+          content: "head",
+          renewMs,
+        });
         // A store that cannot write, such as one on a full disk, may still know the owner.
         if (renewed.ok) return bindingIn(renewed.value[0] ?? null);
       }

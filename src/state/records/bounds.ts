@@ -1,5 +1,10 @@
 import { Buffer } from "node:buffer";
-import { bindingBounds, reasoningBounds, relayedOwnerBounds, type Retention } from "../retention.ts";
+import {
+  bindingBounds,
+  reasoningBounds,
+  relayedOwnerBounds,
+  type Retention,
+} from "../retention.ts";
 import type { RecordType } from "./record_store.ts";
 
 /** Bounds of the records of one type. */

@@ -11,6 +11,7 @@ export function settingsOf(path: string, retention: Retention = DEFAULT_RETENTIO
   return {
     store: "sqlite",
     ttl: retention.ttlMs,
+    owner_ttl: retention.ownerTtlMs,
     max_entries: retention.maxObjects,
     max_bytes: retention.maxBytes,
     max_items: 10_000,
