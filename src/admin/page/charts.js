@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock } from "./format.js";
-import { alignSeconds, CHARTS, minutesOf, writtenValue } from "./series.js";
+import { alignSeconds, CHARTS, legendValue, minutesOf } from "./series.js";
 import { Section, Table, view } from "./ui.js";
 /** @import uPlot from "uplot" */
 /** @import { Feed } from "./feed.js" */
@@ -83,7 +83,7 @@ function ChartView({ chart, times, values, seconds, began, isDark }) {
 
   const at = pointed ?? times.length - 1;
   const numbers = chart.lines.map((name, line) =>
-    `${name} ${valueText(chart, writtenValue(chart, values[line] ?? [], pointed))}`
+    `${name} ${valueText(chart, legendValue(chart, values[line] ?? [], pointed))}`
   );
   return view`<figure class="chart">
     <figcaption><h3>${chart.title} <span class="note">${chart.unit}</span></h3>

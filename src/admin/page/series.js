@@ -124,12 +124,12 @@ export const CHARTS = [
 ];
 
 /**
- * Returns the value of a line that is written beside it: of the second under the pointer, or of now.
+ * Returns the value of a line for its legend: of the second under the pointer, or of now.
  * @param {Chart} chart
  * @param {readonly (number | null)[]} values
  * @param {number | null} pointed
  */
-export function writtenValue({ keepsLast = false }, values, pointed) {
+export function legendValue({ keepsLast = false }, values, pointed) {
   if (pointed !== null || !keepsLast) return values.at(pointed ?? -1) ?? null;
   return values.findLast((value) => value !== null) ?? null;
 }
