@@ -244,19 +244,13 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   };
 }
 
-/**
- * Scans a JSON text to its end. Other tasks have their turn after each piece, and before it those
- * of `turn`.
- */
+/** Scans a JSON text to its end. Each piece waits for its `turn`. */
 export async function scanJson(
   bytes: Uint8Array,
   options: ScanOptions,
-  turn: () => Promise<void> | null = () => null,
+  turn: () => Promise<void> | null,
 ): Promise<JsonScan> {
   const scan = newJsonScan(bytes, options);
-  for (;;) {
-    await turn();
-    if (scan.next()) return scan;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
+  do await turn(); while (!scan.next());
+  return scan;
 }

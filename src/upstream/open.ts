@@ -123,11 +123,7 @@ export async function open(
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       memory.end(bytes.value.length);
-      const outline = await checkJson(
-        bytes.value,
-        reader.needed,
-        () => call.state.turns.next("rest"),
-      );
+      const outline = await checkJson(bytes.value, body.turn, reader.needed);
       if (!outline.ok) return outline;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,

@@ -26,7 +26,7 @@ type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
  * a record whose JSON is too large to be parsed.
  */
 export function newRecordReader(
-  body: Pick<BodyReader, "read">,
+  body: Pick<BodyReader, "read" | "turn">,
   framing: Framing,
   { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
 ) {
@@ -75,7 +75,7 @@ export function newRecordReader(
     if (!read.ok || read.value.every(({ data }) => data.length <= MAX_UNSCANNED_CHARS)) return read;
     const records: StreamRecord[] = [];
     for (const record of read.value) {
-      const outline = await checkJson(utf8Bytes(record.data), needed);
+      const outline = await checkJson(utf8Bytes(record.data), body.turn, needed);
       if (!outline.ok) return outline;
       records.push(outline.value === null ? record : { ...record, outline: outline.value });
     }

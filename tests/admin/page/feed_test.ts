@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { MAX_SECONDS, NO_FEED, shared, withSnapshot } from "../../../src/admin/page/feed.js";
-import { alignSeconds, CHARTS, minutesOf } from "../../../src/admin/page/series.js";
+import { alignSeconds, CHARTS, legendValue, minutesOf } from "../../../src/admin/page/series.js";
 import { AT_MS, BUSY, busySeconds, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -169,4 +169,13 @@ Deno.test("the cost of models without a price is no number, and that of a gatewa
   assertEquals(costs(0.5).map((usd) => Math.round(usd ?? 0)), [1800, 1800]);
   const { all } = alignSeconds([], AT_MS, UPTIME_MS);
   assertEquals(cost?.values(all)[0]?.at(-1), 0);
+});
+
+Deno.test("the cost in the legend is that of now, not the 0 of the time before the first call", () => {
+  const [, latency, , cost] = CHARTS;
+  const written = (chart = CHARTS[0], pointed: number | null = null) =>
+    chart && legendValue(chart, [0, 5, null], pointed);
+  assertEquals([written(cost), written(cost, 1), written(cost, 2)], [null, 5, null]);
+  // The time to the first token of the last stream stays.
+  assertEquals([written(latency), written(latency, 0), written(latency, 2)], [5, 0, null]);
 });
