@@ -12,6 +12,7 @@ import { newPrograms, type Programs } from "./programs.ts";
 import {
   cancelLine,
   HEADING,
+  largeLine,
   scenarioLines,
   type ScenarioResult,
   socketsLine,
@@ -21,6 +22,7 @@ import {
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
+import { measureLarge } from "./large.ts";
 import { measureState } from "./state.ts";
 import { measureStreams, measureStreamsInUse, streamsInUseLine, streamsLine } from "./streams.ts";
 import { measureUploads, uploadsLine } from "./uploads.ts";
@@ -76,6 +78,9 @@ async function runBenchmarks(
     for (const result of await measureState(servers, MEASURED_CORE_INDEX, LOAD_CORE_INDEX)) {
       console.log(stateLine(result));
     }
+  }
+  if (isSelected("large")) {
+    for (const result of await measureLarge(servers, folder)) console.log(largeLine(result));
   }
   if (isSelected("start")) {
     for (const result of await measureStart(programs, canPin, MEASURED_CORE_INDEX)) {

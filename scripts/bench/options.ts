@@ -8,6 +8,7 @@ import { scenarios } from "./scenarios.ts";
 const MEASUREMENTS = [
   "cancel",
   "state",
+  "large",
   "start",
   "streams",
   "sockets",

@@ -2,6 +2,7 @@ import type { CancelResult } from "./cancel.ts";
 import type { Measurement } from "./measure.ts";
 import type { PeerResult } from "./peers/run.ts";
 import type { Scenario, ScenarioTarget, SystemName } from "./scenarios.ts";
+import { type LargeResult, MAX_CREATE_MS, MAX_HEALTH_MS } from "./large.ts";
 import { MAX_BYTES_PER_SOCKET, type SocketsResult } from "./sockets.ts";
 import { MAX_STORED_BYTES, MAX_STORED_ENTRIES, type StateResult } from "./state.ts";
 
@@ -140,6 +141,23 @@ export function stateLine(
   );
   return `state  ${`${created} ${phase}`.padEnd(20)} kept ${entries}, ${kept}; process +${more}  ` +
     `<= ${MAX_STORED_ENTRIES}, ${MAX_STORED_BYTES / MIB} MiB${missed}`;
+}
+
+/** Returns a report line with what large responses cost others. */
+export function largeLine(
+  { store, healthMs, createMs, idleHealthMs, idleCreateMs, largeMs }: LargeResult,
+): string {
+  const missed = healthMs <= MAX_HEALTH_MS && createMs <= MAX_CREATE_MS ? "" : " missed";
+  const [health, create, idleHealth, idleCreate, large] = [
+    healthMs,
+    createMs,
+    idleHealthMs,
+    idleCreateMs,
+    largeMs,
+  ].map((ms) => ms.toFixed(0));
+  return `large  ${store.padEnd(20)} /health ${health} ms (${idleHealth} without), ` +
+    `other create ${create} ms (${idleCreate} without); large create ${large} ms  ` +
+    `<= ${MAX_HEALTH_MS}, ${MAX_CREATE_MS} ms${missed}`;
 }
 
 /** Returns a report line with the memory of a gateway whose WebSocket clients read slowly. */

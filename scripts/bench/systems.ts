@@ -56,7 +56,9 @@ export async function startSystems(
 ): Promise<Systems> {
   const { port } = await servers.start("upstream.ts", "", LOAD_CORE_INDEX);
   const upstream = `http://127.0.0.1:${port}`;
-  const stateServer = await startStateServer(servers, selected);
+  const stateServer: System = needsStateServer(selected)
+    ? await startStateServer(servers)
+    : { kind: "missing", reason: "no scenario needs a Valkey server" };
   const systems = new Map<SystemName, System>();
 
   async function startSystem(name: SystemName): Promise<System> {
@@ -96,18 +98,18 @@ function started(process: ServerProcess): System {
   return { kind: "started", process };
 }
 
-function urlOf({ process }: Extract<System, { kind: "started" }>): string {
+/** Returns the address of a started Valkey server. */
+export function urlOf({ process }: Extract<System, { kind: "started" }>): string {
   return `valkey://127.0.0.1:${process.port}/0`;
 }
 
-/** Starts one Valkey server for all systems that use one; none if no scenario needs it. */
-async function startStateServer(
-  servers: ServerProcesses,
-  selected: readonly Scenario[],
-): Promise<System> {
-  const isNeeded = selected.flatMap(({ base, measured }) => [base, measured])
+function needsStateServer(selected: readonly Scenario[]): boolean {
+  return selected.flatMap(({ base, measured }) => [base, measured])
     .some((name) => name !== "floor" && name !== "least" && recipeOf(name).store === "valkey");
-  if (!isNeeded) return { kind: "missing", reason: "no scenario needs a Valkey server" };
+}
+
+/** Starts one Valkey server for all systems that use one. */
+export async function startStateServer(servers: ServerProcesses): Promise<System> {
   const binary = await findValkeyBinary();
   if (binary.kind === "missing") return binary;
   const port = freePort();

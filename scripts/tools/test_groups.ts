@@ -5,10 +5,10 @@ import { pathToFileURL } from "node:url";
  * Test files that share one isolate: each isolate loads and compiles the modules of the program
  * again.
  */
-const GROUP_FILES_COUNT = 10;
+const GROUP_FILES_COUNT = 20;
 
 /**
- * Writes modules into `folder` that import the test files of `root`, ten each.
+ * Writes modules into `folder` that import the test files of `root`, 20 each.
  * Files of one folder are together, because they import the same modules.
  */
 export async function writeGroups(root: string, folder: string): Promise<void> {

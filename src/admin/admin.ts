@@ -4,7 +4,7 @@ import { newEvents } from "./events.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
 import { newFigureReader } from "./key_figures.ts";
 import type { PageFile } from "./page_files.ts";
-import { NOTHING_READ, type SnapshotSource, takeSnapshot } from "./take_snapshot.ts";
+import { newSnapshots, type SnapshotSource } from "./take_snapshot.ts";
 import { explainQuery, readUsage } from "./queries.ts";
 
 /** The requests of the admin listener. */
@@ -23,7 +23,7 @@ export interface AdminClient {
 
 /** Dependencies of the admin listener. */
 export interface AdminOptions extends SnapshotSource {
-  /** What the client APIs know of the requests that are explained. */
+  /** Forms of the requests that are explained, by client API. */
   readonly forms: RequestForms;
   /** Files of the page by path; `/` is the page itself. */
   readonly files: ReadonlyMap<string, PageFile>;
@@ -55,7 +55,7 @@ export function newAdmin(options: AdminOptions): Admin {
   });
   const importMap = importMapSource(files.get("/")?.text ?? "");
   const figures = newFigureReader(gateway);
-  const take = (cursor = NOTHING_READ) => takeSnapshot(options, figures.latest, cursor);
+  const take = newSnapshots(options, figures);
   const events = newEvents(gateway.world, take, () => figures.refresh(), onBug);
   options.notes.onChange(() => events.sendNow());
   let inFlight = 0;

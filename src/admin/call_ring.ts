@@ -6,21 +6,14 @@ export const MAX_RING_CALLS = 100;
 /** Maximum size of all calls in a ring, in characters of at most two bytes. */
 export const MAX_RING_CHARS = 1024 * 1024;
 
-/** The last finished calls of one kind. */
-export interface CallRing {
-  /** Adds a call, and drops the oldest ones that exceed a bound. */
-  add(call: FinishedCall): void;
-  /** Returns the calls with higher numbers, newest first. */
-  since(number: number): readonly FinishedCall[];
-}
-
-/** Returns a ring without calls. */
-export function newCallRing(): CallRing {
+/** Returns the last finished calls of one kind. */
+export function newCallRing() {
   /** Oldest first. */
   const calls: FinishedCall[] = [];
   let chars = 0;
   return {
-    add(call) {
+    /** Adds a call, and drops the oldest ones that exceed a bound. */
+    add(call: FinishedCall): void {
       calls.push(call);
       chars += charsOf(call);
       while (calls.length > MAX_RING_CALLS || chars > MAX_RING_CHARS) {
@@ -29,7 +22,8 @@ export function newCallRing(): CallRing {
         chars -= charsOf(oldest);
       }
     },
-    since: (number) =>
+    /** Returns the calls with higher numbers, newest first. */
+    since: (number: number): readonly FinishedCall[] =>
       calls.slice(calls.findLastIndex((one) => one.number <= number) + 1).reverse(),
   };
 }
@@ -63,21 +57,16 @@ const ENTRY_CHARS = 200;
  */
 const SLOW_RATIO = 3, MIN_SLOW_MS = 1_000;
 
-/** Decides which calls are slow. */
-interface SlowCalls {
-  /** True if a response that began after this time is slow for its provider. */
-  isSlow(second: number, provider: string, firstByteMs: number): boolean;
-}
-
 /**
  * Returns the judge of slow calls: a response is slow if it began after at least a second and three
  * times the p95 of its provider, which `p95Of` returns and which is read once a second. Nothing is
  * slow at a provider that has served no call. Providers come from the file.
  */
-export function newSlowCalls(p95Of: (provider: string) => number | null): SlowCalls {
+export function newSlowCalls(p95Of: (provider: string) => number | null) {
   const known = new Map<string, { readonly second: number; readonly fromMs: number }>();
   return {
-    isSlow(second, provider, firstByteMs) {
+    /** True if a response that began after this time is slow for its provider. */
+    isSlow(second: number, provider: string, firstByteMs: number): boolean {
       if (firstByteMs < MIN_SLOW_MS) return false;
       let bound = known.get(provider);
       if (bound?.second !== second) {

@@ -9,8 +9,8 @@ import { type KeyRate, type KeyRates, newKeyRates, newSecondRing } from "./secon
 import type { SecondView, Snapshot } from "./snapshot.ts";
 
 /**
- * What the admin page knows of calls: counters of 15 minutes, running calls, the last finished
- * ones, and the last ones that failed, were not sent, were refused or were slow.
+ * Calls on the admin page: counters of 15 minutes, running calls, the last finished ones, and the
+ * last ones that failed, were not sent, were refused or were slow.
  */
 export interface Feed {
   /** Receives the report of a call that begins. */

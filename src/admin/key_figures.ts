@@ -3,13 +3,6 @@ import { addCounts, type UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { type KeyFigures, NO_USAGE } from "./key_views.ts";
 
-/** Figures of client keys from the state store, as they were a few seconds ago. */
-export interface FigureReader {
-  readonly latest: KeyFigures;
-  /** Reads them again if they are too old; resolves when they are there, or after a bound. */
-  refresh(): Promise<void>;
-}
-
 /** Time between two reads of figures in the memory of the process, and in a store. */
 const MEMORY_INTERVAL_MS = 500, STORE_INTERVAL_MS = 5_000;
 
@@ -17,10 +10,10 @@ const MEMORY_INTERVAL_MS = 500, STORE_INTERVAL_MS = 5_000;
 const MAX_WAIT_MS = 500;
 
 /**
- * Returns figures that are empty until the first read. A store that is unavailable leaves the old
- * ones.
+ * Returns figures of client keys from the state store, as they were a few seconds ago; empty until
+ * the first read. A store that is unavailable leaves the old ones.
  */
-export function newFigureReader(gateway: Gateway): FigureReader {
+export function newFigureReader(gateway: Gateway) {
   const { world, state } = gateway;
   const intervalMs = state.availability === null ? MEMORY_INTERVAL_MS : STORE_INTERVAL_MS;
   let latest: KeyFigures = { spent: new Map(), today: new Map() };
@@ -47,7 +40,8 @@ export function newFigureReader(gateway: Gateway): FigureReader {
     get latest() {
       return latest;
     },
-    async refresh() {
+    /** Reads them again if they are too old; resolves when they are there, or after a bound. */
+    async refresh(): Promise<void> {
       if (reading === null && world.now() - readMs >= intervalMs) {
         readMs = world.now();
         reading = read().finally(() => reading = null);

@@ -7,7 +7,7 @@ import type { CallReport } from "../observe/report.ts";
 import type { Feed } from "./feed.ts";
 import type { BudgetView, GroupRateView, KeyView, TokenBudgetView } from "./snapshot.ts";
 
-/** What is read from the store: sums of budgets, and the usage of today by key. */
+/** Figures from the store: sums of budgets, and the usage of today by key. */
 export interface KeyFigures {
   /** Sums by caller and window. */
   readonly spent: ReadonlyMap<string, ReadonlyMap<string, number>>;

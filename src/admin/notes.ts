@@ -1,4 +1,4 @@
-/** What the last read of the configuration file has found. */
+/** Findings of the last read of the configuration file. */
 export interface Notes {
   /** Lines of the refused reload as in the log; null unless the last one was refused. */
   readonly refusedReload: { readonly atMs: number; readonly lines: readonly string[] } | null;

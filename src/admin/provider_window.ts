@@ -13,23 +13,20 @@ export interface ProviderCounts {
   readonly p95Ms: number | null;
 }
 
-/** Attempts at all providers in the last 15 minutes. */
-export interface ProviderWindow {
-  add(minute: number, provider: string, outcome: Attempt["outcome"], ms: number): void;
-  read(minute: number, provider: string): ProviderCounts;
-}
-
 interface ProviderMinute {
   readonly outcomes: Map<Attempt["outcome"], number>;
   readonly times: Histogram;
 }
 
-/** Returns a window without attempts. Providers and outcomes come from the file and the code. */
-export function newProviderWindow(): ProviderWindow {
+/**
+ * Returns the attempts at all providers in the last 15 minutes. Providers and outcomes come from
+ * the file and the code.
+ */
+export function newProviderWindow() {
   const ring = newTimeRing(MAX_MINUTES, () => new Map<string, ProviderMinute>());
 
   return {
-    add(minute, provider, outcome, ms) {
+    add(minute: number, provider: string, outcome: Attempt["outcome"], ms: number): void {
       const byProvider = ring.at(minute);
       let found = byProvider.get(provider);
       if (found === undefined) {
@@ -39,7 +36,7 @@ export function newProviderWindow(): ProviderWindow {
       found.outcomes.set(outcome, (found.outcomes.get(outcome) ?? 0) + 1);
       if (outcome === "success") addTime(found.times, ms);
     },
-    read(minute, provider) {
+    read(minute: number, provider: string): ProviderCounts {
       const found = ring.until(minute).flatMap((one) => one.get(provider) ?? []);
       const outcomes: Record<string, number> = {}, notSent: Record<string, number> = {};
       let attempts = 0;

@@ -15,13 +15,6 @@ export interface RouteCounts {
   readonly failed: number;
 }
 
-/** Calls of all routes by their last target, in the last 15 minutes. */
-export interface RouteWindow {
-  add(minute: number, generation: Generation, call: RoutedCall, end: keyof RouteCounts): void;
-  /** Returns the calls of a route by the keys of its targets, those of fallbacks with a prefix. */
-  read(minute: number, route: string): ReadonlyMap<string, RouteCounts>;
-}
-
 /** Prefix of the keys of fallbacks, which may be targets too. */
 export const FALLBACK_PREFIX = "fallback ";
 
@@ -32,14 +25,19 @@ const NO_TARGET = "";
 export const NO_CALLS: RouteCounts = { served: 0, failed: 0 };
 
 /**
- * Returns a window without calls. It counts by the targets of the file, so clients cannot enlarge
- * it.
+ * Returns the calls of all routes by their last target in the last 15 minutes. It counts by the
+ * targets of the file, so clients cannot enlarge it.
  */
-export function newRouteWindow(): RouteWindow {
+export function newRouteWindow() {
   const ring = newTimeRing(MAX_MINUTES, () => new Map<string, Map<string, RouteCounts>>());
 
   return {
-    add(minute, { routes }, { route: name, provider, model }, end) {
+    add(
+      minute: number,
+      { routes }: Generation,
+      { route: name, provider, model }: RoutedCall,
+      end: keyof RouteCounts,
+    ): void {
       const route = routes.find((one) => one.name === name);
       if (route === undefined) return;
       const target = findTarget(route, provider, model);
@@ -51,7 +49,10 @@ export function newRouteWindow(): RouteWindow {
       const before = counts.get(key) ?? NO_CALLS;
       counts.set(key, { ...before, [end]: before[end] + 1 });
     },
-    read(minute, route) {
+    /**
+     * Returns the calls of a route by the keys of its targets, those of fallbacks with a prefix.
+     */
+    read(minute: number, route: string): ReadonlyMap<string, RouteCounts> {
       const sums = new Map<string, RouteCounts>();
       for (const byRoute of ring.until(minute)) {
         for (const [key, { served, failed }] of byRoute.get(route) ?? []) {

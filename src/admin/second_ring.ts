@@ -4,7 +4,7 @@ import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts"
 /** Number of minutes over which the page adds up calls and attempts. */
 export const MAX_MINUTES = 15;
 
-/** What happened in each of the last units of time, such as the last 15 minutes. */
+/** Content of each of the last units of time, such as the last 15 minutes. */
 interface TimeRing<T> {
   /** Returns the content of a unit, new if the unit has none. */
   at(unit: number): T;
@@ -36,7 +36,7 @@ export function newTimeRing<T>(size: number, create: () => T): TimeRing<T> {
 /** Number of seconds that are stored. */
 export const MAX_SECONDS = MAX_MINUTES * 60;
 
-/** What one finished call adds to its second. */
+/** Figures that one finished call adds to its second. */
 export interface SecondCall {
   readonly outcome: CallOutcome;
   /** Milliseconds to the first token of a stream; null for every other call. */
@@ -45,15 +45,6 @@ export interface SecondCall {
   readonly outputTokens: number;
   /** Cost; null if it is not known. */
   readonly usd: number | null;
-}
-
-/** Counters of the last 15 minutes, one for each second. */
-export interface SecondRing {
-  add(second: number, call: SecondCall): void;
-  /** Sets the number of open streams of a second. */
-  setStreams(second: number, open: number): void;
-  /** Returns the seconds from `from` to before `until` that have calls or open streams. */
-  read(from: number, until: number): readonly SecondView[];
 }
 
 interface Slot {
@@ -71,8 +62,11 @@ interface Slot {
   readonly times: Histogram;
 }
 
-/** Returns a ring without calls. Its memory does not grow with them. */
-export function newSecondRing(): SecondRing {
+/**
+ * Returns counters of the last 15 minutes, one for each second. Their memory does not grow with
+ * them.
+ */
+export function newSecondRing() {
   const slots: Slot[] = Array.from({ length: MAX_SECONDS }, () => ({
     ...EMPTY,
     second: -1,
@@ -89,7 +83,10 @@ export function newSecondRing(): SecondRing {
   }
 
   return {
-    add(second, { outcome, firstTokenMs, inputTokens, outputTokens, usd }) {
+    add(
+      second: number,
+      { outcome, firstTokenMs, inputTokens, outputTokens, usd }: SecondCall,
+    ): void {
       const slot = slotOf(second);
       if (slot === undefined) return;
       slot.calls++;
@@ -102,11 +99,13 @@ export function newSecondRing(): SecondRing {
       if (usd === null) slot.unpriced++;
       else slot.usd += usd;
     },
-    setStreams(second, open) {
+    /** Sets the number of open streams of a second. */
+    setStreams(second: number, open: number): void {
       const slot = slotOf(second);
       if (slot !== undefined) slot.openStreams = open;
     },
-    read(from, until) {
+    /** Returns the seconds from `from` to before `until` that have calls or open streams. */
+    read(from: number, until: number): readonly SecondView[] {
       const first = Math.max(from, until - MAX_SECONDS);
       const views: SecondView[] = [];
       for (let second = first; second < until; second++) {
@@ -150,23 +149,20 @@ export interface KeyRate {
 }
 
 /** Use of each client key in the last minute. */
-export interface KeyRates {
-  add(second: number, key: string, tokens: number): void;
-  read(second: number, key: string): KeyRate;
-}
+export type KeyRates = ReturnType<typeof newKeyRates>;
 
 const NO_USE: KeyRate = { requests: 0, tokens: 0 };
 
 /** Returns rates without requests. Names of keys come from the file. */
-export function newKeyRates(): KeyRates {
+export function newKeyRates() {
   const ring = newTimeRing(MAX_RATE_SECONDS, () => new Map<string, KeyRate>());
   return {
-    add(second, key, tokens) {
+    add(second: number, key: string, tokens: number): void {
       const byKey = ring.at(second);
       const earlier = byKey.get(key) ?? NO_USE;
       byKey.set(key, { requests: earlier.requests + 1, tokens: earlier.tokens + tokens });
     },
-    read(second, key) {
+    read(second: number, key: string): KeyRate {
       const recent = ring.until(second).map((byKey) => byKey.get(key) ?? NO_USE);
       return {
         requests: recent.reduce((sum, one) => sum + one.requests, 0),

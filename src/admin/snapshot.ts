@@ -1,13 +1,13 @@
 import type { UsageCounts } from "../core/usage_row.ts";
 
 /**
- * What became of a finished call: `refused` by the gateway, `not_sent` because no provider of the
+ * Outcome of a finished call: `refused` by the gateway, `not_sent` because no provider of the
  * route takes a request now, `failed` otherwise, or `left` by its client.
  */
 export type CallOutcome = "complete" | "refused" | "not_sent" | "failed" | "left";
 
 /**
- * What the admin page shows, once a second, as JSON. Never a key, prompt, response or query string.
+ * Content of the admin page, once a second, as JSON. Never a key, prompt, response or query string.
  */
 export interface Snapshot {
   readonly version: string;
@@ -234,7 +234,7 @@ export interface PassedTarget {
 export interface AttemptView {
   readonly provider: string;
   readonly model: string;
-  /** Name of the key in a pool; null without one. */
+  /** Name of the key in a pool. */
   readonly key: string | null;
   readonly outcome: string;
   /** Present if no request was sent, such as with an open circuit breaker. */
@@ -252,7 +252,7 @@ export interface KeyView {
   /** Use of the last minute, counted from finished calls. */
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
-  /** Limits; null without one. */
+  /** Limits of the key. */
   readonly maxRequestsPerMinute: number | null;
   readonly maxTokensPerMinute: number | null;
   /** Tokens per minute that its groups limit. */

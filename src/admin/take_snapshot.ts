@@ -12,7 +12,7 @@ import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
 import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";
 
-/** What a reader of snapshots has already received. */
+/** Position of a reader in the snapshots that it has received. */
 export interface Cursor {
   /** First second that it has not received. */
   readonly second: number;
@@ -23,7 +23,7 @@ export interface Cursor {
 /** Cursor of a reader that has received nothing. */
 export const NOTHING_READ: Cursor = { second: 0, finished: 0 };
 
-/** What snapshots are made of. */
+/** Sources of a snapshot. */
 export interface SnapshotSource {
   readonly gateway: Gateway;
   readonly feed: Feed;
@@ -32,47 +32,43 @@ export interface SnapshotSource {
   gatewayUrl(): string;
 }
 
-/** Returns the snapshot for a reader. */
-export function takeSnapshot(
+/** Returns a function that returns the snapshot for a reader. */
+export function newSnapshots(
   { gateway, feed, notes, gatewayUrl }: SnapshotSource,
-  figures: KeyFigures,
-  cursor: Cursor,
-): Snapshot {
-  const { generation, state, world } = gateway;
-  const { header: name, prefix } = generation.config.security.api_key;
-  return {
-    version: VERSION,
-    atMs: world.wall(),
-    uptimeMs: Math.round(world.now() - state.began),
-    generation: generation.number,
-    isDraining: state.inFlight.isDraining,
-    gatewayUrl: gatewayUrl(),
-    requiresKey: generation.clientKeys.length > 0,
-    keyHeader: { name, prefix },
-    exampleModel: exampleModel(generation),
-    refusedReload: notes.refusedReload,
-    warnings: notes.warnings,
-    store: storeView(gateway),
-    seconds: feed.secondsFrom(cursor.second),
-    providers: providerViews(gateway, feed),
-    routes: routeViews(generation, feed),
-    runningCount: feed.runningCount,
-    running: runningViews(feed.running(), feed.runningCount, world.now()),
-    finishedCount: feed.finishedCount,
-    ...feed.finishedSince(cursor.finished),
-    keys: keyViews(gateway, feed, figures),
+  figures: { readonly latest: KeyFigures },
+): (cursor?: Cursor) => Snapshot {
+  // All routes are searched for the example, and a generation never changes.
+  let example: { readonly of: Generation; readonly model: string | null } | null = null;
+
+  return (cursor = NOTHING_READ) => {
+    const { generation, state, world } = gateway;
+    const { header: name, prefix } = generation.config.security.api_key;
+    if (example?.of !== generation) {
+      example = { of: generation, model: firstKnownModel(generation) };
+    }
+    return {
+      version: VERSION,
+      atMs: world.wall(),
+      uptimeMs: Math.round(world.now() - state.began),
+      generation: generation.number,
+      isDraining: state.inFlight.isDraining,
+      gatewayUrl: gatewayUrl(),
+      requiresKey: generation.clientKeys.length > 0,
+      keyHeader: { name, prefix },
+      exampleModel: example.model,
+      refusedReload: notes.refusedReload,
+      warnings: notes.warnings,
+      store: storeView(gateway),
+      seconds: feed.secondsFrom(cursor.second),
+      providers: providerViews(gateway, feed),
+      routes: routeViews(generation, feed),
+      runningCount: feed.runningCount,
+      running: runningViews(feed.running(), feed.runningCount, world.now()),
+      finishedCount: feed.finishedCount,
+      ...feed.finishedSince(cursor.finished),
+      keys: keyViews(gateway, feed, figures.latest),
+    };
   };
-}
-
-/** Example models of generations: all routes are searched, and a generation never changes. */
-const exampleModels = new WeakMap<Generation, string | null>();
-
-function exampleModel(generation: Generation): string | null {
-  const known = exampleModels.get(generation);
-  if (known !== undefined) return known;
-  const found = firstKnownModel(generation);
-  exampleModels.set(generation, found);
-  return found;
 }
 
 /** Returns the cursor of a reader that has received this snapshot. */

@@ -2,7 +2,7 @@ import { isObject, type JsonDocument } from "../core/json/json.ts";
 import { type Result, success } from "../core/result.ts";
 import { type Edit, parseElements, replaceValue, splice } from "../formats/edit.ts";
 import type { Call } from "../call/call.ts";
-import { isHidden } from "../call/ownership.ts";
+import { isHidden, mayUseUnknown } from "../call/ownership.ts";
 import { refuseModel } from "../call/permissions.ts";
 import type { Binding } from "../state/bindings.ts";
 import type { BoundType } from "../state/object_store.ts";
@@ -90,8 +90,9 @@ export function isFiltered({ caller, client: { key } }: Call): boolean {
 
 /** True if the client may see an object with this binding, and its key may use the model. */
 function isListed(call: Call, binding: Binding | null): boolean {
+  if (binding === null) return mayUseUnknown(call);
   if (isHidden(call, binding)) return false;
-  if (binding?.kind !== "bound") return true;
+  if (binding.kind !== "bound") return true;
   const { provider, origin } = binding.owner;
   return refuseModel(call.client.key, provider, origin?.model ?? null) === null;
 }

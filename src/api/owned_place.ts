@@ -2,8 +2,12 @@ import type { RefusalKind } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { requestedModel } from "../exchange.ts";
 import type { Call } from "../call/call.ts";
-import { type NativeCapability, requireCapability } from "../call/capability.ts";
-import { findOwner, type Place, type Reference } from "../call/ownership.ts";
+import {
+  findNativeProvider,
+  type NativeCapability,
+  requireCapability,
+} from "../call/capability.ts";
+import { findOwner, type Owned, type Reference } from "../call/ownership.ts";
 import { identifierProblem, pathIdProblem } from "./identifier.ts";
 
 /** An object in the path of a request that only its upstream stores. */
@@ -19,22 +23,40 @@ export interface OwnedObject extends Pick<Reference, "type" | "param"> {
   readonly notFound: RefusalKind;
 }
 
-/** Returns the provider and the account that store an object. Refused if no owner is known. */
-export async function findOwnedPlace(call: Call, object: OwnedObject): Promise<Result<Place>> {
+/** The provider and the account that store an object, and its owner if it is known. */
+export type OwnedPlace = Pick<Owned, "provider" | "account" | "owner">;
+
+/** Returns the provider and the account that store an object. Refused if they are not known. */
+export async function findOwnedPlace(call: Call, object: OwnedObject): Promise<Result<OwnedPlace>> {
   const { id, param, type } = object;
   const problem = identifierProblem(id, param);
   if (problem !== null) return problem;
   const named = requestedModel(call, "");
   if (!named.ok) return named;
   const { provider: requested } = named.value;
-  const owned = await findOwner(call, { type, id: object.boundId, param, provider: requested });
+  const reference = { type, id: object.boundId, param, provider: requested };
+  let owned = await findOwner(call, reference);
+  if (owned.ok && owned.value === null && requested === null) {
+    const only = findOnlyProvider(call, object);
+    if (only !== null) owned = await findOwner(call, { ...reference, provider: only });
+  }
   if (!owned.ok) return owned;
   if (owned.value === null) return unknownOwner(object);
-  const { provider, account, isReturned } = owned.value;
+  const { provider, account, owner, isReturned } = owned.value;
   const unsafe = pathIdProblem(id, param, isReturned);
   if (unsafe !== null) return unsafe;
   const able = requireCapability(provider, object.capability, requested !== null);
-  return able.ok ? success({ provider, account }) : able;
+  return able.ok ? success({ provider, account, owner }) : able;
+}
+
+/**
+ * Returns the provider that has every file, batch and upload: the only capable one, with a single
+ * account; null if there is none.
+ */
+function findOnlyProvider(call: Call, { type, capability }: OwnedObject): string | null {
+  if (type !== "relayed_object") return null;
+  const only = findNativeProvider(call, null, capability);
+  return only.ok && only.value?.accounts.length === 1 ? only.value.id : null;
 }
 
 /** Returns the refusal of an object whose provider is not known. */

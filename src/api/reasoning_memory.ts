@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { CallingReasoning, OwnedReasoning } from "../core/reasoning.ts";
 import { type Result, success } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
@@ -7,12 +6,16 @@ import type { RouteTarget } from "../call/generation.ts";
 import type { Inference } from "../call/inference.ts";
 import type { Creator } from "../state/bindings.ts";
 import type { ReasoningKey } from "../state/object_store.ts";
-import type { ChatRequest } from "../wires/chat_request/chat_request.ts";
+import type { StoredReasoning } from "../prompt/chat/parse_messages.ts";
 import type { Message } from "../prompt/prompt.ts";
-import type { Optional } from "../prompt/refusals.ts";
 import type { ProviderAccount, WireName } from "../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
+
+/** Stored reasoning of the messages of a request; absent for none. */
+export interface FoundReasoning {
+  readonly reasoning?: StoredReasoning;
+}
 
 /**
  * Stores the reasoning of a response for the next request of its caller. A store that fails is
@@ -32,52 +35,22 @@ export async function storeReasoning(
   return success(undefined);
 }
 
-/** True if the request has an assistant message with tool calls. */
-export function hasPastCalls({ document: { value: { messages } } }: ChatRequest): boolean {
-  return Array.isArray(messages) &&
-    messages.some((message) => isObject(message) && Array.isArray(message.tool_calls));
-}
-
-/** Returns the request with the stored reasoning of its assistant messages. */
-export async function withStoredReasoning<Request extends ChatRequest>(
-  context: Context,
-  request: Request,
-): Promise<Request> {
-  return { ...request, ...await findStoredReasoning(context, request.document.value.messages) };
-}
-
 /**
- * Returns the stored reasoning of the assistant messages in a list of Chat messages; nothing if
- * there is none. Only messages with tool calls and without thinking blocks are looked up. A store
- * that fails is counted and finds nothing.
+ * Returns the stored reasoning of the assistant messages of a prompt; nothing if there is none.
+ * Only messages with tool calls and without thinking blocks are looked up. A store that fails is
+ * counted and finds nothing.
  */
-export async function findStoredReasoning(
-  context: Context,
-  messages: Optional | readonly JsonObject[],
-): Promise<Pick<ChatRequest, "reasoning">> {
-  return await findReasoning(context, messagesWithoutReasoning(messages, context.caller.name));
-}
-
-/** The same for the messages of a prompt. */
-export async function findPromptReasoning(
-  context: Context,
+export async function findReasoning(
+  { caller, metrics, state }: Context,
   messages: readonly Message[],
-): Promise<Pick<ChatRequest, "reasoning">> {
+): Promise<FoundReasoning> {
   const missing = messages.flatMap((message, index) => {
     if (message.kind !== "assistant" || message.thinking.length > 0) return [];
     const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
     const text = message.reasoning?.value ?? null;
-    return callIds.length === 0 ? [] : [{ index, key: keyOf(context.caller.name, callIds, text) }];
+    return callIds.length === 0 ? [] : [{ index, key: keyOf(caller.name, callIds, text) }];
   });
-  return await findReasoning(context, missing);
-}
-
-async function findReasoning(
-  { metrics, state }: Context,
-  missing: readonly WantedReasoning[],
-): Promise<Pick<ChatRequest, "reasoning">> {
-  if (state.objects.storesNothing) return {};
-  if (missing.length === 0) return {};
+  if (state.objects.storesNothing || missing.length === 0) return {};
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
@@ -95,15 +68,10 @@ async function findReasoning(
  * Returns the account that accepts the latest stored reasoning of a request, for the `Inference`.
  */
 export function reasoningAccount(
-  { reasoning }: Pick<ChatRequest, "reasoning">,
+  { reasoning }: FoundReasoning,
 ): Pick<Inference, "reasoningAccount"> {
   const latest = [...reasoning?.values() ?? []].at(-1);
   return latest === undefined ? {} : { reasoningAccount: latest.account };
-}
-
-/** True if the configuration has a target with one of these protocols. */
-export function hasTarget(context: Context, protocols: readonly WireName[]): boolean {
-  return findTarget(context, protocols) !== undefined;
 }
 
 /**
@@ -118,40 +86,14 @@ export function findTarget(
     .find(({ wire: { name } }) => protocols.includes(name));
 }
 
-/** Returns the types of hosted tools that some route of the configuration leaves out. */
-export function omittedAnywhere({ generation }: Context): readonly string[] {
-  return [
-    ...new Set(generation.routes.flatMap(({ targets }) => targets[0]?.omitTools ?? [])),
-  ];
-}
-
-interface WantedReasoning {
-  /** Position of the assistant message. */
-  readonly index: number;
-  readonly key: ReasoningKey;
-}
-
-function messagesWithoutReasoning(
-  messages: Optional | readonly JsonObject[],
-  creator: Creator,
-): readonly WantedReasoning[] {
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message, index) => {
-    if (!isObject(message) || message.role !== "assistant") return [];
-    const callIds = callIdsOf(message);
-    const text = message.reasoning_content ?? "";
-    if (callIds.length === 0 || hasBlocks(message) || typeof text !== "string") return [];
-    return [{ index, key: keyOf(creator, callIds, text === "" ? null : text) }];
-  });
-}
-
-function callIdsOf({ tool_calls: calls }: JsonObject): readonly string[] {
-  if (!Array.isArray(calls)) return [];
-  return calls.flatMap((call) => isObject(call) && typeof call.id === "string" ? [call.id] : []);
-}
-
-function hasBlocks({ thinking_blocks: blocks }: JsonObject): boolean {
-  return Array.isArray(blocks) && blocks.length > 0;
+/** Returns the messages of a prompt with their stored reasoning. */
+export function withReasoning(
+  messages: readonly Message[],
+  reasoning: StoredReasoning | undefined,
+): readonly Message[] {
+  return messages.map((message, index) =>
+    message.kind === "assistant" ? { ...message, stored: reasoning?.get(index) ?? null } : message
+  );
 }
 
 /**

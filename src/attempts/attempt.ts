@@ -65,12 +65,10 @@ export async function runOnce(call: Call, candidate: Candidate): Promise<Result<
   return await sendOnce(call, candidate, 1);
 }
 
-interface CandidateResult {
-  readonly reply: Result<Reply>;
-  readonly next: RetryDecision;
-}
-
-async function runCandidate(call: Call, candidate: Candidate): Promise<CandidateResult> {
+async function runCandidate(
+  call: Call,
+  candidate: Candidate,
+): Promise<{ readonly reply: Result<Reply>; readonly next: RetryDecision }> {
   const { report, generation, controls } = call;
   report.provider = candidate.target.provider.id;
   // A request without a model has none in its report.

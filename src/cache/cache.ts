@@ -56,7 +56,7 @@ function recordLookup(
   setCarriage(report, first);
 }
 
-/** Reply of a call that missed the cache, with the candidates of which one has served it. */
+/** Reply of a call that missed the cache, with the candidates that could serve it. */
 interface Served {
   readonly candidates: Candidates;
   readonly lookup: Lookup;

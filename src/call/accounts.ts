@@ -9,7 +9,7 @@ import { hasPool, servingAccounts } from "./key_pool.ts";
 /** The state of keys and breakers, and the settings that apply to a call. */
 type Context = Pick<Call, "generation" | "state">;
 
-/** A target of which the account is not chosen yet. */
+/** A target whose account is not chosen yet. */
 export type OpenTarget = Omit<Target, "account">;
 
 /**
@@ -122,10 +122,10 @@ function openForAccount(call: Context, { digest }: ProviderAccount, model: strin
   return state.breakers.openFor(digest, config.circuit_breaker, circuitModel(call, model));
 }
 
-/** The keys of which one is chosen. */
+/** The keys to choose from. */
 export interface KeyChoice {
   readonly accounts: readonly ProviderAccount[];
-  /** Model of the request; empty without one. */
+  /** Model of the request, or an empty text. */
   readonly model: string;
   /** Keys that were used in the same attempt, and are not chosen again. */
   readonly used: ReadonlySet<ProviderAccount>;

@@ -96,8 +96,8 @@ export function requireNativeProvider(
 
 /**
  * Returns the provider of a native call without an owner: the provider that the client names, else
- * the only provider with the capability that the client key may use; null if there is none. Several
- * are refused as `ambiguous_provider`.
+ * the only provider with the capability that the client key may use. Several are refused as
+ * `ambiguous_provider`.
  */
 export function findNativeProvider(
   call: Configured,

@@ -12,6 +12,8 @@ export interface ClientKey {
   /** SHA-256 digest of the key. */
   readonly digest: Uint8Array;
   readonly isDisabled: boolean;
+  /** True if the key may use objects at providers whose creator is not known. */
+  readonly adoptsUnknown: boolean;
   /** Unix time in milliseconds from which the key is refused; null if it does not expire. */
   readonly expiresMs: number | null;
   /** Models, providers and endpoints that the key may use; null if it may use all. */
@@ -39,7 +41,7 @@ export function isLapsed(
   return key.isDisabled || isExpired(key, wallMs);
 }
 
-/** What a client key may use; null where it may use everything. */
+/** Permissions of a client key; null permits everything. */
 export interface Permissions {
   /** Patterns of a model, or of its provider and model as in `openai/gpt-4o`; one must match. */
   readonly models: readonly ModelPattern[] | null;

@@ -54,12 +54,9 @@ export interface Candidate {
    * Absent otherwise.
    */
   readonly storage?: "optional" | "required";
-  /** What the client is charged for; absent for tokens with their cost. */
+  /** Charge of the client; absent for tokens with their cost. */
   readonly billing?: Billing;
-  /**
-   * What the request uses besides tokens, also if the client leaves early; absent if it is not
-   * known.
-   */
+  /** Units of the request besides tokens, also if the client leaves early. */
   readonly requestUnits?: BilledUnits;
   /** Member of a stream record with the text of the model; absent for `delta`. */
   readonly textMember?: "text";
@@ -86,7 +83,7 @@ export interface Candidate {
   /** Returns a new handler for each attempt, because a stream translation has state. */
   responseHandler(): ResponseHandler;
   /**
-   * Stores the state that the call creates; null if there is none. Awaited before the response or
+   * Stores the state that the call creates. Awaited before the response or
    * the last event of the stream is sent; a failure replaces it.
    */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
@@ -154,7 +151,7 @@ export interface BytesHandler {
   readonly kind: "bytes";
   /** True if the client has requested a range, so that status 206 is a response too. */
   readonly isRange?: boolean;
-  /** The outcome of a response of which all bytes have arrived. */
+  /** The outcome of a response that has arrived in full. */
   readonly outcome: Outcome;
 }
 

@@ -2,36 +2,24 @@ import type { KeyRefusal } from "../core/failure.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Call } from "./call.ts";
 
-/** A refusal of a key, with its `Retry-After` in milliseconds; null without one. */
+/** A refusal of a key, with its `Retry-After` in milliseconds. */
 export interface RefusedKey {
   readonly refusal: KeyRefusal;
   readonly retryAfterMs: number | null;
 }
 
-/** Request that is sent with one key of a pool after the other. */
-export interface KeyTrial {
-  /**
-   * Records that a key was refused. Returns false if the request is the likely reason, so that no
-   * other key is used.
-   */
-  refused(account: ProviderAccount, refused: RefusedKey): boolean;
-  /**
-   * Records that a key has served the request: the refused keys rest, unless this one rests by now.
-   */
-  served(account: ProviderAccount): void;
-}
-
 /**
- * Returns the trial of a request with a model; empty without one. A refused key rests once another
- * key has served the same request: what no key serves says nothing of the keys, and one client
- * could let all of them rest otherwise. Until then the other keys come first, because the keys may
- * be the reason as well. A key that is wrong for certain rests at once.
+ * Returns the trial of a request that is sent with one key of a pool after the other; `model` may
+ * be empty. A refused key rests once another key has served the same request: what no key serves
+ * says nothing of the keys, and one client could let all of them rest otherwise. Until then the
+ * other keys come first, because the keys may be the reason as well. A key that is wrong for
+ * certain rests at once.
  */
 export function newKeyTrial(
   { state: { keyRests } }: Pick<Call, "state">,
   { id: provider, settings: { key_rest: restMs } }: Provider,
   model: string,
-): KeyTrial {
+) {
   const refusals: (RefusedKey & { readonly account: ProviderAccount })[] = [];
 
   function begin({ name, digest }: ProviderAccount, { refusal, retryAfterMs }: RefusedKey) {
@@ -40,7 +28,11 @@ export function newKeyTrial(
   }
 
   return {
-    refused(account, refused) {
+    /**
+     * Records that a key was refused. Returns false if the request is the likely reason, so that no
+     * other key is used.
+     */
+    refused(account: ProviderAccount, refused: RefusedKey): boolean {
       if (refused.refusal.isCertain === true) {
         begin(account, refused);
         return true;
@@ -51,7 +43,11 @@ export function newKeyTrial(
       for (const one of [...same, { account }]) keyRests.doubt(one.account.digest, restMs);
       return false;
     },
-    served(account) {
+    /**
+     * Records that a key has served the request: the refused keys rest, unless this one rests by
+     * now.
+     */
+    served(account: ProviderAccount): void {
       keyRests.served(account.digest, model);
       // Else two requests at once, each refused by the key that serves the other one, would let
       // both keys rest.

@@ -6,9 +6,8 @@ import type { Target, UpstreamRequest } from "../wires/wire.ts";
 import { streamedTextBytes, wholeTextBytes } from "./delivered_text.ts";
 
 /**
- * What the client is charged for: nothing, for an operation without a model, or tokens without a
- * cost, for one that providers do not bill. `reported`: tokens and units with their cost, without
- * an estimate, because the bytes of media say nothing of their tokens.
+ * Charge of an operation. `none`: no model is called. `tokens`: counted but free. `reported`: only
+ * what the provider reports, because the bytes of media say nothing of their tokens.
  */
 export type Billing = "none" | "tokens" | "reported";
 
@@ -18,10 +17,7 @@ export interface MeteredRequest {
   readonly request: UpstreamRequest;
   /** Absent for tokens with their cost. */
   readonly billing?: Billing;
-  /**
-   * What the request uses besides tokens, also if the client leaves early; absent if it is not
-   * known.
-   */
+  /** Units of the request besides tokens, also if the client leaves early. */
   readonly requestUnits?: BilledUnits;
   /** Member of a stream record with the text of the model; absent for `delta`. */
   readonly textMember?: "text";
@@ -33,10 +29,7 @@ export interface MeteredUse {
   readonly model: string;
   /** Null if the tokens are not known and not estimated. */
   readonly usage: Usage | null;
-  /**
-   * What was used besides tokens, which is billed if tokens are not known or have no price; null
-   * for nothing.
-   */
+  /** Units besides tokens, which are billed if tokens are not known or have no price. */
   readonly units: BilledUnits | null;
   /** True if a count is an estimate, because the provider has reported none. */
   readonly isEstimated: boolean;
@@ -44,7 +37,7 @@ export interface MeteredUse {
   readonly isFree: boolean;
 }
 
-/** What a complete response has used, as its outcome has it. */
+/** Use of a complete response, from its outcome. */
 type BilledOutcome = Pick<Outcome, "usage" | "units">;
 
 /** Bytes of a text that count as one token where a provider reports no tokens. */

@@ -52,15 +52,23 @@ export function isHidden(call: Pick<Call, "caller">, binding: Binding | null): b
 }
 
 /**
- * Binds the ID of an object that an upstream has created for the call; `origin` is that of a
- * completion.
+ * True if the call may use objects whose creator is not known: without isolation it may be any, and
+ * some client keys may adopt what no client of the gateway has.
+ */
+export function mayUseUnknown({ caller, client }: Pick<Call, "caller" | "client">): boolean {
+  return !caller.isIsolated || client.key?.adoptsUnknown === true;
+}
+
+/**
+ * Binds the ID of an object that an upstream has created for the call, or for another creator;
+ * `origin` is that of a completion.
  */
 export async function bindObject(
-  { state, caller: { name: creator } }: Call,
+  { state, caller }: Call,
   type: Exclude<BoundType, "response">,
   id: string,
   { provider, account }: Sender,
-  origin: ResponseProvenance | null = null,
+  { origin = null, creator = caller.name }: Partial<Pick<Owner, "origin" | "creator">> = {},
 ): Promise<Result<void>> {
   const owner = { provider: provider.id, account: account.digest, origin, creator };
   const bound = await state.outcomes.bind(type, id, owner);
@@ -130,8 +138,8 @@ export function resolveOwner(
  * owner is known. An ID of two accounts (`provider_binding_conflict`) and an ID whose account no
  * key of its provider has any more (`provider_binding_stale`) are refused unless the client names
  * the provider. The binding is not removed, because the call may have an older configuration than
- * the one in which the account is right. Also null for an object that the call may not see, even if
- * the client names its provider.
+ * the one in which the account is right. Also null for an object that the call may not see, and for
+ * an unknown one that it may not use, even if the client names a provider.
  */
 function findBoundOwner(
   call: Call,
@@ -139,7 +147,7 @@ function findBoundOwner(
   binding: Binding | null,
 ): Result<Owned | null> {
   const owner = binding?.kind === "bound" ? binding.owner : null;
-  if (isHidden(call, binding)) {
+  if (binding === null ? !mayUseUnknown(call) : isHidden(call, binding)) {
     return reference.provider === null ? success(null) : hiddenFrom(call, reference.provider);
   }
   const isReturned = binding !== null;

@@ -93,7 +93,7 @@ export function hasBudget({ limits }: ClientKey, unit: "nanoUsd" | "tokens"): bo
   return has(limits) || limits.groups.some((group) => has(group.limits));
 }
 
-/** What an operation is billed by if the provider reports no tokens; null if it costs nothing. */
+/** Unit that bills an operation without reported tokens; null if it costs nothing. */
 export type BilledBy = "images" | "seconds" | "characters" | "tokens" | null;
 
 /** Member of a price for each unit that the gateway counts or estimates itself. */

@@ -110,19 +110,13 @@ function budgetsNow(
  */
 const WINDOW_MARGIN_MS = 24 * 60 * 60 * 1000;
 
-/** Tokens and cost of a call. */
-export interface CallUse {
-  readonly tokens: number;
-  readonly nanoUsd: number;
-}
-
 /**
  * Returns what a call that ends now counts against each caller. Its amounts belong to the current
  * windows.
  */
 export function usesOf(
   { callers, calendar }: CallQuotas,
-  { tokens, nanoUsd }: CallUse,
+  { tokens, nanoUsd }: { readonly tokens: number; readonly nanoUsd: number },
   wallMs: number,
 ): readonly QuotaUse[] {
   return callers.map(({ caller, limits }): QuotaUse => {

@@ -1,33 +1,19 @@
 import { type Failed, refuse } from "../core/result.ts";
 import { MIN_COUNTED_BYTES } from "../state/admission.ts";
+import type { OverloadReason } from "../observe/metrics.ts";
 import type { Call } from "./call.ts";
 
 /** `Retry-After` of an overloaded gateway, in seconds. */
-export const RETRY_AFTER_SECONDS = "1";
+const RETRY_AFTER_SECONDS = "1";
 
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */
-export interface ResponseMemory {
-  /** Sets the function that returns the bytes that are held now. */
-  measureBy(measure: () => number): void;
-  /**
-   * Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small
-   * response has none.
-   */
-  arrived(bytes: number): void;
-  /** Measures the held bytes again if any are counted: some of them were passed on. */
-  passed(): void;
-  /**
-   * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response has
-   * arrived, which is not dropped any more.
-   */
-  end(bytes: number): void;
-}
+export type ResponseMemory = ReturnType<typeof newResponseMemory>;
 
 /**
  * Returns the count of an attempt of a call. While responses hold more than their memory, the call
  * with the largest one that is read or translated is cancelled as `overloaded`.
  */
-export function newResponseMemory(call: Call): ResponseMemory {
+export function newResponseMemory(call: Call) {
   const { id, cancellation, state: { admission } } = call;
   let measure = () => 0;
   let unmeasured = 0;
@@ -50,17 +36,27 @@ export function newResponseMemory(call: Call): ResponseMemory {
   }
 
   return {
-    measureBy(next) {
+    /** Sets the function that returns the bytes that are held now. */
+    measureBy(next: () => number): void {
       measure = next;
     },
-    arrived(bytes) {
+    /**
+     * Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small
+     * response has none.
+     */
+    arrived(bytes: number): void {
       unmeasured += bytes;
       if (unmeasured >= MIN_COUNTED_BYTES) count();
     },
-    passed() {
+    /** Measures the held bytes again if any are counted: some of them were passed on. */
+    passed(): void {
       if (counted > 0) count();
     },
-    end(bytes) {
+    /**
+     * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response
+     * has arrived, which is not dropped any more.
+     */
+    end(bytes: number): void {
       if (counted === 0) return;
       counted = bytes;
       admission.holdResponse(id, bytes);
@@ -70,10 +66,16 @@ export function newResponseMemory(call: Call): ResponseMemory {
 
 /** Returns the refusal of a call for whose response there is no memory, and counts it. */
 export function fullResponseMemory(call: Call): Failed {
-  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
-  call.metrics.overloaded("response_memory");
-  return refuse(
-    "overloaded",
+  return refuseOverloaded(
+    call,
+    "response_memory",
     "The gateway holds as many bytes of responses as server.max_response_memory allows; try again in 1 s.",
   );
+}
+
+/** Returns the refusal of a call that a limit of the gateway does not admit, and counts it. */
+export function refuseOverloaded(call: Call, limit: OverloadReason, message: string): Failed {
+  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  call.metrics.overloaded(limit);
+  return refuse("overloaded", message);
 }

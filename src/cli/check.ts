@@ -120,7 +120,7 @@ function acceptedRequests({ name }: Wire): string {
 
 type Capability = keyof ProviderConfig["capabilities"];
 
-/** What the gateway refuses for a provider that does not declare a capability. */
+/** Requests that the gateway refuses for a provider that does not declare a capability. */
 const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, string>> = {
   chat_completions_lifecycle: "list, read, change and delete stored completions",
   responses_lifecycle: "read and delete responses that the provider stores",
@@ -137,7 +137,7 @@ const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, s
   hosted_tools: "tools that the provider runs, such as web_search",
 };
 
-/** What is refused at type compat, which gets Chat requests unchanged. */
+/** Request features that type compat refuses until the capability is declared. */
 const REFUSED_OVER_COMPAT: Readonly<Partial<Record<Capability, string>>> = {
   structured_outputs: "output_config.format of Messages requests",
   reasoning_effort: "output_config.effort of Messages requests",

@@ -34,7 +34,7 @@ const NATIVE = {
   relay: RELAY_FAMILIES,
 };
 
-/** Beginnings of the paths of which only the native provider serves requests. */
+/** Beginnings of the paths that only the native provider serves. */
 const RELAYED_PATHS = [
   "/v1/completions",
   "/v1/moderations",

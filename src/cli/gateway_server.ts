@@ -25,7 +25,7 @@ import { openAdmin } from "./open_admin.ts";
 import { routeLine, writtenRoutes } from "../routing/route_text.ts";
 import type { Terminal } from "./terminal.ts";
 import type { MetricValues } from "../observe/worker_metrics.ts";
-import { newRemoteAdmission } from "../server/admission/admission.ts";
+import { newRemoteAdmission } from "../server/admission/admit.ts";
 
 /** A listening gateway, or the reason why it cannot start. */
 export type GatewayServer =
@@ -43,7 +43,7 @@ export type GatewayServer =
   }
   | Extract<Listening, { readonly ok: false }>;
 
-/** What is different in a gateway that is one of several workers. */
+/** Settings of a gateway that is one of several workers. */
 export interface WorkerRole {
   readonly number: number;
   /** Port that all workers share. */
@@ -232,7 +232,7 @@ export function greeting(
   ].join("\n");
 }
 
-/** Returns the known problem of a Deno version; null if there is none. */
+/** Returns the known problem of a Deno version. */
 export function runtimeWarning(version: string): string | null {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 8)

@@ -1,13 +1,6 @@
 import type { Sockets } from "../sockets/sockets.ts";
 import { findListeners, isListenerAt } from "../sockets/find_sockets.ts";
 
-/** A server whose listening socket is opened again after the runtime has given it up. */
-export interface LastingServer {
-  readonly addr: Deno.NetAddr;
-  /** Accepts no more requests and waits for those in flight. */
-  shutdown(): Promise<void>;
-}
-
 /** Options of the listening socket. */
 export interface LastingOptions {
   readonly hostname: string;
@@ -34,7 +27,7 @@ const LOOK_INTERVAL_MS = 1_000;
 export function serveLasting(
   { hostname, port, reusePort, sockets, onReopened }: LastingOptions,
   handler: (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Promise<Response>,
-): LastingServer {
+) {
   const servers = new Set<Deno.HttpServer<Deno.NetAddr>>();
   /** The newest server that has lost its socket. */
   let lost: Deno.HttpServer<Deno.NetAddr> | null = null;
@@ -88,7 +81,8 @@ export function serveLasting(
 
   return {
     addr,
-    async shutdown() {
+    /** Accepts no more requests and waits for those in flight. */
+    async shutdown(): Promise<void> {
       clearInterval(timer);
       await Promise.all([endLost(), ...servers.values().map(end)]);
     },

@@ -30,7 +30,7 @@ export interface ListenSettings {
   readonly port: string;
 }
 
-/** What is different in listeners other than that of a gateway of one process. */
+/** Settings of listeners other than that of a gateway of one process. */
 export interface ListenOptions {
   readonly settings?: ListenSettings;
   /** True if several processes listen on the port: the system distributes the connections. */

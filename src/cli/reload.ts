@@ -24,14 +24,6 @@ export interface Origin {
   override(config: Config): Config;
 }
 
-/** Reads the configuration again, on request. */
-export interface Reloader {
-  /**
-   * Requests a reload; resolves when the current file has been read. A running reload is repeated.
-   */
-  request(): Promise<void>;
-}
-
 /** A configuration with its warnings. */
 export interface Read {
   readonly config: Config;
@@ -39,10 +31,10 @@ export interface Read {
 }
 
 /**
- * Returns a reloader of a gateway; `first` is the configuration at start, whose warnings are
- * logged.
+ * Returns a reader that reads the configuration again, on request; `first` is the configuration at
+ * start, whose warnings are logged.
  */
-export function newReloader(gateway: Reloadable, origin: Origin, first: Read): Reloader {
+export function newReloader(gateway: Reloadable, origin: Origin, first: Read) {
   const { log } = gateway;
   let latest = first.config;
   let warned = first.warnings;
@@ -85,7 +77,11 @@ export function newReloader(gateway: Reloadable, origin: Origin, first: Read): R
   }
 
   return {
-    request() {
+    /**
+     * Requests a reload; resolves when the current file has been read. A running reload is
+     * repeated.
+     */
+    request(): Promise<void> {
       isWanted = true;
       running ??= work();
       return running;

@@ -8,10 +8,9 @@ import type { RequestType } from "../core/endpoint.ts";
 import { refuse, type Result, success } from "../core/result.ts";
 import { newDocument } from "../formats/document.ts";
 import type { RequestForms } from "../routing/explain.ts";
-import { encodeChatRequest } from "../wires/encode_chat_request.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 
-/** What the client APIs know of the requests that `explain` and the admin listener explain. */
+/** Forms of the requests that `explain` and the admin listener explain, by client API. */
 export const REQUEST_FORMS: RequestForms = {
   findApi,
   findRequestTypes,
@@ -39,7 +38,7 @@ function plainRequest(path: string, type: RequestType): (target: Target) => Resu
 function preparePlainQuestion(target: Target): Result<UpstreamRequest> {
   const messages = [{ role: "user", content: "Say hello." }];
   const plain = parseChatRequest(newDocument({ model: target.model, messages }));
-  return plain.ok ? encodeChatRequest(plain.value, target) : plain;
+  return plain.ok ? target.wire.encode(plain.value, target) : plain;
 }
 
 /** Translates the simplest embeddings request for a target. */

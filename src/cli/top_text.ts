@@ -2,7 +2,7 @@ import type { FinishedCall, SecondView, Snapshot } from "../admin/snapshot.ts";
 import { finishedTable, keyTable, runningTable, type Table } from "./top_tables.ts";
 import { durationText, figure, percent, visible } from "./top_words.ts";
 
-/** What `switchyard top` shows. */
+/** Content of the screen of `switchyard top`. */
 export interface TopView {
   readonly snapshot: Snapshot;
   /** Seconds of the last minute. */

@@ -19,7 +19,7 @@ const THINKING_MODEL = "sim-think";
 
 /** Result of the tour. */
 export interface Toured {
-  /** ID of a response that can be continued; null if there is none. */
+  /** ID of a response that can be continued. */
   readonly response: string | null;
 }
 
@@ -116,7 +116,7 @@ const MESSAGES_PATH = "/v1/messages";
 /** Limit of the message; the simulated models say less. */
 const MAX_TOKENS_COUNT = 1000;
 
-/** What the client of the Messages API says to each provider. */
+/** Prompt of the Messages client to each provider. */
 const GREETING = "Say hello to the Messages API.";
 
 /**

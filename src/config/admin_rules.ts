@@ -1,6 +1,6 @@
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
-import type { Problem } from "./problems.ts";
+import { type Problem, problem } from "./problems.ts";
 import type { Config, WrittenConfig } from "./schema.ts";
 import { isLoopbackName } from "../core/authority.ts";
 
@@ -14,8 +14,8 @@ export function adminProblems(admin: unknown): Problem[] {
   if (typeof host !== "string" || isLoopbackName(host) || !isBlank(password)) return [];
   const text = "must not be blank while admin.host is not a loopback address";
   return password === undefined
-    ? [{ path: ["admin", "host"], text: NEEDS_PASSWORD, at: "value" }]
-    : [{ path: ["admin", "password"], text, at: "value" }];
+    ? [problem(["admin", "host"], NEEDS_PASSWORD)]
+    : [problem(["admin", "password"], text)];
 }
 
 const NEEDS_PASSWORD =
@@ -39,9 +39,9 @@ export function adminWarnings({ admin, server }: Config): Problem[] {
   return [
     ...password === undefined || password.length >= MIN_PASSWORD_CHARS ? [] : [
       `has fewer than ${MIN_PASSWORD_CHARS} characters, which can be guessed`,
-    ].map((text): Problem => ({ path: ["admin", "password"], text, at: "value" })),
+    ].map((text): Problem => problem(["admin", "password"], text)),
     ...port === 0 || port !== server.port ? [] : [
       "is server.port too; the gateway starts only if the hosts are different addresses",
-    ].map((text): Problem => ({ path: ["admin", "port"], text, at: "value" })),
+    ].map((text): Problem => problem(["admin", "port"], text)),
   ];
 }

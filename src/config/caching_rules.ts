@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
-import type { Problem } from "./problems.ts";
+import { type Problem, problem } from "./problems.ts";
 import { type Config, MAX_CACHE_BYTES, type WrittenConfig } from "./schema.ts";
 
 /**
@@ -15,11 +15,12 @@ export function cachingProblems(caching: unknown, state: unknown): Problem[] {
 function sharedProblems({ shared }: JsonObject, state: unknown): Problem[] {
   const isShared = parseBoolean(shared) === true && isObject(state) && state.store === "none";
   return isShared
-    ? [{
-      path: ["caching", "shared"],
-      text: "requires a state store, and state.store is none; set it to sqlite or valkey",
-      at: "value",
-    }]
+    ? [
+      problem(
+        ["caching", "shared"],
+        "requires a state store, and state.store is none; set it to sqlite or valkey",
+      ),
+    ]
     : [];
 }
 
@@ -51,5 +52,5 @@ export function cachingWarnings({ caching, security }: Config): Problem[] {
   const requiresKeys = security.enabled && security.provider === "api_key";
   if (!caching.per_key || requiresKeys) return [];
   const text = "has no effect while no client keys are required (see security.enabled)";
-  return [{ path: ["caching", "per_key"], text, at: "value" }];
+  return [problem(["caching", "per_key"], text)];
 }

@@ -4,7 +4,7 @@ import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { clientKeyProblems } from "./client_key_rules.ts";
 import { issueProblems } from "./issues.ts";
 import { outboundProblems } from "./outbound_rules.ts";
-import type { Problem } from "./problems.ts";
+import { type Problem, problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
 import {
@@ -78,7 +78,7 @@ function topProblems(value: unknown, earlier: readonly Problem[]): readonly Prob
   const text = value === null
     ? "is empty; it needs providers and routing.routes"
     : "must be a mapping with providers and routing";
-  return [{ path: [], text, at: "value" }];
+  return [problem([], text)];
 }
 
 function complete(written: WrittenConfig, outside: Outside): Config {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { nearest, type Path, type Problem } from "./problems.ts";
+import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 
 /** Path of the list of client keys. */
 export const CLIENT_KEYS_PATH = ["security", "api_key", "keys"] as const;
@@ -53,7 +53,7 @@ function repeated(values: readonly (readonly [path: Path, value: unknown])[], te
     if (typeof value !== "string") return [];
     const isRepeated = seen.has(value);
     seen.add(value);
-    return isRepeated ? [{ path, text, at: "value" }] : [];
+    return isRepeated ? [problem(path, text)] : [];
   });
 }
 
@@ -68,10 +68,10 @@ function keyProblems(key: JsonObject, path: Path, providers: readonly string[]):
 /** A key is known by its value or by the digest of it, never by two secrets. */
 function secretProblems({ value, sha256 }: JsonObject, path: Path): Problem[] {
   if (value === undefined && sha256 === undefined) {
-    return [{ path: [...path, "value"], text: "is required unless sha256 is set", at: "value" }];
+    return [problem([...path, "value"], "is required unless sha256 is set")];
   }
   if (value === undefined || sha256 === undefined) return [];
-  return [{ path: [...path, "sha256"], text: "must not be set together with value", at: "key" }];
+  return [problem([...path, "sha256"], "must not be set together with value", "key")];
 }
 
 function groupProblems(group: JsonObject, path: Path, keys: readonly string[]): Problem[] {
@@ -97,9 +97,7 @@ function unknownNames(
   if (!Array.isArray(written)) return [];
   return written.flatMap((name: unknown, index): Problem[] => {
     if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
-    const likely = nearest(name, known);
-    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
-    return [{ path: [...path, index], text: `is not ${what}${hint}`, at: "value" }];
+    return [problem([...path, index], `is not ${what}${likelyHint(name, known)}`)];
   });
 }
 
@@ -113,7 +111,7 @@ function budgetProblems(written: unknown, path: Path): Problem[] {
     ...budgets.flatMap(([index, { usd, tokens }]): Problem[] => {
       const isLimit = usd !== undefined || tokens !== undefined;
       const text = "must set usd, tokens or both";
-      return isLimit ? [] : [{ path: [...path, index], text, at: "value" }];
+      return isLimit ? [] : [problem([...path, index], text)];
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { newCalendar } from "../core/calendar.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
-import type { Problem } from "./problems.ts";
+import { type Problem, problem } from "./problems.ts";
 import type { ClientKeyConfig, Config } from "./schema.ts";
 
 /**
@@ -16,7 +16,7 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
     ...expiryWarnings(config, wallMs),
     ...keys.flatMap((key, index) =>
       key.budgets.length > 0 && key.max_concurrent === undefined
-        ? [warning(
+        ? [problem(
           [...CLIENT_KEYS_PATH, index, "budgets"],
           "can be exceeded without limit, because running requests are never ended: " +
             "set max_concurrent",
@@ -26,10 +26,6 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
     ...groupWarnings(config),
     ...labelWarnings(config),
   ];
-}
-
-function warning(path: Problem["path"], text: string): Problem {
-  return { path, text, at: "value" };
 }
 
 /**
@@ -43,7 +39,7 @@ function repeatedSecrets(keys: readonly ClientKeyConfig[]): Problem[] {
     digests.add(digest);
     const path = [...CLIENT_KEYS_PATH, index, sha256 === undefined ? "value" : "sha256"];
     const text = "is already the value of an earlier key: the settings of that key apply";
-    return isRepeated ? [warning(path, text)] : [];
+    return isRepeated ? [problem(path, text)] : [];
   });
 }
 
@@ -52,7 +48,7 @@ function expiryWarnings({ security }: Config, wallMs: number): Problem[] {
   return security.api_key.keys.flatMap(({ expires }, index): Problem[] =>
     expires === undefined || wallMs < calendar.startOfDay(expires)
       ? []
-      : [warning([...CLIENT_KEYS_PATH, index, "expires"], "has begun, so the key is refused")]
+      : [problem([...CLIENT_KEYS_PATH, index, "expires"], "has begun, so the key is refused")]
   );
 }
 
@@ -61,7 +57,7 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
     const path = ["security", "groups", index];
     if (budgets.length === 0) {
       const text = "has no effect without budgets and tokens_per_minute";
-      return tokens_per_minute === undefined ? [warning(path, text)] : [];
+      return tokens_per_minute === undefined ? [problem(path, text)] : [];
     }
     const unbounded = api_key.keys.filter(({ name, max_concurrent }) =>
       keys.includes(name) && max_concurrent === undefined
@@ -69,7 +65,7 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
     if (unbounded.length === 0) return [];
     const text = "can be exceeded without limit, because running requests are never ended: " +
       `set max_concurrent of ${unbounded.join(", ")}`;
-    return [warning([...path, "budgets"], text)];
+    return [problem([...path, "budgets"], text)];
   });
 }
 
@@ -81,16 +77,18 @@ function labelWarnings({ security, observability, routing }: Config): Problem[] 
   const matched = routing.routes.flatMap(({ match }) => Object.keys(match.labels));
   const used = new Set([...observability.key_labels, ...matched]);
   const unused = keys.flatMap(({ labels }, index) =>
-    Object.keys(labels).filter((name) => !used.has(name)).map((name): Problem => ({
-      path: [...CLIENT_KEYS_PATH, index, "labels", name],
-      text: "is used neither in match.labels of a route nor in observability.key_labels",
-      at: "key",
-    }))
+    Object.keys(labels).filter((name) => !used.has(name)).map((name): Problem =>
+      problem(
+        [...CLIENT_KEYS_PATH, index, "labels", name],
+        "is used neither in match.labels of a route nor in observability.key_labels",
+        "key",
+      )
+    )
   );
   const unknown = observability.key_labels.flatMap((name, index) =>
     keys.some(({ labels }) => Object.hasOwn(labels, name))
       ? []
-      : [warning(["observability", "key_labels", index], "is a label that no client key has")]
+      : [problem(["observability", "key_labels", index], "is a label that no client key has")]
   );
   return [...unused, ...unknown];
 }
@@ -104,12 +102,12 @@ export function keyMatchWarnings({ routing: { routes }, security }: Config): Pro
     if (match.key === undefined && wanted.length === 0) return [];
     const path = ["routing", "routes", index, "match"];
     if (!isRequired) {
-      return [warning(path, "never matches, because no client keys are required")];
+      return [problem(path, "never matches, because no client keys are required")];
     }
     const isMet = keys.some(({ name, labels }) =>
       (match.key === undefined || match.key.includes(name)) &&
       wanted.every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value)
     );
-    return isMet ? [] : [warning(path, "never matches, because no client key has these labels")];
+    return isMet ? [] : [problem(path, "never matches, because no client key has these labels")];
   });
 }

@@ -1,15 +1,6 @@
 /** Environment variables that a file can reference, by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Text after expansion of its variables. */
-export interface Expanded {
-  readonly text: string;
-  /** Variables without a value and without a default, each once. */
-  readonly missing: readonly string[];
-  /** The problem of a malformed `${`; null if there is none. Never contains a part of the text. */
-  readonly problem: string | null;
-}
-
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:-)([^}]*))?\}|\$\{/g;
 
 /**
@@ -17,7 +8,7 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:-)([^}]*))?\}|\$\{/g;
  * empty value, as in a shell. `$${` becomes `${`; any other `$` is unchanged. Inserted values are
  * not expanded.
  */
-export function expand(text: string, variables: Variables): Expanded {
+export function expand(text: string, variables: Variables) {
   const missing = new Set<string>();
   let problem: string | null = null;
   const result = text.replace(REFERENCE, (whole, name, sign, fallback) => {
@@ -35,5 +26,11 @@ export function expand(text: string, variables: Variables): Expanded {
     if (value === undefined) missing.add(name);
     return value ?? "";
   });
-  return { text: result, missing: [...missing], problem };
+  return {
+    text: result, /** Variables without a value and without a default, each once. */
+    missing: [
+      ...missing,
+    ], /** The problem of a malformed `${`. Never contains a part of the text. */
+    problem,
+  };
 }

@@ -1,6 +1,6 @@
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
-import type { Path, Problem } from "./problems.ts";
+import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 import { isLoopbackName } from "../core/authority.ts";
 
@@ -15,7 +15,7 @@ export function outboundProblems(sharing: unknown, general: unknown = {}): Probl
   if (!isOn) {
     const text = "requires data_sharing.enabled: true";
     const path = ["data_sharing", "remote_control"];
-    return isControlOn ? [{ path, text, at: "value" }] : [];
+    return isControlOn ? [problem(path, text)] : [];
   }
   return isObject(general) ? identityProblems(general) : [];
 }
@@ -30,10 +30,10 @@ function identityProblems(general: Readonly<Record<string, unknown>>): Problem[]
   const blank = names.filter((name) => isBlank(general[name]));
   const needed = missing.map((name) => `general.${name}`).join(" and ");
   const text = "must not be blank while data_sharing.enabled is true";
-  const problems = blank.map((name): Problem => ({ path: ["general", name], text, at: "value" }));
+  const problems = blank.map((name): Problem => problem(["general", name], text));
   if (needed === "") return problems;
   const path: Path = ["data_sharing", "enabled"];
-  return [...problems, { path, text: `requires ${needed}`, at: "value" }];
+  return [...problems, problem(path, `requires ${needed}`)];
 }
 
 function isBlank(value: unknown): boolean {
@@ -47,12 +47,12 @@ export function outboundWarnings({ data_sharing, general }: Config): Problem[] {
     const idle = [["share_prompts", share_prompts], ["share_responses", share_responses]] as const;
     return idle.filter(([, isOn]) => isOn).map(([name]): Problem => {
       const text = "has no effect while data_sharing.enabled is false";
-      return { path: ["data_sharing", name], text, at: "value" };
+      return problem(["data_sharing", name], text);
     });
   }
   const address = URL.parse(general.backend_url ?? "");
   if (address?.protocol !== "http:" || isLoopbackName(address.hostname)) return [];
   const text =
     "is not encrypted: the key and the shared data can be read on the network; use https";
-  return [{ path: ["general", "backend_url"], text, at: "value" }];
+  return [problem(["general", "backend_url"], text)];
 }

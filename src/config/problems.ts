@@ -11,6 +11,11 @@ export interface Problem {
   readonly at: "key" | "value" | number;
 }
 
+/** Returns a problem at the value of a path, or at its key. */
+export function problem(path: Path, text: string, at: Problem["at"] = "value"): Problem {
+  return { path, text, at };
+}
+
 /** Position in the file; line and column are counted from 1. */
 export interface Position {
   readonly line: number;
@@ -24,8 +29,15 @@ export function describe(place: string, text: string, { line, column }: Position
 
 /** Returns the problem text for an unknown key, with the most similar known key. */
 export function unknownKey(key: string, known: readonly string[]): string {
-  const likely = nearest(key, known);
-  return likely === null ? "is not a known key" : `is not a known key; did you mean "${likely}"?`;
+  return `is not a known key${likelyHint(key, known)}`;
+}
+
+/**
+ * Returns the end of a text that names the word most similar to `word`; empty if none is similar.
+ */
+export function likelyHint(word: string, words: readonly string[]): string {
+  const likely = nearest(word, words);
+  return likely === null ? "" : `; did you mean "${likely}"?`;
 }
 
 /** Returns the word most similar to `word`; null if none is similar. */

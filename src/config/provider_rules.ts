@@ -1,7 +1,7 @@
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
-import { nearest, type Path, type Problem } from "./problems.ts";
+import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
 import { completeTls, NOTHING_OUTSIDE, type Outside } from "./tls_rules.ts";
@@ -43,7 +43,7 @@ export function providerProblems(providers: unknown): Problem[] {
   if (!isObject(providers)) return [];
   const ids = Object.keys(providers);
   if (ids.length === 0) {
-    return [{ path: ["providers"], text: "must contain at least one provider", at: "value" }];
+    return [problem(["providers"], "must contain at least one provider")];
   }
   return ids.flatMap((id) => {
     const written = providers[id];
@@ -62,17 +62,17 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
   if (type === null) {
     if (written.type !== undefined) return [];
     const text = "is required: compat, messages or local (known for openai, anthropic and ollama)";
-    return [{ path: [...path, "type"], text, at: "key" }];
+    return [problem([...path, "type"], text, "key")];
   }
   const problems: Problem[] = [];
   if (written.base_url === undefined && knownUrl(id, type) === null) {
     const text = `is required: no address is known for this ID with type ${type}`;
-    problems.push({ path: [...path, "base_url"], text, at: "key" });
+    problems.push(problem([...path, "base_url"], text, "key"));
   }
   if (type === "local" && typeof written.base_url === "string" && isOtherApi(written.base_url)) {
     const text =
       "ends in /v1, where the runtime serves the other API; remove /v1, or use type compat";
-    problems.push({ path: [...path, "base_url"], text, at: "value" });
+    problems.push(problem([...path, "base_url"], text));
   }
   return [
     ...problems,
@@ -84,7 +84,7 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
 function sentProblems(written: JsonObject, key: string | null, path: Path): Problem[] {
   const value = key === null ? undefined : written[key];
   if (key === null || typeof value !== "string" || isHeaderValue(value)) return [];
-  return [{ path: [...path, key], text: NOT_A_HEADER_VALUE, at: "value" }];
+  return [problem([...path, key], NOT_A_HEADER_VALUE)];
 }
 
 /**
@@ -105,11 +105,11 @@ function samplingProblems(written: JsonObject, type: ProviderType, path: Path): 
   if (written.api_version !== "2026-10-21") {
     const isTooHigh = Number(written.temperature) > 1;
     const text = "must be at most 1 for type messages";
-    return isTooHigh ? [{ path: [...path, "temperature"], text, at: "value" }] : [];
+    return isTooHigh ? [problem([...path, "temperature"], text)] : [];
   }
   const text = "is not supported by api_version 2026-10-21; remove one of the two";
   return ["temperature", "top_p"].filter((key) => written[key] !== undefined)
-    .map((key) => ({ path: [...path, key], text, at: "key" }));
+    .map((key) => problem([...path, key], text, "key"));
 }
 
 function headerProblems(headers: unknown, path: Path): Problem[] {
@@ -120,17 +120,9 @@ function headerProblems(headers: unknown, path: Path): Problem[] {
     const name = key.toLowerCase();
     const place = [...path, "headers", key];
     if (OWN_HEADERS.has(name)) {
-      problems.push({
-        path: place,
-        text: "is set by the gateway and cannot be configured",
-        at: "key",
-      });
+      problems.push(problem(place, "is set by the gateway and cannot be configured", "key"));
     } else if (seen.has(name)) {
-      problems.push({
-        path: place,
-        text: "is set twice; header names are not case-sensitive",
-        at: "key",
-      });
+      problems.push(problem(place, "is set twice; header names are not case-sensitive", "key"));
     }
     seen.add(name);
   }
@@ -142,7 +134,7 @@ function keyProblems({ api_key, api_keys: keys }: JsonObject, path: Path): Probl
   const problems: Problem[] = [];
   if (api_key !== undefined && keys !== undefined) {
     const text = "cannot be set together with api_keys; remove one of the two";
-    problems.push({ path: [...path, "api_key"], text, at: "key" });
+    problems.push(problem([...path, "api_key"], text, "key"));
   }
   if (!Array.isArray(keys) || keys.length === 0) return problems;
   const place = [...path, "api_keys"];
@@ -152,14 +144,14 @@ function keyProblems({ api_key, api_keys: keys }: JsonObject, path: Path): Probl
       if (!isObject(key) || typeof key[member] !== "string") continue;
       if (seen.has(key[member])) {
         const text = `is already the ${member} of an earlier key`;
-        problems.push({ path: [...place, index, member], text, at: "value" });
+        problems.push(problem([...place, index, member], text));
       }
       seen.add(key[member]);
     }
   }
   if (keys.every((key) => isObject(key) && parseNumber(key.weight) === 0)) {
     const text = "must contain at least one key with a weight above 0";
-    problems.push({ path: place, text, at: "value" });
+    problems.push(problem(place, text));
   }
   return problems;
 }
@@ -175,10 +167,8 @@ export function providerWarnings({ providers }: Config): Problem[] {
     const unknown = "is not a version that the gateway knows; it is sent unchanged";
     const path = ["providers", id];
     return [
-      ...isRefused ? [{ path: [...path, "top_p"], text, at: "key" } as const] : [],
-      ...KNOWN_VERSIONS.includes(api_version)
-        ? []
-        : [{ path: [...path, "api_version"], text: unknown, at: "value" } as const],
+      ...isRefused ? [problem([...path, "top_p"], text, "key")] : [],
+      ...KNOWN_VERSIONS.includes(api_version) ? [] : [problem([...path, "api_version"], unknown)],
     ];
   });
 }
@@ -231,9 +221,7 @@ export function pricingWarnings({ pricing, providers }: Config): Problem[] {
   return Object.keys(pricing).flatMap((key): Problem[] => {
     const id = key.slice(0, key.indexOf("/"));
     if (Object.hasOwn(providers, id)) return [];
-    const likely = nearest(id, ids);
-    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
-    const text = `is the price of a provider that is not configured${hint}`;
-    return [{ path: ["pricing", key], text, at: "key" }];
+    const text = `is the price of a provider that is not configured${likelyHint(id, ids)}`;
+    return [problem(["pricing", key], text, "key")];
   });
 }

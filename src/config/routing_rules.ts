@@ -2,7 +2,7 @@ import { REQUEST_TYPES } from "../core/endpoint.ts";
 import { listOf } from "../core/list_of.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseNumber } from "./fields.ts";
-import { nearest, type Path, type Problem } from "./problems.ts";
+import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import { PROVIDER_ID } from "./provider_schema.ts";
 import type { Config, RouteConfig } from "./schema.ts";
@@ -20,7 +20,7 @@ export function routingProblems(routing: unknown, providers: unknown): Problem[]
     const path = ["routing", "routes", index];
     if (typeof route.name === "string") {
       const text = "is already the name of an earlier route";
-      if (names.has(route.name)) problems.push({ path: [...path, "name"], text, at: "value" });
+      if (names.has(route.name)) problems.push(problem([...path, "name"], text));
       names.add(route.name);
     }
     problems.push(
@@ -42,7 +42,7 @@ function matchProblems(match: unknown, path: Path): Problem[] {
     const isRepeated = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
     const text = "is set twice; header names are not case-sensitive";
-    return isRepeated ? [{ path: [...path, "match", "headers", name], text, at: "key" }] : [];
+    return isRepeated ? [problem([...path, "match", "headers", name], text, "key")] : [];
   });
 }
 
@@ -55,10 +55,8 @@ function providerProblems(
   return items.flatMap((item, index): Problem[] => {
     if (!isObject(item) || typeof item.provider !== "string") return [];
     if (item.provider.trim() === "" || ids.includes(item.provider)) return [];
-    const likely = nearest(item.provider, ids);
-    const hint = likely === null ? "" : `; did you mean "${likely}"?`;
-    const text = `is not a configured provider${hint}`;
-    return [{ path: [...path, index, "provider"], text, at: "value" }];
+    const hint = likelyHint(item.provider, ids);
+    return [problem([...path, index, "provider"], `is not a configured provider${hint}`)];
   });
 }
 
@@ -72,15 +70,14 @@ function protocolProblems(items: unknown, path: Path, providers: unknown): Probl
     if (type === null || type === "compat") return [];
     const text =
       `can be responses only at a provider of type compat; the type of this provider is ${type}`;
-    return [{ path: [...path, index, "upstream_request_type"], text, at: "value" }];
+    return [problem([...path, index, "upstream_request_type"], text)];
   });
 }
 
 function weightProblems(targets: unknown, path: Path): Problem[] {
   if (!Array.isArray(targets) || targets.length === 0) return [];
   const isDrained = targets.every((target) => isObject(target) && parseNumber(target.weight) === 0);
-  const text = "must contain at least one target with a weight above 0";
-  return isDrained ? [{ path, text, at: "value" }] : [];
+  return isDrained ? [problem(path, "must contain at least one target with a weight above 0")] : [];
 }
 
 /** Returns a warning for each valid setting that is likely a mistake. */
@@ -105,7 +102,7 @@ function shadowWarnings(
   if (first < 0) return [];
   const text =
     `is only reached by name, because routing.routes[${first}] matches its requests first`;
-  return [{ path: ["routing", "routes", index], text, at: "value" }];
+  return [problem(["routing", "routes", index], text)];
 }
 
 function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Problem[] {
@@ -118,10 +115,8 @@ function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Pr
     const path = ["routing", "routes", index, "fallback", place];
     const weightless = "has no effect in a fallback: fallbacks are tried in order";
     return [
-      ...(isTarget ? [{ path, text, at: "value" } as const] : []),
-      ...(item.weight === undefined
-        ? []
-        : [{ path: [...path, "weight"], text: weightless, at: "key" } as const]),
+      ...(isTarget ? [problem(path, text)] : []),
+      ...(item.weight === undefined ? [] : [problem([...path, "weight"], weightless, "key")]),
     ];
   });
 }
@@ -135,7 +130,7 @@ function syntheticWarnings(
   return Object.entries(match.headers).flatMap(([name, value]): Problem[] => {
     const text = neverMet(name.toLowerCase(), value, ids);
     const path = ["routing", "routes", index, "match", "headers", name];
-    return text === null ? [] : [{ path, text, at: "value" }];
+    return text === null ? [] : [problem(path, text)];
   });
 }
 

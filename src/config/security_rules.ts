@@ -1,6 +1,6 @@
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
-import type { Path, Problem } from "./problems.ts";
+import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
 const PLACE = ["security", "api_key"] as const;
@@ -37,15 +37,14 @@ const FORWARDED_HEADERS = [
 function headerProblems(header: unknown): Problem[] {
   if (typeof header !== "string" || !FORWARDED_HEADERS.includes(header.toLowerCase())) return [];
   const text = "must not be a header that is forwarded, because the keys would be forwarded too";
-  return [{ path: [...PLACE, "header"], text, at: "value" }];
+  return [problem([...PLACE, "header"], text)];
 }
 
 /** An empty prefix would accept any other authorization scheme as a key. */
 function prefixProblems(header: unknown = "Authorization", prefix: unknown): Problem[] {
   if (prefix !== "" || typeof header !== "string") return [];
   if (header.toLowerCase() !== "authorization") return [];
-  const text = "must not be empty while header is Authorization";
-  return [{ path: [...PLACE, "prefix"], text, at: "value" }];
+  return [problem([...PLACE, "prefix"], "must not be empty while header is Authorization")];
 }
 
 /** Without keys every request is refused; a blank key is mostly a variable that is not set. */
@@ -53,12 +52,11 @@ function valueProblems(keys: unknown = []): Problem[] {
   if (!Array.isArray(keys)) return [];
   if (keys.length === 0) {
     const text = "must contain at least one key while security.enabled is true";
-    return [{ path: [...PLACE, "keys"], text, at: "value" }];
+    return [problem([...PLACE, "keys"], text)];
   }
   return keys.flatMap((key, index): Problem[] => {
     if (!isObject(key) || typeof key.value !== "string" || key.value.trim() !== "") return [];
-    const text = "must not be blank while security.enabled is true";
-    return [{ path: keyPath(index, "value"), text, at: "value" }];
+    return [problem(keyPath(index, "value"), "must not be blank while security.enabled is true")];
   });
 }
 
@@ -72,12 +70,12 @@ export function securityWarnings({ security, rate_limiting }: Config): Problem[]
   if (!enabled) return [];
   if (provider !== "api_key") {
     const text = "is none, so no key is required although security.enabled is true";
-    return [{ path: ["security", "provider"], text, at: "value" }];
+    return [problem(["security", "provider"], text)];
   }
   if (rate_limiting.enabled) return [];
   return api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
     if (requests_per_minute === undefined) return [];
     const text = "has no effect while rate_limiting.enabled is false";
-    return [{ path: keyPath(index, "requests_per_minute"), text, at: "value" }];
+    return [problem(keyPath(index, "requests_per_minute"), text)];
   });
 }

@@ -68,6 +68,10 @@ const clientKey = section({
   expires: date.optional()
     .describe("First day on which the key is refused, in security.time_zone."),
   disabled: flag().prefault(false).describe("Refuse the key."),
+  adopt_unknown: flag().prefault(false).describe(
+    "With isolate_clients: let the key use objects at providers of which no owner is known, such as " +
+      "those from before the gateway; it does not become their owner.",
+  ),
   labels: labels().describe(
     "Labels by name, for match.labels of routes and observability.key_labels.",
   ),

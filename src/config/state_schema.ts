@@ -4,6 +4,9 @@ import { duration, flag, integer, section, text } from "./fields.ts";
 /** The defaults of `state.max_entries` and `state.max_bytes`. */
 const DEFAULT_MAX_ENTRIES = 1_000, DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
+/** The default of `state.max_items`. */
+const DEFAULT_MAX_ITEMS = 10_000;
+
 /** The default and the maximum of `state.usage_days`. */
 const DEFAULT_USAGE_DAYS = 35, MAX_USAGE_DAYS = 400;
 
@@ -45,11 +48,19 @@ export const stateSchema = section({
       "valkey: a Valkey or Redis server.",
   ),
   ttl: duration(1_000).prefault("30m")
-    .describe("Lifetime of stored responses, conversations and owners, at least 1s."),
+    .describe(
+      "Lifetime of stored responses, conversations, reasoning and owners, but for those of " +
+        "owner_ttl; at least 1s.",
+    ),
+  owner_ttl: duration(1_000).prefault("720h").describe(
+    "Lifetime of the owners of files, batches and uploads after their last use, at least 1s.",
+  ),
   max_entries: integer(1).prefault(DEFAULT_MAX_ENTRIES)
     .describe("Maximum number of stored objects of each type; the oldest are removed first."),
   max_bytes: integer(1).prefault(DEFAULT_MAX_BYTES)
     .describe("Maximum bytes of all stored responses, and of all stored conversations."),
+  max_items: integer(1).prefault(DEFAULT_MAX_ITEMS)
+    .describe("Maximum number of items of a stored response, with those before it."),
   on_outage: z.enum(["serve", "refuse"]).default("serve")
     .describe(
       "While the store is not available, rates and budgets are counted in this process (serve), " +

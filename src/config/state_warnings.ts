@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
-import type { Path, Problem } from "./problems.ts";
+import { type Problem, problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 import { isLoopbackName } from "../core/authority.ts";
 
@@ -25,10 +25,6 @@ export function stateWarnings(written: unknown, config: Config): Problem[] {
   ];
 }
 
-function warning(path: Path, text: string, at: Problem["at"] = "value"): Problem {
-  return { path, text, at };
-}
-
 function memoryWarnings({ state }: Config): Problem[] {
   if (state.store !== "memory") return [];
   const unused = [
@@ -40,9 +36,9 @@ function memoryWarnings({ state }: Config): Problem[] {
     "stored objects earlier, and a restart removes all";
   return [
     ...unused.map((key) =>
-      warning(["state", key], "has no effect while state.store is memory", "key")
+      problem(["state", key], "has no effect while state.store is memory", "key")
     ),
-    ...state.ttl > USUAL_MEMORY_TTL_MS ? [warning(["state", "ttl"], long)] : [],
+    ...state.ttl > USUAL_MEMORY_TTL_MS ? [problem(["state", "ttl"], long)] : [],
   ];
 }
 
@@ -51,6 +47,7 @@ const STORAGE_KEYS = [
   "ttl",
   "max_entries",
   "max_bytes",
+  "max_items",
   "on_outage",
   "required",
   "encryption_keys",
@@ -73,14 +70,14 @@ function noStoreWarnings(file: JsonObject, config: Config): Problem[] {
   const state = isObject(file.state) ? file.state : {};
   return [
     ...STORAGE_KEYS.filter((key) => state[key] !== undefined).map((key) =>
-      warning(["state", key], "has no effect while state.store is none", "key")
+      problem(["state", key], "has no effect while state.store is none", "key")
     ),
     ...Object.entries(config.providers).flatMap(([id, { capabilities }]) => {
       const path = ["providers", id, "capabilities"];
       return [
         ...OWNED_CAPABILITIES.filter((name) => capabilities[name]).map((name) => [...path, name]),
         ...relaysOwned(file.providers, id) ? [[...path, "relay"]] : [],
-      ].map((at) => warning(at, "has requests that are refused while state.store is none", "key"));
+      ].map((at) => problem(at, "has requests that are refused while state.store is none", "key"));
     }),
     ...budgetWarnings(config),
   ];
@@ -107,7 +104,7 @@ function budgetWarnings({ security }: Config): Problem[] {
       budgets.length > 0 ? [["security", "groups", index]] : []
     ),
   ];
-  return paths.map((path) => warning([...path, "budgets"], text));
+  return paths.map((path) => problem([...path, "budgets"], text));
 }
 
 /** Returns a warning for each setting of a store that is not chosen. */
@@ -117,7 +114,7 @@ function otherStoreWarnings(written: unknown, { state: { store } }: Config): Pro
     const settings = written[name];
     if (name === store || !isObject(settings)) return [];
     return Object.keys(settings).map((key) =>
-      warning(["state", name, key], `has no effect while state.store is ${store}`, "key")
+      problem(["state", name, key], `has no effect while state.store is ${store}`, "key")
     );
   });
 }
@@ -133,9 +130,9 @@ function transportWarnings({ state }: Config): Problem[] {
   const open = "is not encrypted, and the host is another machine: the password and all state " +
     "can be read; use rediss:// or valkeys://";
   return [
-    ...hosts.every(isLoopbackName) ? [] : [warning(["state", "valkey", "url"], open)],
+    ...hosts.every(isLoopbackName) ? [] : [problem(["state", "valkey", "url"], open)],
     ...ca_file === undefined ? [] : [
-      warning(["state", "valkey", "ca_file"], "has no effect on a url without TLS", "key"),
+      problem(["state", "valkey", "ca_file"], "has no effect on a url without TLS", "key"),
     ],
   ];
 }
@@ -144,15 +141,15 @@ function sharedCacheWarnings(written: unknown, { caching, state }: Config): Prob
   if (!caching.shared) return [];
   const path = ["caching", "shared"];
   if (!caching.enabled) {
-    return [warning(path, "has no effect while caching.enabled is false")];
+    return [problem(path, "has no effect while caching.enabled is false")];
   }
   if (state.store === "memory") {
-    return [warning(path, "has no effect while state.store is memory")];
+    return [problem(path, "has no effect while state.store is memory")];
   }
   return LOCAL_BOUNDS.filter((key) => isObject(written) && written[key] !== undefined)
     .map((key) => {
       const text = "has no effect while caching.shared is true: the state store bounds what it " +
         "stores";
-      return warning(["caching", key], text, "key");
+      return problem(["caching", key], text, "key");
     });
 }

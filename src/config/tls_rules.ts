@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { ProxyRule } from "../http_client/proxy_rule.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { type FileText, readText } from "./files.ts";
-import type { Path, Problem } from "./problems.ts";
+import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
 import { isLoopbackName } from "../core/authority.ts";
 
@@ -69,10 +69,6 @@ export function tlsProblems(providers: unknown, outside: Outside): Problem[] {
   });
 }
 
-function problem(path: Path, text: string): Problem {
-  return { path, text, at: "value" };
-}
-
 /** Returns each `tls` mapping of the providers, with its path. */
 function tlsIn(providers: unknown) {
   if (!isObject(providers)) return [];
@@ -131,7 +127,7 @@ function identityProblems(
     const [present, missing] = cert_file === undefined
       ? ["key_file", "cert_file"]
       : ["cert_file", "key_file"];
-    return [{ path: [...path, present], text: `requires ${missing}`, at: "key" }];
+    return [problem([...path, present], `requires ${missing}`, "key")];
   }
   const cert = texts.get("cert_file");
   const key = texts.get("key_file");
@@ -199,7 +195,7 @@ export function tlsWarnings({ providers }: Config): Problem[] {
     const found: Problem[] = [];
     if (tls !== undefined) {
       const text = "has no effect on a base_url that begins with http://";
-      found.push({ path: [...path, "tls"], text, at: "key" });
+      found.push(problem([...path, "tls"], text, "key"));
     }
     const hasKey = api_keys.length > 0 || url.password !== "" ||
       CREDENTIAL_HEADERS.some((name) => headers[name] !== undefined);

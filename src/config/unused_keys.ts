@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
-import { nearest, type Problem } from "./problems.ts";
+import { nearest, type Problem, problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import { PROVIDER_TYPES } from "./provider_schema.ts";
 import type { ProviderType } from "./schema.ts";
@@ -50,7 +50,7 @@ export function unusedWarnings(providers: unknown): Problem[] {
   if (!isObject(providers)) return [];
   return Object.entries(providers).flatMap(([id, written]) =>
     unusedKeys(id, written).map(({ path, text }): Problem => {
-      return { path: ["providers", id, ...path], text, at: "key" };
+      return problem(["providers", id, ...path], text, "key");
     })
   );
 }

@@ -70,7 +70,7 @@ export type StreamEvent =
     readonly moderation?: JsonObject;
   };
 
-/** What a call has used besides tokens, as prices by image, minute and character count it. */
+/** Units of a call besides tokens, for prices by image, minute and character. */
 export interface BilledUnits {
   /** Number of images of the response. */
   readonly images?: number;

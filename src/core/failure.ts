@@ -56,6 +56,7 @@ const REFUSAL_TABLE = {
   provider_binding_stale: { status: 400, logEnd: "refused" },
   state_disabled: { status: 400, logEnd: "refused" },
   array_above_max_length: { status: 400, logEnd: "refused" },
+  too_many_items: { status: 400, logEnd: "refused" },
   duplicate_item_id: { status: 400, logEnd: "refused" },
   conversation_item_limit_exceeded: { status: 400, logEnd: "refused" },
   missing_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
@@ -219,7 +220,7 @@ export interface UpstreamError {
 export interface KeyRefusal {
   readonly kind: "throttled" | "rejected";
   readonly status: number;
-  /** Code of the upstream's error; null without one. */
+  /** Code of the upstream's error. */
   readonly code: string | null;
   /** The model for which alone the key is refused; absent if the key is refused for all. */
   readonly model?: string;

@@ -9,7 +9,7 @@ export type HeaderFields = Readonly<Record<string, string>>;
  */
 export interface RequestHeaders extends Iterable<[name: string, value: string]> {
   /**
-   * Returns the value of a field, those of repeated ones joined by commas; null if there is none.
+   * Returns the value of a field, those of repeated ones joined by commas.
    */
   get(name: string): string | null;
   has(name: string): boolean;

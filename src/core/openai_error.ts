@@ -21,26 +21,24 @@ export interface ErrorFields {
 
 const encoder = new TextEncoder();
 
-/** A failure as an OpenAI error. */
-export interface OpenaiError {
-  readonly headers: HeaderFields;
-  readonly error: JsonObject;
-  /** The response body as the upstream sent it; null if it is built from `error`. */
-  readonly raw: Uint8Array<ArrayBuffer> | null;
-}
-
 /**
  * Returns a failure as an OpenAI error. For the kinds that pass it on, that is the upstream's own
  * error.
  */
-export function openaiError(failure: Failure): OpenaiError {
+export function openaiError(failure: Failure) {
   if (isRefusal(failure)) return { headers: {}, error: refusalFields(failure), raw: null };
   const isUpstreams = FAULTS[failure.kind].status === "upstream";
   if (isUpstreams && failure.upstream !== null) {
     const { headers, error, raw } = failure.upstream;
     return { headers, error, raw: raw?.format === "openai" ? raw.body : null };
   }
-  return { headers: retryAfterHeader(failure), error: faultFields(failure), raw: null };
+  return {
+    headers: retryAfterHeader(failure),
+    error: faultFields(
+      failure,
+    ), /** The response body as the upstream sent it; null if it is built from `error`. */
+    raw: null,
+  };
 }
 
 function refusalFields(refusal: Refusal): JsonObject {

@@ -30,22 +30,13 @@ export interface CallingReasoning {
   readonly blocks: readonly ReasoningBlock[];
 }
 
-/** Collects the reasoning of one response from its events. */
-export interface ReasoningCollector {
-  push(event: StreamEvent): void;
-  /** Returns the reasoning; null without tool calls, without blocks, or above the size limit. */
-  value(): CallingReasoning | null;
-  /** Returns the characters that are collected. */
-  heldChars(): number;
-}
-
 /** Maximum length of the collected text and blocks of one response, in characters of JSON. */
 const MAX_REASONING_CHARS = 4 * 1024 * 1024;
 
 /**
  * Returns a collector without events. A response above the size limit has no collected reasoning.
  */
-export function newReasoningCollector(): ReasoningCollector {
+export function newReasoningCollector() {
   const texts: string[] = [];
   const callIds: string[] = [];
   const blocks: ReasoningBlock[] = [];
@@ -61,7 +52,7 @@ export function newReasoningCollector(): ReasoningCollector {
   }
 
   return {
-    push(event) {
+    push(event: StreamEvent): void {
       switch (event.type) {
         case "reasoning":
           if (admits(event.delta.length)) texts.push(event.delta);
@@ -88,8 +79,10 @@ export function newReasoningCollector(): ReasoningCollector {
           return;
       }
     },
-    heldChars: () => heldChars,
-    value: () =>
+    /** Returns the characters that are collected. */
+    heldChars: (): number => heldChars,
+    /** Returns the reasoning; null without tool calls, without blocks, or above the size limit. */
+    value: (): CallingReasoning | null =>
       callIds.length === 0 || blocks.length === 0 || length > MAX_REASONING_CHARS
         ? null
         : { text: texts.join(""), callIds, blocks },

@@ -110,6 +110,11 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Split the array over several requests.",
     example: "'items' may hold at most 20 items; add the rest with another request.",
   },
+  too_many_items: {
+    cause: "The response would be stored with more items than `state.max_items`.",
+    cure: "Send fewer items, compact the dialogue, or set `store: false`.",
+    example: "A stored response has at most 10000 items with those before it; send fewer items.",
+  },
   duplicate_item_id: {
     cause: "A new item has the ID of an item that is already in the conversation.",
     cure: "Remove the item, or send it without its ID.",

@@ -9,7 +9,7 @@ export interface HttpResponse {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** What is needed of a large JSON object that is not parsed. */
+/** Members of a large JSON object that are read without parsing it. */
 export interface JsonOutline {
   /** The needed members up to 64 KiB. An array has only its last element. */
   readonly value: JsonObject;

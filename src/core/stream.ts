@@ -65,7 +65,7 @@ export interface Outcome {
   /** The whole resource if the client API stores one, else null. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
-  /** What the call has used besides tokens; absent if it is not counted. */
+  /** Units that the call has used besides tokens; absent if they are not counted. */
   readonly units?: BilledUnits;
   /** Reasoning to store for the next request of a tool loop; absent for none. */
   readonly reasoning?: CallingReasoning;

@@ -1,4 +1,4 @@
-/** What one client key has used of one model of a provider on one day. */
+/** Use of one model of a provider by one client key on one day. */
 export interface UsageRow extends UsageCounts {
   /** Date of the day in `security.time_zone`, such as `2026-11-22`. */
   readonly day: string;
@@ -18,7 +18,7 @@ export interface UsageCounts {
   readonly cached: number;
   /** Cost in whole nano-dollars. */
   readonly nanoUsd: number;
-  /** Calls of which a count of tokens is an estimate. */
+  /** Calls with an estimated count of tokens. */
   readonly estimated: number;
 }
 

@@ -6,14 +6,9 @@ const MAX_DEPTH = 1_000;
 interface Container {
   readonly isObject: boolean;
   /** Values parsed so far, with their key if they are members of an object. */
-  readonly items: Item[];
+  readonly items: { readonly key: string; readonly text: string }[];
   /** The key of the member that is being read. */
   key: string;
-}
-
-interface Item {
-  readonly key: string;
-  readonly text: string;
 }
 
 /**

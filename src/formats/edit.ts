@@ -62,8 +62,8 @@ export function parseElements(text: string, start = skipBlanks(text, 0)): readon
 }
 
 /**
- * Returns the position of the JSON value at the path; null if there is none. Of repeated keys the
- * last one counts, as in `JSON.parse`. Values outside the path are skipped.
+ * Returns the position of the JSON value at the path. Of repeated keys the last one counts, as in
+ * `JSON.parse`. Values outside the path are skipped.
  */
 export function findValue(text: string, path: readonly (string | number)[]): Span | null {
   const start = skipBlanks(text, 0);

@@ -23,7 +23,7 @@ const STEPS = { word: 1, string: 4, container: 4 } as const;
 const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
-/** What the next byte belongs to, or may begin. */
+/** Token to which the next byte belongs, or which it may begin. */
 type State =
   | "value"
   | "value_or_close"
@@ -35,7 +35,7 @@ type State =
   | "in_key"
   | "end";
 
-/** What is wrong with a JSON text: it is none, or it exceeds the bounds. */
+/** Problem of a JSON text: it is invalid, or it exceeds the bounds. */
 export type ScanProblem = "invalid" | "too_large";
 
 /**
@@ -244,19 +244,13 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   };
 }
 
-/**
- * Scans a JSON text to its end. Other tasks have their turn after each piece, and before it those
- * of `turn`.
- */
+/** Scans a JSON text to its end. Each piece waits for its `turn`. */
 export async function scanJson(
   bytes: Uint8Array,
   options: ScanOptions,
-  turn: () => Promise<void> | null = () => null,
+  turn: () => Promise<void> | null,
 ): Promise<JsonScan> {
   const scan = newJsonScan(bytes, options);
-  for (;;) {
-    await turn();
-    if (scan.next()) return scan;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
+  do await turn(); while (!scan.next());
+  return scan;
 }

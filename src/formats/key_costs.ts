@@ -16,18 +16,11 @@ const [SEED = 0, FACTOR = 0] = crypto.getRandomValues(new Int32Array(2));
 
 const BACKSLASH = 92;
 
-/** Counts what the keys of a JSON text take to be parsed. */
-export interface KeyCosts {
-  /** An object begins at this level. */
-  begin(depth: number): void;
-  /** Adds a byte of the current key. */
-  add(code: number): void;
-  /** Ends the current key, of an object at this level. Returns its steps. */
-  end(depth: number): number;
-}
-
-/** Returns the counter for one text. Its memory does not depend on the text. */
-export function newKeyCosts(): KeyCosts {
+/**
+ * Returns a counter of what the keys of one JSON text take to be parsed. Its memory does not depend
+ * on the text.
+ */
+export function newKeyCosts() {
   /** Digest of the keys so far of the object at each level. */
   const digests: number[] = [];
   const known = new Set<number>();
@@ -35,14 +28,17 @@ export function newKeyCosts(): KeyCosts {
   let isEscaped = false;
 
   return {
-    begin(depth) {
+    /** An object begins at this level. */
+    begin(depth: number): void {
       digests[depth] = SEED;
     },
-    add(code) {
+    /** Adds a byte of the current key. */
+    add(code: number): void {
       key = mixed(key ^ code);
       isEscaped ||= code === BACKSLASH;
     },
-    end(depth) {
+    /** Ends the current key, of an object at this level. Returns its steps. */
+    end(depth: number): number {
       const digest = mixed((digests[depth] ?? 0) ^ key);
       const steps = isEscaped ? STEPS.escaped : known.has(digest) ? STEPS.known : STEPS.new;
       if (known.size < MAX_DESCRIPTIONS) known.add(digest);

@@ -79,14 +79,14 @@ export function newFormParser(contentType: string): Result<FormParser> {
 }
 
 /**
- * Characters of a boundary, at most 70, the last of which is no space (RFC 2046, section 5.1.1).
+ * Characters of a boundary, at most 70; the last one is no space (RFC 2046, section 5.1.1).
  */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
 /** Longest content type that is parsed. */
 const MAX_TYPE_CHARS = 1024;
 
-/** Charsets that a request may declare, all of which are UTF-8 or a part of it. */
+/** Charsets that a request may declare: UTF-8 or a part of it. */
 const CHARSETS: readonly string[] = ["utf-8", "utf8", "us-ascii", "ascii"];
 
 function parseBoundary(contentType: string): Result<string> {
@@ -177,10 +177,7 @@ function invalid(message: string, param: string | null = null): Failed<Refusal> 
   return refuse("invalid_multipart", message, param);
 }
 
-/**
- * Returns the text of the first part with a name that is not a file; null without one, or if it is
- * long.
- */
+/** Returns the text of the first part with a name that is not a file; null for a long one too. */
 export function formText({ pieces, parts }: MultipartBody, name: string): string | null {
   const part = parts.find((one) => one.name === name && !one.isFile);
   if (part === undefined || part.end - part.start > MAX_READ_BYTES) return null;

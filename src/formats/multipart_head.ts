@@ -2,13 +2,13 @@ import type { Refusal } from "../core/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/result.ts";
 import { utf8Text } from "./utf8.ts";
 
-/** What the headers of a part say about it. */
+/** Parsed headers of a part. */
 export interface PartHead {
   readonly name: string;
   readonly isFile: boolean;
-  /** Content type in lower case, with its parameters; empty without one. */
+  /** Content type in lower case, with its parameters, or an empty text. */
   readonly type: string;
-  /** Length of the content in bytes; null without one. */
+  /** `Content-Length` in bytes. */
   readonly length: number | null;
 }
 

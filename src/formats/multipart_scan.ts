@@ -17,33 +17,26 @@ export interface PartPlace {
   readonly end: number;
 }
 
-/** Finds the parts of a multipart body in pieces of any size, reading each byte once. */
-export interface PartScanner {
-  /** Returns the refusal of the body; null if it goes on. */
-  push(piece: Uint8Array): Failed | null;
-  /** Returns the refusal of a body that has ended here; null if it is complete. */
-  end(): Failed | null;
-}
-
 /**
- * What comes next: the first boundary, a line behind a boundary, the head of a part, its content,
- * or nothing but white space behind the last boundary.
+ * Expected next: the first boundary, a line behind a boundary, the head of a part, its content, or
+ * nothing but white space behind the last boundary.
  */
 type Phase = "first" | "line" | "head" | "content" | "epilogue";
 
-/** What may follow a boundary: a line end, or two hyphens behind the last one. */
+/** Bytes that may follow a boundary: a line end, or two hyphens behind the last one. */
 const LINES = ["\r\n", "--\r\n"] as const;
 
 /**
- * Returns a scanner for a boundary (RFC 2046, section 5.1.1). Stricter than the standard: nothing
- * but a line end comes before the first boundary, and nothing but white space behind the last one;
- * lines end in CRLF; and two hyphens with the boundary are nowhere else, because some parsers find
- * them anywhere. `onPart` is called with each part and may refuse it.
+ * Returns a scanner that finds the parts of a multipart body in pieces of any size, reading each
+ * byte once (RFC 2046, section 5.1.1). Stricter than the standard: nothing but a line end comes
+ * before the first boundary, and nothing but white space behind the last one; lines end in CRLF;
+ * and two hyphens with the boundary are nowhere else, because some parsers find them anywhere.
+ * `onPart` is called with each part and may refuse it.
  */
 export function newPartScanner(
   boundary: string,
   onPart: (place: PartPlace) => Failed | null,
-): PartScanner {
+) {
   const delimiter = new TextEncoder().encode(`--${boundary}`);
   const findDelimiter = newFinder(delimiter);
   // The bytes before a delimiter may be in an earlier piece.
@@ -129,7 +122,8 @@ export function newPartScanner(
   }
 
   return {
-    push(piece) {
+    /** Returns the refusal of the body; null if it goes on. */
+    push(piece: Uint8Array): Failed | null {
       let at = 0;
       const byteAt = (back: number) => piece[at - back] ?? tail.at(at - back) ?? 0;
       for (; at < piece.length; at++) {
@@ -149,7 +143,8 @@ export function newPartScanner(
       tail.set(last, tail.length - last.length);
       return null;
     },
-    end() {
+    /** Returns the refusal of a body that has ended here; null if it is complete. */
+    end(): Failed | null {
       // Some clients end the body with the two hyphens, without a line end.
       if (phase === "epilogue" || (phase === "line" && line === "--")) return null;
       return refusal("The multipart body has no closing boundary.");
@@ -157,15 +152,7 @@ export function newPartScanner(
   };
 }
 
-/** Finds a pattern in bytes that come one by one, each read once (Knuth, Morris and Pratt). */
-interface Finder {
-  /** Returns true if the pattern ends with this byte. */
-  push(byte: number): boolean;
-  /** True if the last bytes begin the pattern. */
-  isWithin(): boolean;
-}
-
-function newFinder(pattern: Uint8Array): Finder {
+function newFinder(pattern: Uint8Array) {
   // The longest beginning of the pattern that also ends its first bytes, for each number of them.
   const borders = [0, 0];
   for (let length = 1, border = 0; length < pattern.length; length++) {
@@ -181,13 +168,15 @@ function newFinder(pattern: Uint8Array): Finder {
   }
 
   return {
-    push(byte) {
+    /** Returns true if the pattern ends with this byte. */
+    push(byte: number): boolean {
       matched = longer(matched, byte);
       if (matched < pattern.length) return false;
       matched = 0;
       return true;
     },
-    isWithin: () => matched > 0,
+    /** True if the last bytes begin the pattern. */
+    isWithin: (): boolean => matched > 0,
   };
 }
 

@@ -29,6 +29,7 @@ export function compileClientKeys(
       caller: `key ${key.name}`,
       digest: digestKey(key),
       isDisabled: key.disabled,
+      adoptsUnknown: key.adopt_unknown,
       expiresMs: key.expires === undefined ? null : calendar.startOfDay(key.expires),
       permissions: compilePermissions(key),
       labels: new Map(Object.entries(key.labels)),

@@ -78,6 +78,7 @@ export function newGateway(
       caching,
       server,
       retention: settings.store === "none" ? null : retentionOf(settings),
+      maxItems: settings.max_items,
       usageDays: settings.usage_days,
     },
     { store, ...options.onKeyRejected !== undefined && { onKeyRejected: options.onKeyRejected } },

@@ -21,7 +21,7 @@ type Expected = "size" | "data" | "behind" | "trailers" | "over";
  * Returns the framing of a chunked body (RFC 9112, 7.1). Extensions and trailers are ignored, also
  * malformed ones: the data is the same, but the framing is not exact.
  */
-export function newChunkedFraming(): BodyFraming {
+export function newChunkedFraming() {
   let place: Expected = "size";
   let left = 0;
   let trailers = 0;
@@ -74,7 +74,8 @@ export function newChunkedFraming(): BodyFraming {
   }
 
   return {
-    take(bytes) {
+    /** Moves the bytes of the body to the front of `bytes`. */
+    take(bytes: Uint8Array): Consumed {
       let length = 0;
       let used = 0;
       while (place !== "over") {
@@ -105,8 +106,11 @@ export function newChunkedFraming(): BodyFraming {
       }
       return { length, used };
     },
-    isOver: () => place === "over",
-    isExact: () => isExact,
+    /** True after the end of the body. */
+    isOver: (): boolean => place === "over",
+    /** False after framing that other parsers refuse: the connection is not reused. */
+    isExact: (): boolean => isExact,
+    /** True if the body ends with the connection. */
     endsWithConnection: false,
   };
 }
@@ -156,16 +160,7 @@ function isExactExtension(text: string): boolean {
  * Framing of a response body: extracts the body from the received bytes. Throws if the framing is
  * malformed.
  */
-export interface BodyFraming {
-  /** Moves the bytes of the body to the front of `bytes`. */
-  take(bytes: Uint8Array): Consumed;
-  /** True after the end of the body. */
-  isOver(): boolean;
-  /** False after framing that other parsers refuse: the connection is not reused. */
-  isExact(): boolean;
-  /** True if the body ends with the connection. */
-  readonly endsWithConnection: boolean;
-}
+export type BodyFraming = ReturnType<typeof newChunkedFraming>;
 
 /** The result of parsing received bytes. */
 interface Consumed {

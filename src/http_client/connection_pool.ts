@@ -29,9 +29,8 @@ export interface Pool {
    */
   isDoubtful(target: Destination, transport: Transport): boolean;
   /**
-   * Removes an idle connection from the pool and returns it; null if there is none. One on which
-   * unread bytes have arrived is closed instead: they would be taken for the response to the next
-   * request.
+   * Removes an idle connection from the pool and returns it. One on which unread bytes have arrived
+   * is closed instead: they would be taken for the response to the next request.
    */
   idle(target: Destination, transport: Transport): Connection | null;
   /**

@@ -7,31 +7,19 @@ const FIRST_PROBE_S = 30, PROBE_INTERVAL_S = 15;
 /** Number of successive probes without a response after which a connection is dead. */
 const MAX_PROBES = 4;
 
-/** TCP keep-alive of the connections of one client. */
-export interface KeepAlive {
-  /**
-   * Enables probes of a silent connection by the kernel, so that a vanished server is noticed.
-   * Returns the descriptor of the connection; null if it cannot be found.
-   */
-  turnOn(connection: Pick<Deno.Conn, "localAddr" | "remoteAddr">): number | null;
-  /**
-   * True if bytes have arrived on the open connection with this descriptor that the runtime has not
-   * read.
-   */
-  hasUnread(descriptor: number): boolean;
-  /** Closes the C library, which stays open between connections: opening it takes a millisecond. */
-  close(): void;
-}
-
 /**
- * Returns TCP keep-alive for Linux with FFI permission. It does nothing on other systems, where
- * only the silence limit detects a vanished server.
+ * Returns TCP keep-alive of the connections of one client, for Linux with FFI permission. It does
+ * nothing on other systems, where only the silence limit detects a vanished server.
  */
-export function newKeepAlive(): KeepAlive {
+export function newKeepAlive() {
   let sockets: Sockets | null | undefined;
 
   return {
-    turnOn(connection) {
+    /**
+     * Enables probes of a silent connection by the kernel, so that a vanished server is noticed.
+     * Returns the descriptor of the connection; null if it cannot be found.
+     */
+    turnOn(connection: Pick<Deno.Conn, "localAddr" | "remoteAddr">): number | null {
       if (sockets === undefined) sockets = loadSockets();
       const descriptor = sockets === null ? null : findNewDescriptor(connection, sockets);
       if (sockets === null || descriptor === null) return null;
@@ -39,8 +27,16 @@ export function newKeepAlive(): KeepAlive {
       sockets.setKeepAlive(descriptor, FIRST_PROBE_S, PROBE_INTERVAL_S, MAX_PROBES);
       return descriptor;
     },
-    hasUnread: (descriptor) => sockets != null && sockets.unreadBytes(descriptor) > 0,
-    close() {
+    /**
+     * True if bytes have arrived on the open connection with this descriptor that the runtime has
+     * not read.
+     */
+    hasUnread: (descriptor: number): boolean =>
+      sockets != null && sockets.unreadBytes(descriptor) > 0,
+    /**
+     * Closes the C library, which stays open between connections: opening it takes a millisecond.
+     */
+    close(): void {
       sockets?.close();
       sockets = null;
     },

@@ -14,26 +14,10 @@ const FILLED_BUFFER_BYTES = 16 * 1024;
 const MAX_WAITING_BYTES = 64 * 1024;
 
 /** Buffer of received bytes that are not consumed yet. */
-export interface ReadBuffer {
-  /** Returns the buffered bytes, valid until the next call of `more`. */
-  bytes(): Uint8Array<ArrayBuffer>;
-  /** Consumes the first `count` bytes. */
-  take(count: number): void;
-  /**
-   * Waits for more bytes; false at the end of the connection. Throws if too many bytes are
-   * unconsumed.
-   */
-  more(): Promise<boolean>;
-  /** Watches an idle connection; calls `gone` when unexpected bytes or its end arrive. */
-  watch(gone: () => void): void;
-  /** Returns the number of bytes received so far. */
-  total(): number;
-  /** True after the server has ended the connection. */
-  hasEnded(): boolean;
-}
+export type ReadBuffer = ReturnType<typeof newReadBuffer>;
 
 /** Returns a buffer that reads a connection into memory that is reused. */
-export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
+export function newReadBuffer(connection: Pick<Deno.Conn, "read">) {
   let room = new Uint8Array(MIN_BUFFER_BYTES);
   let start = 0, end = 0;
   let ahead: Promise<number | null> | null = null;
@@ -58,11 +42,17 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
   }
 
   return {
-    bytes: () => room.subarray(start, end),
-    take(count) {
+    /** Returns the buffered bytes, valid until the next call of `more`. */
+    bytes: (): Uint8Array<ArrayBuffer> => room.subarray(start, end),
+    /** Consumes the first `count` bytes. */
+    take(count: number): void {
       start += count;
     },
-    async more() {
+    /**
+     * Waits for more bytes; false at the end of the connection. Throws if too many bytes are
+     * unconsumed.
+     */
+    async more(): Promise<boolean> {
       // A pending read already uses the free part of the buffer.
       if (ahead === null) makeRoom();
       let count: number | null;
@@ -80,13 +70,16 @@ export function newReadBuffer(connection: Pick<Deno.Conn, "read">): ReadBuffer {
       total += count;
       return true;
     },
-    watch(gone) {
+    /** Watches an idle connection; calls `gone` when unexpected bytes or its end arrive. */
+    watch(gone: () => void): void {
       if (room.length > FILLED_BUFFER_BYTES) room = new Uint8Array(MIN_BUFFER_BYTES);
       start = end = 0;
       ahead = connection.read(room);
       ahead.then(gone, gone);
     },
-    total: () => total,
-    hasEnded: () => hasEnded,
+    /** Returns the number of bytes received so far. */
+    total: (): number => total,
+    /** True after the server has ended the connection. */
+    hasEnded: (): boolean => hasEnded,
   };
 }

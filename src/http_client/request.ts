@@ -12,6 +12,15 @@ export interface Destination extends Origin {
   readonly authorization: string | null;
   /** Key of the origin: equal only for URLs of the same origin. */
   readonly origin: string;
+  /** Most requests to one destination have the same header fields, and need no second check. */
+  lastHead: EncodedHead | null;
+}
+
+/** The request line and header fields of the last request to a destination. */
+interface EncodedHead {
+  readonly method: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly bytes: Uint8Array;
 }
 
 /** Default header fields, which the runtime's own client sends with every request. */
@@ -46,6 +55,7 @@ export function parseDestination(address: string): Destination {
     path: pathname + search,
     origin: `${protocol}//${host}`,
     authorization: user === ":" ? null : `Basic ${encoder.encode(user).toBase64()}`,
+    lastHead: null,
   };
 }
 
@@ -131,23 +141,13 @@ function joined(
   return room.length === length ? room : room.subarray(0, length);
 }
 
-/** The request line and header fields of the last request to a destination. */
-interface EncodedHead {
-  readonly method: string;
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly bytes: Uint8Array;
-}
-
-/** Most requests to one destination have the same header fields, and need no second check. */
-const lastHeads = new WeakMap<Destination, EncodedHead>();
-
 /** Returns the request line and the header fields without those that frame the request. */
 function findOrEncodeHead(
   target: Destination,
   method: string,
   headers: Outgoing["headers"],
 ): Uint8Array {
-  const last = lastHeads.get(target);
+  const last = target.lastHead;
   if (last?.method === method && isSame(last.fields, headers)) return last.bytes;
   let text = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
   for (const [name, value] of collectFields(target, headers)) {
@@ -155,7 +155,7 @@ function findOrEncodeHead(
     if (!FRAMING_FIELDS.has(name)) text += `${name}: ${value}\r\n`;
   }
   const bytes = encodeLatin1(text);
-  lastHeads.set(target, { method, fields: Object.entries(headers), bytes });
+  target.lastHead = { method, fields: Object.entries(headers), bytes };
   return bytes;
 }
 

@@ -33,7 +33,7 @@ export function accessLog(log: Log): Sink {
 /** Maximum length of a session name, which clients choose; longer ones are cut. */
 const MAX_SESSION_CHARS = 256;
 
-/** What an access line says: never a prompt, an answer, a key or a query. */
+/** Content of an access line: never a prompt, a response, a key or a query. */
 export function accessFields(report: Readonly<CallReport>) {
   const { ms, attempts, usage } = report;
   return {

@@ -8,7 +8,7 @@ const MILLION = 1_000_000;
 /** Prices and provider types of a configuration. */
 export type Pricing = Pick<Config, "pricing" | "providers">;
 
-/** What a call has used. */
+/** Tokens and units of a call. */
 export interface Used {
   readonly usage: Usage | null;
   readonly units: BilledUnits | null;
@@ -53,8 +53,7 @@ function unitCost(
 
 /**
  * Returns the configured price of a model, else that of the most specific pattern, else the
- * vendor's list price; null without any. Models of a local provider cost nothing unless they are
- * priced.
+ * vendor's list price. Models of a local provider cost nothing unless they are priced.
  */
 export function findPrice(
   { pricing, providers }: Pricing,

@@ -15,7 +15,9 @@ export interface MetricSources {
   readonly keyLabels: readonly string[];
   breakers(): Iterable<readonly [provider: string, state: keyof typeof BREAKER_VALUES]>;
   /** Returns running attempts and queued calls of each provider with `max_concurrent`. */
-  slots(): Iterable<readonly [provider: string, counts: SlotCounts]>;
+  slots(): Iterable<
+    readonly [provider: string, counts: { readonly running: number; readonly queued: number }]
+  >;
   /** Returns the number of resting keys of each provider with several keys. */
   restingKeys(): Iterable<readonly [provider: string, keys: number]>;
   cache(): Size;
@@ -29,11 +31,6 @@ export interface MetricSources {
   bodyBytes(): number;
   /** Returns the bytes of whole responses that clients have not taken yet. */
   responseBytes(): number;
-}
-
-interface SlotCounts {
-  readonly running: number;
-  readonly queued: number;
 }
 
 /** Size of a store. */

@@ -12,23 +12,14 @@ const MAX_BUFFERED_CHARS = 4 * 1024 * 1024;
 /** Time limit of the flush at shutdown, for a reader that is blocked. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
-/** Buffers log lines and writes them in the background. */
-export interface LogWriter {
-  write(line: Line): void;
-  /** Resolves when all buffered lines are written; for the end of the process. */
-  flush(): Promise<void>;
-}
-
-/** Destination of log lines. */
-export interface LogTarget {
-  write(bytes: Uint8Array): Promise<number>;
-}
-
 /**
- * Returns a writer that buffers lines. Lines beyond the buffer limit are dropped; their number is
- * logged.
+ * Returns a writer that buffers lines and writes them in the background. Lines beyond the buffer
+ * limit are dropped; their number is logged.
  */
-export function newLogWriter(target: LogTarget, flushTimeoutMs = FLUSH_TIMEOUT_MS): LogWriter {
+export function newLogWriter(
+  target: { write(bytes: Uint8Array): Promise<number> },
+  flushTimeoutMs = FLUSH_TIMEOUT_MS,
+) {
   const encoder = new TextEncoder();
   let unformatted: Line[] = [];
   let gathered = "";
@@ -80,12 +71,13 @@ export function newLogWriter(target: LogTarget, flushTimeoutMs = FLUSH_TIMEOUT_M
   }
 
   return {
-    write(line) {
+    write(line: Line): void {
       unformatted.push(line);
       if (unformatted.length >= MAX_UNFORMATTED_LINES) formatLines();
       if (writing === null) timer ??= setTimeout(begin, BUFFER_MS);
     },
-    async flush() {
+    /** Resolves when all buffered lines are written; for the end of the process. */
+    async flush(): Promise<void> {
       let late: ReturnType<typeof setTimeout> | undefined;
       const enough = new Promise<void>((resolve) => late = setTimeout(resolve, flushTimeoutMs));
       await Promise.race([writeRest(), enough]);

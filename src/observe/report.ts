@@ -80,11 +80,9 @@ export interface CallReport {
    * estimate.
    */
   estimated: boolean;
-  /** What the client key is charged for; null without a client key. */
+  /** Charge of the client key; null without one. */
   charge: Charge | null;
-  /**
-   * What the call has used besides tokens, which is priced if `usage` is null; null for nothing.
-   */
+  /** Units of the call besides tokens, which are priced if `usage` is null. */
   units: BilledUnits | null;
   /** Cost in USD; null if the price or the usage is unknown. */
   cost: number | null;

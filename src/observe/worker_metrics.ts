@@ -9,15 +9,6 @@ import {
 } from "prom-client";
 import { registerInstruments } from "./instruments.ts";
 
-/** Metrics of the parent of workers, which serves no requests itself. */
-export interface ParentMetrics {
-  /** Counts a changed configuration that was applied or refused: once, not in each worker. */
-  reloaded(result: "success" | "failure"): void;
-  /** Counts a worker that ended and is started again. */
-  restarted(): void;
-  values(): Promise<MetricValues>;
-}
-
 /**
  * Registers the metrics of workers; `listening` returns the number of those that accept requests.
  */
@@ -40,20 +31,23 @@ export function registerWorkerMetrics(registry: Registry, listening: () => numbe
 }
 
 /**
- * Returns metrics that start at zero; `keyLabels` are the labels of client keys, as in the workers.
+ * Returns the metrics of the parent of workers, which serves no requests itself. `keyLabels` are
+ * the labels of client keys, as in the workers.
  */
 export function newParentMetrics(
   keyLabels: readonly string[],
   listening: () => number,
-): ParentMetrics {
+) {
   const registry = new Registry();
   const { reloads } = registerInstruments(registry, keyLabels);
   registerProcessMetrics(registry);
   const { restarts } = registerWorkerMetrics(registry, listening);
   return {
-    reloaded: (result) => reloads.inc({ result }),
-    restarted: () => restarts.inc(),
-    values: () => registry.getMetricsAsJSON(),
+    /** Counts a changed configuration that was applied or refused: once, not in each worker. */
+    reloaded: (result: "success" | "failure"): void => reloads.inc({ result }),
+    /** Counts a worker that ended and is started again. */
+    restarted: (): void => restarts.inc(),
+    values: (): Promise<MetricValues> => registry.getMetricsAsJSON(),
   };
 }
 

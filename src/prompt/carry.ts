@@ -83,7 +83,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
         if (provider.settings.verify || isNothing) return null;
         return unsupported(at.path, treatment.advice);
       case "lossy":
-        lose(at.path);
+        lose(listedPath(at));
         return null;
       case "exact":
       case "ignored":
@@ -129,7 +129,12 @@ export function usedBy<One extends Given<JsonValue> | null>(
   return carrier.use(read.value.at, read.value.value) ?? read;
 }
 
-type CarriedField = Pick<FieldRef, "path" | "refusedPath">;
+type CarriedField = Omit<FieldRef, "field">;
+
+/** Returns the path of a field in the lists of lossy and verified fields. */
+export function listedPath({ path, listedPath: listed = path }: CarriedField): string {
+  return listed;
+}
 
 /**
  * Returns the refusal of a field, or of a value of it, that has no counterpart in the provider's
@@ -148,7 +153,7 @@ const ORDERED_MEMBERS = ["messages", "input", "tools", "response_format", "text"
  */
 function inRequestOrder(paths: readonly string[]): readonly string[] {
   const keyed = paths.map((path) => {
-    const [, member = "", index = "0"] = /^(\w+)(?:\[(\d+)\])?/.exec(path) ?? [];
+    const [, member = "", index = "0"] = /^(\w+)(?:[.[](\d+))?/.exec(path) ?? [];
     return { path, rank: ORDERED_MEMBERS.indexOf(member), index: Number(index) };
   });
   return keyed.toSorted((one, other) => one.rank - other.rank || one.index - other.index)

@@ -9,8 +9,13 @@ import type { ChatField } from "./chat_fields.ts";
  */
 export interface FieldRef {
   readonly field: ChatField;
-  /** Path in the lists of lossy and verified fields, and in refusals of wrong values. */
+  /** Path in refusals of wrong values, and in the lists of lossy and verified fields. */
   readonly path: string;
+  /**
+   * Path in these lists, if it differs: refusals of the Messages API also name the types of tools
+   * and blocks.
+   */
+  readonly listedPath?: string;
   /**
    * Path in the refusal of a field that the wire cannot carry, if it differs, such as that of a
    * type.

@@ -24,21 +24,7 @@ export interface CollectorDeps {
 }
 
 /** Queue of events for the dashboard. */
-export interface Collector {
-  /** Queues an event, or drops it if the queue is full. Returns immediately. */
-  add(event: ExportEvent): void;
-  /** True if the queue accepts another event that is not too large. */
-  hasRoom(): boolean;
-  /** Counts events that were dropped because the queue was full. */
-  drop(events: number): void;
-  /**
-   * At shutdown: sends the queued events within 5 s and drops the rest. The queue accepts no more
-   * events.
-   */
-  flush(): Promise<void>;
-  /** Drops the queued events immediately. The queue accepts no more events. */
-  discard(): Promise<void>;
-}
+export type Collector = ReturnType<typeof newCollector>;
 
 /** Limits of the queue, including the batch in flight. */
 const MAX_QUEUED_EVENTS = 1_000;
@@ -64,7 +50,7 @@ const FIRST_RETRY_DELAY_MS = 1_000;
 const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** Returns a collector that sends one batch at a time while events are queued. */
-export function newCollector(settings: CollectorSettings, deps: CollectorDeps): Collector {
+export function newCollector(settings: CollectorSettings, deps: CollectorDeps) {
   const { world, log, dropped } = deps;
   const encoder = new TextEncoder();
   const queue: Uint8Array[] = [];
@@ -148,9 +134,12 @@ export function newCollector(settings: CollectorSettings, deps: CollectorDeps): 
   }
 
   return {
-    hasRoom: () => !isClosed && held.events < MAX_QUEUED_EVENTS,
+    /** True if the queue accepts another event that is not too large. */
+    hasRoom: (): boolean => !isClosed && held.events < MAX_QUEUED_EVENTS,
+    /** Counts events that were dropped because the queue was full. */
     drop,
-    add(event) {
+    /** Queues an event, or drops it if the queue is full. Returns immediately. */
+    add(event: ExportEvent): void {
       if (isClosed || held.events >= MAX_QUEUED_EVENTS) return drop(1);
       const bytes = encoder.encode(JSON.stringify(event));
       if (held.bytes + bytes.length > MAX_QUEUED_BYTES) return drop(1);
@@ -158,7 +147,11 @@ export function newCollector(settings: CollectorSettings, deps: CollectorDeps): 
       queue.push(bytes);
       schedule();
     },
-    async flush() {
+    /**
+     * At shutdown: sends the queued events within 5 s and drops the rest. The queue accepts no more
+     * events.
+     */
+    async flush(): Promise<void> {
       isClosed = true;
       const cancel = world.after(FLUSH_TIMEOUT_MS, () => {
         // The metric of dropped events is not scraped after this point.
@@ -170,6 +163,7 @@ export function newCollector(settings: CollectorSettings, deps: CollectorDeps): 
       while (sending !== null || queue.length > 0) await (sending ?? begin());
       cancel();
     },
+    /** Drops the queued events immediately. The queue accepts no more events. */
     discard,
   };
 }

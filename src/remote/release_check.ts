@@ -12,18 +12,6 @@ export interface ReleaseCheckSettings {
   readonly timeout: number;
 }
 
-/** Dependencies of the release check. */
-export interface ReleaseCheckDeps {
-  readonly world: World;
-  readonly log: Pick<Log, "debug" | "info">;
-}
-
-/** A periodic release check. */
-export interface ReleaseCheck {
-  /** Ends the check; resolves when no request is in flight. */
-  close(): Promise<void>;
-}
-
 /** Delay of the first check: short test runs end before it. */
 const FIRST_CHECK_DELAY_MS = 30_000;
 
@@ -34,8 +22,8 @@ const FIRST_CHECK_DELAY_MS = 30_000;
  */
 export function newReleaseCheck(
   { endpoint, interval, timeout }: ReleaseCheckSettings,
-  { world, log }: ReleaseCheckDeps,
-): ReleaseCheck {
+  { world, log }: { readonly world: World; readonly log: Pick<Log, "debug" | "info"> },
+) {
   const cut = new Cancellation();
   const requestBody = new TextEncoder().encode(
     JSON.stringify({ version: VERSION, arch: Deno.build.arch }),
@@ -69,7 +57,8 @@ export function newReleaseCheck(
   }
 
   return {
-    async close() {
+    /** Ends the check; resolves when no request is in flight. */
+    async close(): Promise<void> {
       cancel();
       cut.cancel(null);
       await checking;

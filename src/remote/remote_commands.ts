@@ -31,26 +31,13 @@ export interface CommandDeps {
   handle(request: Request): Promise<Response>;
 }
 
-/** Running commands of the dashboard. */
-export interface RemoteCommands {
-  /**
-   * Starts a command and calls `answer` once, also after a cancellation. A command with the ID of a
-   * running command is ignored: the dashboard expects one response per ID.
-   */
-  start(command: RemoteCommand, answer: (response: SandboxResponse) => void): void;
-  /** Resolves when all commands that run now are answered. */
-  idle(): Promise<void>;
-  /** Cancels all running commands; resolves when they have ended. */
-  cancel(): Promise<void>;
-}
-
 interface Run {
   readonly id: string;
   readonly cancellation: Cancellation;
 }
 
 /** Returns a runner that sends commands to the handler of the gateway. */
-export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCommands {
+export function newRemoteCommands({ world, log, handle }: CommandDeps) {
   const running = new Map<Run, Promise<void>>();
 
   async function run(command: RemoteCommand, cancellation: Cancellation): Promise<SandboxResponse> {
@@ -68,7 +55,11 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
   }
 
   return {
-    start(command, answer) {
+    /**
+     * Starts a command and calls `answer` once, also after a cancellation. A command with the ID of
+     * a running command is ignored: the dashboard expects one response per ID.
+     */
+    start(command: RemoteCommand, answer: (response: SandboxResponse) => void): void {
       const { id } = command;
       if ([...running.keys()].some((one) => one.id === id && !one.cancellation.isCancelled)) {
         return log.warn("remote control message ignored", {
@@ -87,10 +78,12 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps): RemoteCo
       });
       running.set(one, ended);
     },
-    async idle() {
+    /** Resolves when all commands that run now are answered. */
+    async idle(): Promise<void> {
       await Promise.all(running.values());
     },
-    async cancel() {
+    /** Cancels all running commands; resolves when they have ended. */
+    async cancel(): Promise<void> {
       for (const { cancellation } of running.keys()) cancellation.cancel(null);
       await Promise.all(running.values());
     },

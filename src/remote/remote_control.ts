@@ -36,19 +36,6 @@ export interface RemoteControlDeps {
   handle(request: Request): Promise<Response>;
 }
 
-/** The control channel of a gateway. */
-export interface RemoteControl {
-  /** Sends the hello message again if a new generation has changed it. */
-  announce(): void;
-  /**
-   * Waits at most `ms` milliseconds until running commands are answered, then closes the
-   * connection.
-   */
-  finish(ms: number): Promise<void>;
-  /** Cancels running commands and closes the connection; resolves when both have ended. */
-  close(): Promise<void>;
-}
-
 /**
  * Opens a WebSocket to the dashboard and serves the requests received on it like client requests.
  * No other message of the dashboard has an effect. A lost connection is opened again.
@@ -56,7 +43,7 @@ export interface RemoteControl {
 export function newRemoteControl(
   settings: RemoteControlSettings,
   deps: RemoteControlDeps,
-): RemoteControl {
+) {
   const { world, log } = deps;
   const { apiKey, instanceId } = settings;
   const commands = newRemoteCommands(deps);
@@ -127,16 +114,22 @@ export function newRemoteControl(
   }
 
   return {
-    announce() {
+    /** Sends the hello message again if a new generation has changed it. */
+    announce(): void {
       if (lastHello !== null) greet();
     },
-    async finish(ms) {
+    /**
+     * Waits at most `ms` milliseconds until running commands are answered, then closes the
+     * connection.
+     */
+    async finish(ms: number): Promise<void> {
       const late = Promise.withResolvers<void>();
       const giveUp = world.after(ms, late.resolve);
       await Promise.race([commands.idle(), late.promise]);
       giveUp();
       await close();
     },
+    /** Cancels running commands and closes the connection; resolves when both have ended. */
     close,
   };
 }

@@ -25,12 +25,7 @@ export interface LinkEvents {
 }
 
 /** One connection to the dashboard. */
-export interface RemoteLink {
-  /** Sends a message as JSON; does nothing if the connection is closed. */
-  send(message: object): void;
-  /** Closes the connection; resolves when it is closed, after one second at most. */
-  close(): Promise<void>;
-}
+export type RemoteLink = ReturnType<typeof newLink>;
 
 /** Address, credential and clock of a connection. */
 export interface LinkSettings {
@@ -41,7 +36,7 @@ export interface LinkSettings {
 }
 
 /** Opens a connection. Throws if the address or the key is malformed. */
-export function newLink({ url, apiKey, world }: LinkSettings, events: LinkEvents): RemoteLink {
+export function newLink({ url, apiKey, world }: LinkSettings, events: LinkEvents) {
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${apiKey}` } });
   const closed = Promise.withResolvers<void>();
   let isOver = false;
@@ -93,8 +88,10 @@ export function newLink({ url, apiKey, world }: LinkSettings, events: LinkEvents
   }
 
   return {
+    /** Sends a message as JSON; does nothing if the connection is closed. */
     send,
-    async close() {
+    /** Closes the connection; resolves when it is closed, after one second at most. */
+    async close(): Promise<void> {
       if (!isOver) end();
       const giveUp = world.after(CLOSE_TIMEOUT_MS, closed.resolve);
       await closed.promise;

@@ -33,7 +33,7 @@ export interface SandboxResponse {
   readonly status_code: number;
   /** Response headers that are safe to show, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whole response body as text, with all events of a stream; null if there is none. */
+  /** Whole response body as text, with all events of a stream. */
   readonly body: string | null;
   /** Error as one sentence; null if `ok`. */
   readonly error: string | null;

@@ -27,21 +27,14 @@ export interface RemoteServicesDeps {
   handle(request: Request): Promise<Response>;
 }
 
-/** Remote services of the gateway: data sharing, remote control and the release check. */
-export interface RemoteServices {
-  /** Returns a capture for one call; null if data sharing is off. */
-  readonly newCapture: Gateway["newCapture"];
-  /** Applies a configuration: starts, ends or replaces the services that it changes. */
-  apply(config: Config): void;
-  /** Ends all services; queued events are sent within 5 s. */
-  close(): Promise<void>;
-}
-
 /** On shutdown: time to send the responses of finished remote commands. */
 const LAST_RESPONSES_TIMEOUT_MS = 1_000;
 
-/** Returns the remote services; none runs before a configuration is applied. */
-export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
+/**
+ * Returns data sharing, remote control and the release check; none runs before a configuration is
+ * applied.
+ */
+export function newOutbound(deps: RemoteServicesDeps) {
   const { instanceId = deps.world.uuid() } = deps;
   let closing: Promise<unknown> = Promise.resolve();
 
@@ -109,14 +102,20 @@ export function newOutbound(deps: RemoteServicesDeps): RemoteServices {
   }
 
   return {
-    newCapture: (config, id, admission) => newCapture(config, share, id, admission),
-    apply(config) {
+    /** Returns a capture for one call; null if data sharing is off. */
+    newCapture:
+      ((config, id, admission) => newCapture(config, share, id, admission)) satisfies Gateway[
+        "newCapture"
+      ],
+    /** Applies a configuration: starts, ends or replaces the services that it changes. */
+    apply(config: Config): void {
       sharing.apply(sharingOf(config));
       control.apply(controlOf(config));
       control.service?.announce();
       releases.apply(releasesOf(config));
     },
-    async close() {
+    /** Ends all services; queued events are sent within 5 s. */
+    async close(): Promise<void> {
       releases.apply(null);
       const { service } = control;
       await Promise.all([

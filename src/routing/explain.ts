@@ -44,9 +44,9 @@ export interface Explanation {
   readonly isServed: boolean;
 }
 
-/** What the client APIs know of the requests that are explained. */
+/** Forms of the requests that are explained, by client API. */
 export interface RequestForms {
-  /** Returns the client API of a path; null if there is none. */
+  /** Returns the client API of a path. */
   findApi(path: string): EndpointName | null;
   /** Returns the request types that a path is matched by; null if its requests are not routed. */
   findRequestTypes(path: string): readonly [RequestType, ...RequestType[]] | null;

@@ -19,7 +19,7 @@ interface Decisions {
   readonly requested: RequestedModel;
 }
 
-/** What was picked among the targets that can serve a call. */
+/** Target that was picked among those that can serve a call. */
 interface Choice {
   /** Targets among which the strategy has picked. */
   readonly able: readonly Eligible<Candidate>[];

@@ -16,7 +16,7 @@ import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "./connections/end_connection.ts";
-import { type Admission, clientOf, newAdmission } from "./admission/admission.ts";
+import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";

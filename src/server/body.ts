@@ -68,7 +68,7 @@ export async function readForm(
 }
 
 /**
- * Receives the body of a request with `read`, which gets its content length, null if there is none.
+ * Receives the body of a request with `read`, which gets its content length.
  * A refusal before all of the body was read ends the connection.
  */
 async function receive<Received>(

@@ -101,7 +101,7 @@ export interface Blocks extends BodyStorage {
 }
 
 /**
- * Returns memory in blocks, none of which is copied when more bytes arrive. Each further block has
+ * Returns memory in blocks, which are not copied when more bytes arrive. Each further block has
  * the size of the bytes received, up to the largest block.
  */
 export function newBlocks(): Blocks {

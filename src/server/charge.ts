@@ -29,7 +29,7 @@ export function chargeCall(call: Call): void {
 
 const NOTHING: Charge = { tokens: 0, nanoUsd: 0 };
 
-/** What a call has used of one model, with its cost. */
+/** Use of one model by a call, with its cost. */
 interface PricedUse extends MeteredUse {
   /** Cost in nano-dollars; 0 for an operation that the provider does not bill. */
   readonly nanoUsd: number;

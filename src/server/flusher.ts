@@ -1,10 +1,5 @@
 /** Runs tasks together after a short delay, with one timer. */
-export interface Flusher {
-  /** Runs the task once when the timer fires. */
-  soon(task: () => void): void;
-  /** Removes the task if it has not run yet. */
-  cancel(task: () => void): void;
-}
+export type Flusher = ReturnType<typeof newFlusher>;
 
 /** Delay between the first task and the timer, in milliseconds. */
 const FLUSH_DELAY_MS = 1;
@@ -13,7 +8,7 @@ const FLUSH_DELAY_MS = 1;
  * Returns a flusher without tasks. All streams share its timer, because a timer for each stream
  * would cost more than its records.
  */
-export function newFlusher(): Flusher {
+export function newFlusher() {
   const tasks = new Set<() => void>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -24,11 +19,13 @@ export function newFlusher(): Flusher {
   }
 
   return {
-    soon(task) {
+    /** Runs the task once when the timer fires. */
+    soon(task: () => void): void {
       tasks.add(task);
       timer ??= setTimeout(run, FLUSH_DELAY_MS);
     },
-    cancel(task) {
+    /** Removes the task if it has not run yet. */
+    cancel(task: () => void): void {
       if (!tasks.delete(task) || tasks.size > 0) return;
       clearTimeout(timer);
       timer = undefined;

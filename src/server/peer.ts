@@ -35,7 +35,7 @@ export interface Peer {
   ) => MessageWatch;
 }
 
-/** What a WebSocket has received since its last whole message. */
+/** Bytes of a WebSocket since its last whole message. */
 export interface UnfinishedMessage {
   /** Bytes, with the heads of frames, pings and pongs. */
   readonly bytes: number;

@@ -16,8 +16,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * Reads the body of a request into one buffer that grows with the bytes received, never by the
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
  * memory of the gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of
- * the body is then still pending. `declared` is the content length, which the runtime enforces;
- * null if there is none.
+ * the body is then still pending. `declared` is the content length, which the runtime enforces.
  */
 export async function receiveBody(
   call: Call,

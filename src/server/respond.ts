@@ -1,8 +1,7 @@
 import { type Failure, statusOf } from "../core/failure.ts";
-import { clientGone, fault } from "../core/result.ts";
+import { clientGone, type Failed, fault, type Result } from "../core/result.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import type { BytesReply, HttpResponse, Reply, StoredReply, WholeReply } from "../core/reply.ts";
-import type { Failed, Result } from "../core/result.ts";
 import type { Call } from "../call/call.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import { type CallReport, isBilled } from "../observe/report.ts";

@@ -2,7 +2,7 @@ import type { Call } from "../call/call.ts";
 import type { Peer } from "./peer.ts";
 import { watchSilence } from "./silence.ts";
 
-/** What the runtime has of a response that its client may not have taken. */
+/** Bytes of a response in the runtime, which its client may not have taken. */
 export interface Taking {
   /**
    * Called when a piece was passed to the runtime, and with true when the response has no further

@@ -3,12 +3,14 @@ import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import { parseCompatRequest } from "./compat_request.ts";
 import {
   type ApiError,
+  type Deps,
   type ModelOutput,
   newApiError,
+  type Protocol,
   type SimRequest,
   type StreamChunk,
+  type ToolCall,
 } from "./protocol.ts";
-import type { Deps, Protocol, ToolCall } from "./protocol.ts";
 import { splitFragments } from "./tokens.ts";
 
 /** The Chat Completions protocol. */

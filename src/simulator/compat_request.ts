@@ -71,14 +71,19 @@ function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
 
 function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
   if (!Array.isArray(tools) || choice === "none") return [];
-  const all = tools.flatMap((tool) => {
+  const all = functionTools(tools);
+  const allowed = allowedNames(choice);
+  return allowed === null ? all : all.filter(({ name }) => allowed.includes(name));
+}
+
+/** Returns the functions among tools in the form of Chat. */
+export function functionTools(tools: readonly JsonValue[]): readonly Tool[] {
+  return tools.flatMap((tool) => {
     if (!isObject(tool) || !isObject(tool.function)) return [];
     const { name, parameters } = tool.function;
     if (typeof name !== "string") return [];
     return [{ name, parameters: isObject(parameters) ? parameters : {} }];
   });
-  const allowed = allowedNames(choice);
-  return allowed === null ? all : all.filter(({ name }) => allowed.includes(name));
 }
 
 function allowedNames(choice: JsonValue | undefined): readonly string[] | null {
@@ -107,15 +112,20 @@ function compatTranscript(messages: readonly JsonObject[]): readonly string[] {
     return [
       ...typeof thinking === "string" ? [spokenLine("thinking", thinking)] : [],
       ...text === "" ? [] : [spokenLine(role === "developer" ? "system" : String(role), text)],
-      ...callsOf(message).map(({ function: called }) =>
-        isObject(called) ? callLine(called.name, called.arguments) : ""
-      ),
+      ...callLines(message),
     ];
   });
 }
 
-/** Returns the tool calls of an assistant message. */
-function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
+/** Returns the lines of a transcript for the tool calls of an assistant message. */
+export function callLines(message: JsonObject): readonly string[] {
+  return callsOf(message).map(({ function: called }) =>
+    isObject(called) ? callLine(called.name, called.arguments) : ""
+  );
+}
+
+/** Returns the tool calls of an assistant message in the form of Chat. */
+export function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
   return Array.isArray(calls) ? calls.filter(isObject) : [];
 }
 

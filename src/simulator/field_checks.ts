@@ -6,7 +6,7 @@ export type ValueCheck = (value: JsonValue) => boolean;
 
 /** The rule for the value of a request field. */
 export interface FieldRule {
-  /** What the value must be, as the error message says it: `a string or null`. */
+  /** Expected value in the words of the error message: `a string or null`. */
   readonly expected: string;
   readonly isValid: ValueCheck;
 }

@@ -4,10 +4,11 @@ import {
   type Deps,
   type ModelOutput,
   newApiError,
+  type Protocol,
   type SimRequest,
   type StreamChunk,
+  type ToolCall,
 } from "./protocol.ts";
-import type { Protocol, ToolCall } from "./protocol.ts";
 
 /** The protocol of a local runtime. */
 export const LOCAL: Protocol = {

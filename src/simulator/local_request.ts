@@ -1,16 +1,10 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
+import { callLines, callsOf, functionTools } from "./compat_request.ts";
 import { findBehaviour } from "./model_behaviour.ts";
 import { localFieldErrors } from "./local_rules.ts";
-import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
+import { newApiError, type ParsedRequest } from "./protocol.ts";
 import { countWords } from "./tokens.ts";
-import {
-  callLine,
-  imageText,
-  inOrderOfCalls,
-  resultLine,
-  sniffedType,
-  spokenLine,
-} from "./transcript.ts";
+import { imageText, inOrderOfCalls, resultLine, sniffedType, spokenLine } from "./transcript.ts";
 
 /** Parses a chat request of the local protocol; returns its first error if it is invalid. */
 export function parseLocalRequest(body: JsonObject): ParsedRequest {
@@ -33,7 +27,7 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       prompt: lastUserMessage === undefined ? "" : textOf(lastUserMessage),
       toolResults: lastToolResults(messages),
       transcript: () => localTranscript(messages),
-      tools: callableTools(body.tools),
+      tools: Array.isArray(body.tools) ? functionTools(body.tools) : [],
       oneToolCall: false,
       jsonSchema: isObject(body.format) ? body.format : null,
       mayThink: body.think !== false,
@@ -77,18 +71,8 @@ function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
   const before = messages.findLastIndex((message) => roleOf(message) !== "tool");
   const results = messages.slice(before + 1)
     .map((message) => ({ id: message.tool_call_id ?? null, text: textOf(message) }));
-  const callIds = localCalls(messages[before] ?? {}).map(({ id = null }) => id);
+  const callIds = callsOf(messages[before] ?? {}).map(({ id = null }) => id);
   return inOrderOfCalls(callIds, results);
-}
-
-function callableTools(tools: JsonValue | undefined): readonly Tool[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool) => {
-    if (!isObject(tool) || !isObject(tool.function)) return [];
-    const { name, parameters } = tool.function;
-    if (typeof name !== "string") return [];
-    return [{ name, parameters: isObject(parameters) ? parameters : {} }];
-  });
 }
 
 /** Returns the conversation of a local chat request in lines, as the model reads it. */
@@ -102,14 +86,7 @@ function localTranscript(messages: readonly JsonObject[]): readonly string[] {
     return [
       ...typeof thinking === "string" ? [spokenLine("thinking", thinking)] : [],
       ...text === "" ? [] : [spokenLine(String(role), text)],
-      ...localCalls(message).map(({ function: called }) =>
-        isObject(called) ? callLine(called.name, called.arguments) : ""
-      ),
+      ...callLines(message),
     ];
   });
-}
-
-/** Returns the tool calls of an assistant message. */
-function localCalls({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(calls) ? calls.filter(isObject) : [];
 }

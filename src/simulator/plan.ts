@@ -5,7 +5,7 @@ import type { ToolCall } from "./protocol.ts";
 const MARK = "sim-plan: ";
 const OVER: PlannedTurn = { thinking: "", text: "The plan is over.", calls: [], finish: "stop" };
 
-/** What the model says in one turn of a plan. */
+/** Output of the model in one turn of a plan. */
 export interface PlannedTurn {
   readonly thinking: string;
   readonly text: string;

@@ -21,14 +21,12 @@ export type RouteHandler = (call: RoutedCall) => Promise<Answer> | Answer;
  */
 export type RouteTable = ReadonlyMap<string, RouteHandler>;
 
-/** A handler and the path parameters of the call. */
-export interface RouteMatch {
-  readonly handler: RouteHandler;
-  readonly ids: readonly string[];
-}
-
 /** Returns the first route that matches the method and path; null if none does. */
-export function findRoute(table: RouteTable, method: string, path: string): RouteMatch | null {
+export function findRoute(
+  table: RouteTable,
+  method: string,
+  path: string,
+): { readonly handler: RouteHandler; readonly ids: readonly string[] } | null {
   for (const [pattern, handler] of table) {
     const ids = matchPath(pattern, `${method} ${path}`);
     if (ids !== null) return { handler, ids };

@@ -67,6 +67,11 @@ export function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boo
   return !isIsolated || creator === name;
 }
 
+/** True if the caller may see the object of a binding, and replace it. */
+export function mayUse(binding: Binding, caller: Caller): boolean {
+  return binding.kind === "bound" && isVisibleTo(caller, creatorOf(binding));
+}
+
 /**
  * Returns the binding after an account has returned the ID to a caller; null if it does not change.
  */

@@ -46,6 +46,8 @@ export interface GatewayState {
   readonly turns: LoopTurns;
   /** Stored objects of clients. */
   readonly objects: ObjectStore;
+  /** Maximum number of items of a response that the gateway stores, with those before it. */
+  readonly maxItems: number;
   /** Turns of the operations that bring whole objects out of a store. */
   readonly readTurns: ReadTurns;
   /** Writes to the stored objects that follow from responses of upstreams. */
@@ -66,6 +68,8 @@ interface StartSettings {
   readonly server: AdmissionLimits;
   /** Bounds of the objects in memory; null to store no objects at all. */
   readonly retention: Retention | null;
+  /** Maximum number of items of a stored response. */
+  readonly maxItems: number;
   /** Number of days for which usage is stored; none if absent. */
   readonly usageDays?: number;
 }
@@ -81,7 +85,7 @@ interface StateDependencies {
 /** Returns empty state. It lives as long as the process. */
 export function newGatewayState(
   world: World,
-  { caching, server, retention, usageDays = 0 }: StartSettings,
+  { caching, server, retention, maxItems, usageDays = 0 }: StartSettings,
   { store = null, onKeyRejected = () => {} }: StateDependencies = {},
 ): GatewayState {
   const now = () => world.now();
@@ -107,6 +111,7 @@ export function newGatewayState(
     admission: newAdmission(server),
     turns: newLoopTurns(world, () => state.admission.count()),
     objects,
+    maxItems,
     readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
@@ -125,7 +130,7 @@ export function newGatewayState(
  * Reasoning is never found, as if it had expired, because clients do not ask for it.
  */
 function newNoObjects(now: () => number): ObjectStore {
-  const empty = newMemoryObjectStore(now, { ttlMs: 0, maxObjects: 0, maxBytes: 0 });
+  const empty = newMemoryObjectStore(now, { ttlMs: 0, ownerTtlMs: 0, maxObjects: 0, maxBytes: 0 });
   const refused = interceptedObjects(
     empty,
     () =>

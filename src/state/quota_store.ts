@@ -110,8 +110,7 @@ export interface QuotaStore {
     call: string,
   ): QuotaDecision | Promise<QuotaDecision>;
   /**
-   * Counts what a finished call has used, once, however often it is called for the call. Uses of
-   * nothing are no settlement: a later one of the same call counts.
+   * Charges a finished call. Idempotent per call ID; a call without use is not recorded as settled.
    */
   settle(call: string, uses: readonly QuotaUse[]): void | Promise<void>;
   /** Extends the concurrent calls of the running calls by `LEASE_MS`. */

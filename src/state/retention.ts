@@ -42,6 +42,8 @@ export function reasoningBytes(key: string, { account, blocks }: OwnedReasoning)
 export interface Retention {
   /** Lifetime in milliseconds. */
   readonly ttlMs: number;
+  /** Lifetime of the owners of files, batches and uploads after their last use in milliseconds. */
+  readonly ownerTtlMs: number;
   /** Maximum number of objects of each type. */
   readonly maxObjects: number;
   /** Maximum bytes of all responses, and of all conversations. */
@@ -50,14 +52,18 @@ export interface Retention {
 
 /** Returns the bounds that the settings of the state store name. */
 export function retentionOf(
-  { ttl, max_entries, max_bytes }: Pick<StateSettings, "ttl" | "max_entries" | "max_bytes">,
+  { ttl, owner_ttl, max_entries, max_bytes }: Pick<
+    StateSettings,
+    "ttl" | "owner_ttl" | "max_entries" | "max_bytes"
+  >,
 ): Retention {
-  return { ttlMs: ttl, maxObjects: max_entries, maxBytes: max_bytes };
+  return { ttlMs: ttl, ownerTtlMs: owner_ttl, maxObjects: max_entries, maxBytes: max_bytes };
 }
 
 /** Bounds without configuration. */
 export const DEFAULT_RETENTION: Retention = {
   ttlMs: 30 * 60 * 1000,
+  ownerTtlMs: 30 * 24 * 60 * 60 * 1000,
   maxObjects: 1_000,
   maxBytes: 64 * 1024 * 1024,
 };
@@ -77,6 +83,24 @@ export function bindingBounds({ maxObjects }: Retention): {
 } {
   const bytes = Math.max(maxObjects * MAX_BINDING_BYTES, MIN_BINDINGS_BYTES);
   return { entries: maxObjects, bytes };
+}
+
+/** Number of files, batches and uploads with an owner for each object of another type. */
+const RELAYED_PER_OBJECT = 50;
+
+/** Mean bytes of the owner of a file up to which that many are stored. */
+const MAX_RELAYED_OWNER_BYTES = 320;
+
+/**
+ * Returns the bounds of the owners of files, batches and uploads, which are stored for weeks: a
+ * client finds its batch when it is done, and its files while it needs them.
+ */
+export function relayedOwnerBounds({ maxObjects }: Pick<Retention, "maxObjects">): {
+  readonly entries: number;
+  readonly bytes: number;
+} {
+  const entries = maxObjects * RELAYED_PER_OBJECT;
+  return { entries, bytes: Math.max(entries * MAX_RELAYED_OWNER_BYTES, MIN_BINDINGS_BYTES) };
 }
 
 /** Bounds of the stored reasoning. */

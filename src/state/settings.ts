@@ -1,12 +1,16 @@
 /** Settings of the state store, named as in the configuration. Durations are in milliseconds. */
 export interface StateSettings {
   readonly store: StoreName;
-  /** Lifetime of responses, conversations and owners. */
+  /** Lifetime of responses, conversations and their owners. */
   readonly ttl: number;
+  /** Lifetime of the owners of files, batches and uploads after their last use. */
+  readonly owner_ttl: number;
   /** Maximum number of objects of each type. */
   readonly max_entries: number;
   /** Maximum bytes of all responses, and of all conversations. */
   readonly max_bytes: number;
+  /** Maximum number of items of a stored response. */
+  readonly max_items: number;
   /** What happens to rate limits and budgets while the store is not available. */
   readonly on_outage: "serve" | "refuse";
   /** True if the gateway does not start, and is not ready, without its store. */

@@ -22,20 +22,7 @@ export interface Timeouts {
 const MAX_LINGER_MS = 5_000;
 
 /** Cancels one upstream attempt when its call is cancelled or a timeout has passed. */
-export interface AttemptTimer {
-  /**
-   * Cancellation of the attempt; its reason is null if the attempt was stopped without a failure.
-   */
-  readonly cancellation: Cancellation;
-  /** A read of the response body has started. */
-  readStarted(): void;
-  /** A read of the response body has returned bytes. */
-  bytesReceived(): void;
-  /** Cancels the attempt in 5 s: it goes on only for the token counts of the response. */
-  linger(): void;
-  /** Stops the timer when the attempt is over. */
-  close(): void;
-}
+export type AttemptTimer = ReturnType<typeof newAttemptTimer>;
 
 /**
  * Returns a timer that starts now, before the request is sent. `call` is the cancellation of the
@@ -45,7 +32,7 @@ export function newAttemptTimer(
   world: Pick<World, "now" | "after">,
   call: Cancellation,
   { timeoutMs, mode, idleMs, onFirstByte, lingers }: Timeouts,
-): AttemptTimer {
+) {
   const cancellation = new Cancellation();
   let hasBytes = false;
   let readSince: number | null = null;
@@ -96,11 +83,16 @@ export function newAttemptTimer(
   }
 
   return {
+    /**
+     * Cancellation of the attempt; its reason is null if the attempt was stopped without a failure.
+     */
     cancellation,
-    readStarted() {
+    /** A read of the response body has started. */
+    readStarted(): void {
       if (idleMs !== null) readSince = world.now();
     },
-    bytesReceived() {
+    /** A read of the response body has returned bytes. */
+    bytesReceived(): void {
       readSince = null;
       if (hasBytes) return;
       hasBytes = true;
@@ -112,8 +104,10 @@ export function newAttemptTimer(
       const now = world.now();
       if (now + idleMs < checkAt) schedule(now, 0);
     },
+    /** Cancels the attempt in 5 s: it goes on only for the token counts of the response. */
     linger,
-    close() {
+    /** Stops the timer when the attempt is over. */
+    close(): void {
       cancelCheck();
       cancelLinger?.();
       unsubscribe();

@@ -26,18 +26,20 @@ export interface BodyReader {
    * Length of the whole body that the response declares; null if it declares none or is compressed.
    */
   readonly declaredLength: number | null;
+  /** Returns a promise of the turn for more work with the body; null if it may be done now. */
+  turn(): Promise<void> | null;
   /** Counts what is held of the response; absent if it belongs to no call. */
   readonly memory?: ResponseMemory;
 }
 
 /**
  * Returns the reader of a response body; a response without a body ends at once. `memory` counts
- * the bytes that arrive; a piece is returned in its turn of `turns`, and at once without it.
+ * the bytes that arrive; a piece is returned in its turn of `turns`.
  */
 export function openBody(
   response: Incoming,
   timer: AttemptTimer,
-  { memory, turns }: { readonly memory?: ResponseMemory; readonly turns?: LoopTurns } = {},
+  { memory, turns }: { readonly memory?: ResponseMemory; readonly turns: LoopTurns },
 ): BodyReader {
   const { cancellation } = timer;
   const reader = newRawReader(response);
@@ -56,7 +58,7 @@ export function openBody(
           last = bytes;
           timer.bytesReceived();
           memory?.arrived(bytes.length);
-          const turn = turns?.next(receivedBytes < START_BYTES ? "start" : "rest") ?? null;
+          const turn = turns.next(receivedBytes < START_BYTES ? "start" : "rest");
           receivedBytes += bytes.length;
           if (turn === null) return success(bytes);
           await turn;
@@ -81,6 +83,7 @@ export function openBody(
       cancellation.cancel(null);
     },
     declaredLength: declaredLength(response),
+    turn: () => turns.next("rest"),
     ...memory !== undefined && { memory },
   };
 }

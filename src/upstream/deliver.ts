@@ -11,7 +11,7 @@ export interface Stream {
   readonly source: Pick<RecordReader, "next">;
   readonly translation: StreamTranslation;
   /**
-   * Stores the outcome of the call; null if there is nothing to store. Awaited before the terminal
+   * Stores the outcome of the call. Awaited before the terminal
    * is sent.
    */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
@@ -159,7 +159,7 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   return { records, failure: null };
 }
 
-/** Stores the ID of the response once it is known; null if there is nothing to store. */
+/** Stores the ID of the response once it is known. */
 function identify({ translation, identify }: Stream): Promise<Result<void>> | null {
   const id = identify === undefined ? null : translation.identity?.() ?? null;
   return id === null ? null : identify?.(id) ?? null;

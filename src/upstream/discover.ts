@@ -69,7 +69,7 @@ async function fetchCatalog(context: Context, provider: Provider): Promise<Catal
  * key.
  */
 async function fetchWith(
-  { world, metrics }: Context,
+  { world, metrics, state: { turns } }: Context,
   provider: Provider,
   account: ProviderAccount,
 ): Promise<Catalog | RefusedKey | null> {
@@ -95,7 +95,7 @@ async function fetchWith(
       count(response.failure);
       return null;
     }
-    const body = openBody(response.value, timer);
+    const body = openBody(response.value, timer, { turns });
     if (response.value.status !== 200) {
       await body.cancel();
       const { status, headers } = response.value;
@@ -105,7 +105,7 @@ async function fetchWith(
     }
     const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);
-    const isBounded = bytes.ok && (await checkJson(bytes.value)).ok;
+    const isBounded = bytes.ok && (await checkJson(bytes.value, body.turn)).ok;
     const text = isBounded ? utf8Text(bytes.value) : null;
     const models = text === null ? null : wire.catalog.decode(text);
     return models?.ok ? { models: models.value, created: world.unix() } : null;

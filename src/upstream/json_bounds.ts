@@ -17,8 +17,8 @@ const MAX_PARSED_FOR_MEMBERS_BYTES = 1024 * 1024;
  */
 export async function checkJson(
   bytes: Uint8Array,
+  turn: () => Promise<void> | null,
   needed?: readonly string[],
-  turn?: () => Promise<void> | null,
 ): Promise<Result<JsonOutline | null>> {
   if (bytes.length <= MAX_UNSCANNED_CHARS) return success(null);
   if (needed !== undefined && bytes.length > MAX_PARSED_FOR_MEMBERS_BYTES) {

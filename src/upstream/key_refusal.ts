@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/json/json.ts";
 
 /**
  * Returns the refusal of the key that a response means; null for a status that does not concern the
- * key. `model` is that of the request; empty without one.
+ * key. `model` is that of the request, or an empty text.
  */
 export function keyRefusal(
   status: number,

@@ -123,11 +123,7 @@ export async function open(
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       memory.end(bytes.value.length);
-      const outline = await checkJson(
-        bytes.value,
-        reader.needed,
-        () => call.state.turns.next("rest"),
-      );
+      const outline = await checkJson(bytes.value, body.turn, reader.needed);
       if (!outline.ok) return outline;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,
@@ -229,7 +225,7 @@ export async function open(
     outcome: Outcome,
   ): Promise<Result<Reply>> {
     const { usage, units } = outcome;
-    // The range counts compressed bytes, of which no part can be decompressed.
+    // A range of compressed bytes cannot be decompressed.
     if (response.status === 206 && codingOf(response.headers.get("content-encoding")) === "known") {
       await body.cancel();
       return fault("invalid_upstream_response", "The provider has compressed a part of a file.");
@@ -267,7 +263,7 @@ function isUnusable({ kind }: Failure): boolean {
   return kind === "promise_broken" || kind === "invalid_upstream_response";
 }
 
-/** Returns the content type of a response in lower case, without parameters; empty without one. */
+/** Returns the content type of a response in lower case, without parameters, or an empty text. */
 function contentType({ headers }: Incoming): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
   return type.trim().toLowerCase();

@@ -16,19 +16,7 @@ const MAX_UNREAD_CHARS = 1024 * 1024;
 const LF = 0x0a, CR = 0x0d;
 
 /** Reader of a body as whole records, in the groups in which they arrived. */
-export interface RecordReader {
-  /**
-   * Returns the next records, at least one; null at the end. A record over the limit is a fault.
-   */
-  next(): Promise<Result<readonly StreamRecord[] | null>>;
-  /**
-   * Returns the latest group of records with data; an empty list before the first one. After the
-   * end of a body without such records it is one record with all of its text.
-   */
-  latest(): readonly StreamRecord[];
-  /** Returns the characters of the unfinished record and of the latest group. */
-  heldChars(): number;
-}
+export type RecordReader = ReturnType<typeof newRecordReader>;
 
 /** The parts of a handler that determine its records. */
 type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
@@ -38,10 +26,10 @@ type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
  * a record whose JSON is too large to be parsed.
  */
 export function newRecordReader(
-  body: Pick<BodyReader, "read">,
+  body: Pick<BodyReader, "read" | "turn">,
   framing: Framing,
   { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
-): RecordReader {
+) {
   const tail = newByteBuffer();
   let ended = false;
   let latest: readonly StreamRecord[] = [];
@@ -87,7 +75,7 @@ export function newRecordReader(
     if (!read.ok || read.value.every(({ data }) => data.length <= MAX_UNSCANNED_CHARS)) return read;
     const records: StreamRecord[] = [];
     for (const record of read.value) {
-      const outline = await checkJson(utf8Bytes(record.data), needed);
+      const outline = await checkJson(utf8Bytes(record.data), body.turn, needed);
       if (!outline.ok) return outline;
       records.push(outline.value === null ? record : { ...record, outline: outline.value });
     }
@@ -109,9 +97,17 @@ export function newRecordReader(
   }
 
   return {
-    latest: () => latest,
-    heldChars: () => framing.held() + tail.length() + charsOf(latest),
-    async next() {
+    /**
+     * Returns the latest group of records with data; an empty list before the first one. After the
+     * end of a body without such records it is one record with all of its text.
+     */
+    latest: (): readonly StreamRecord[] => latest,
+    /** Returns the characters of the unfinished record and of the latest group. */
+    heldChars: (): number => framing.held() + tail.length() + charsOf(latest),
+    /**
+     * Returns the next records, at least one; null at the end. A record over the limit is a fault.
+     */
+    async next(): Promise<Result<readonly StreamRecord[] | null>> {
       if (ended) return success(null);
       for (;;) {
         const bytes = await body.read();

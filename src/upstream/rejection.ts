@@ -32,7 +32,7 @@ export async function rejection(
   if (status < 400 || status > 599 || status === 499) {
     const bytes = status < 300 ? await readAll(body, MAX_ERROR_BYTES) : null;
     if (bytes === null) await body.cancel();
-    else if (bytes.ok) await count(call, bytes.value);
+    else if (bytes.ok) await count(call, body, bytes.value);
     else if (call.cancellation.reason !== null) return bytes;
     return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
@@ -42,7 +42,7 @@ export async function rejection(
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
-  const text = bytes.ok ? await count(call, bytes.value) : null;
+  const text = bytes.ok ? await count(call, body, bytes.value) : null;
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
   return fault(faultKind(call, status), `The provider responded with status ${status}.`, {
@@ -60,8 +60,12 @@ export async function rejection(
 /**
  * Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed.
  */
-async function count({ client: { meter } }: Call, body: Uint8Array): Promise<string | null> {
-  const text = (await checkJson(body)).ok ? utf8Text(body) : null;
+async function count(
+  { client: { meter } }: Call,
+  { turn }: BodyReader,
+  bytes: Uint8Array,
+): Promise<string | null> {
+  const text = (await checkJson(bytes, turn)).ok ? utf8Text(bytes) : null;
   if (text !== null) meter?.stream(() => reportedUsage(parseJson(text)));
   return text;
 }

@@ -3,7 +3,7 @@ import { type Carrier, newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import { foldSystem } from "../prompt/fold_system.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { ChatRequest } from "./chat_request/chat_request.ts";
+import type { ChatRequest } from "./chat_request.ts";
 import { newStrictSchemas } from "./verified/strict_schemas.ts";
 import type { Encoding, Target, UpstreamRequest, Wire } from "./wire.ts";
 

@@ -5,7 +5,7 @@ import type { StrictSchemas } from "./verified/strict_schemas.ts";
 import type { ChatField } from "../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "./embeddings_fields.ts";
 import type { FieldTable } from "../prompt/field_table.ts";
-import type { ChatRequest } from "./chat_request/chat_request.ts";
+import type { ChatRequest } from "./chat_request.ts";
 import type { Decoder } from "../core/stream.ts";
 import type { StreamEvent } from "../core/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";

@@ -13,7 +13,7 @@ import { addMetrics, metricsText, type MetricValues } from "../observe/worker_me
  */
 const DRAIN_MARGIN_MS = 30_000;
 
-/** What a group of workers needs from its process. */
+/** Process functions that a group of workers needs. */
 export interface GroupDeps {
   readonly world: Pick<World, "after" | "now">;
   readonly log: Log;
@@ -29,26 +29,10 @@ export interface GroupDeps {
 }
 
 /** The workers of one gateway, all with one configuration. */
-export interface Group {
-  /**
-   * Starts all workers. Resolves with null when all listen, else with the problem; then all have
-   * ended.
-   */
-  start(): Promise<string | null>;
-  /** Returns the number of workers that accept requests. */
-  listening(): number;
-  /** Hands a configuration to all workers; also those that start later get it. */
-  reload(config: Config): void;
-  /** Drains all workers; resolves when they have ended. */
-  drain(): Promise<void>;
-  /** Kills all processes. */
-  kill(): void;
-  /** Resolves with the reason when a worker fails at each start. */
-  readonly failed: Promise<string>;
-}
+export type Group = ReturnType<typeof newGroup>;
 
 /** Returns a group that is not started yet; `first` is its configuration. */
-export function newGroup(first: Config, deps: GroupDeps): Group {
+export function newGroup(first: Config, deps: GroupDeps) {
   const { world, log, workers, port, instanceId, isColoured } = deps;
   let config = first;
   let generation = 1;
@@ -116,7 +100,11 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
   }
 
   return {
-    async start() {
+    /**
+     * Starts all workers. Resolves with null when all listen, else with the problem; then all have
+     * ended.
+     */
+    async start(): Promise<string | null> {
       const starting = slots.map((slot) => slot.start());
       const problem = await new Promise<string | null>((resolve) => {
         for (const one of starting) void one.then((found) => found !== null && resolve(found));
@@ -128,14 +116,19 @@ export function newGroup(first: Config, deps: GroupDeps): Group {
       await ended;
       return problem;
     },
-    listening: () => slots.filter((slot) => slot.isListening()).length,
-    reload(next) {
+    /** Returns the number of workers that accept requests. */
+    listening: (): number => slots.filter((slot) => slot.isListening()).length,
+    /** Hands a configuration to all workers; also those that start later get it. */
+    reload(next: Config): void {
       config = next;
       generation++;
       for (const slot of slots) slot.send({ kind: "reload", config: next });
     },
+    /** Drains all workers; resolves when they have ended. */
     drain,
+    /** Kills all processes. */
     kill: killAll,
+    /** Resolves with the reason when a worker fails at each start. */
     failed: failure.promise,
   };
 }

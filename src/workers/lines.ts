@@ -3,19 +3,11 @@ export type Line =
   | { readonly kind: "whole"; readonly text: string }
   | { readonly kind: "dropped"; readonly chars: number };
 
-/** Splits text that arrives in pieces into lines. */
-export interface LineReader {
-  /** Returns the lines that this piece completes. */
-  push(piece: string): readonly Line[];
-  /** Returns the text after the last line end as a line; null if there is none. */
-  rest(): Line | null;
-}
-
 /**
  * Returns a reader of lines of at most `maxChars` characters each; of a longer line it stores
  * nothing.
  */
-export function newLineReader(maxChars: number): LineReader {
+export function newLineReader(maxChars: number) {
   let pieces: string[] = [];
   let chars = 0;
 
@@ -35,7 +27,8 @@ export function newLineReader(maxChars: number): LineReader {
   }
 
   return {
-    push(piece) {
+    /** Returns the lines that this piece completes. */
+    push(piece: string): readonly Line[] {
       const parts = piece.split("\n");
       const last = parts.pop() ?? "";
       const lines = parts.map((part) => {
@@ -45,6 +38,7 @@ export function newLineReader(maxChars: number): LineReader {
       add(last);
       return lines;
     },
-    rest: () => chars === 0 ? null : take(),
+    /** Returns the text after the last line end as a line. */
+    rest: (): Line | null => chars === 0 ? null : take(),
   };
 }

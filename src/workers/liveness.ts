@@ -6,19 +6,7 @@ const PING_INTERVAL_MS = 5_000;
 /** Number of these messages in succession without a response after which a worker hangs. */
 const MAX_UNANSWERED_PINGS = 6;
 
-/**
- * Finds out that a process does not respond any more, because its event loop is blocked or it is
- * stopped.
- */
-export interface Liveness {
-  /** Begins with the messages. */
-  begin(): void;
-  /** Notes a message of the process, whichever it is. */
-  heard(): void;
-  end(): void;
-}
-
-/** What a liveness check needs. */
+/** Dependencies of a liveness check. */
 export interface LivenessDeps {
   readonly world: Pick<World, "after">;
   /** Sends a message to which the process responds. */
@@ -31,7 +19,7 @@ export interface LivenessDeps {
  * Returns the check of one process. It counts messages instead of time: a parent that was stopped,
  * or a machine that slept, has not sent any meanwhile, and must not take its workers for hung.
  */
-export function newLiveness({ world, ping, hung }: LivenessDeps): Liveness {
+export function newLiveness({ world, ping, hung }: LivenessDeps) {
   let unanswered = 0;
   let cancel = () => {};
 
@@ -45,8 +33,10 @@ export function newLiveness({ world, ping, hung }: LivenessDeps): Liveness {
   }
 
   return {
+    /** Begins with the messages. */
     begin: check,
-    heard: () => void (unanswered = 0),
-    end: () => cancel(),
+    /** Notes a message of the process, whichever it is. */
+    heard: (): void => void (unanswered = 0),
+    end: (): void => cancel(),
   };
 }

@@ -12,7 +12,7 @@ export interface StartMessage {
   readonly generation: number;
   /** ID of the gateway at the dashboard, the same in all workers. */
   readonly instanceId: string;
-  /** The configuration of all workers, of which each serves its share. */
+  /** The configuration of all workers; each serves its share. */
   readonly config: Config;
   readonly isColoured: boolean;
 }

@@ -43,26 +43,10 @@ export interface SlotDeps {
 }
 
 /** One worker of the gateway: a process, and the next one after it has ended. */
-export interface Slot {
-  /** Starts the first process. Resolves with null when it listens, else with the problem. */
-  start(): Promise<string | null>;
-  isListening(): boolean;
-  /**
-   * Sends a message to the running process; one that does not read is killed, and started again.
-   */
-  send(message: ToWorker): void;
-  /**
-   * Returns the metrics of the running process, newer than the request unless it does not respond.
-   */
-  measure(): Promise<void>;
-  metrics(): MetricValues;
-  /** Starts no more processes, and drains the running one; resolves when it has ended. */
-  drain(): Promise<void>;
-  kill(): void;
-}
+export type Slot = ReturnType<typeof newSlot>;
 
 /** Returns a worker that is not started yet. */
-export function newSlot(number: number, deps: SlotDeps): Slot {
+export function newSlot(number: number, deps: SlotDeps) {
   const { world, log } = deps;
   let process: WorkerProcess | null = null;
   let listeningSince: number | null = null;
@@ -157,15 +141,23 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
   }
 
   return {
-    start() {
+    /** Starts the first process. Resolves with null when it listens, else with the problem. */
+    start(): Promise<string | null> {
       start();
       return first.promise;
     },
-    isListening: () => listeningSince !== null,
-    send(message) {
+    isListening: (): boolean => listeningSince !== null,
+    /**
+     * Sends a message to the running process; one that does not read is killed, and started again.
+     */
+    send(message: ToWorker): void {
       if (process !== null && !process.channel.send(message)) process.kill();
     },
-    async measure() {
+    /**
+     * Returns the metrics of the running process, newer than the request unless it does not
+     * respond.
+     */
+    async measure(): Promise<void> {
       if (process === null || listeningSince === null) return;
       if (measuring === null) {
         const current = measuring = Promise.withResolvers<void>();
@@ -179,14 +171,15 @@ export function newSlot(number: number, deps: SlotDeps): Slot {
       await Promise.race([measuring.promise, late.promise]);
       cancel();
     },
-    metrics: () => metrics,
-    drain() {
+    metrics: (): MetricValues => metrics,
+    /** Starts no more processes, and drains the running one; resolves when it has ended. */
+    drain(): Promise<void> {
       isClosing = true;
       cancelRestart();
       if (process === null) closed.resolve();
       else this.send({ kind: "drain" });
       return closed.promise;
     },
-    kill: () => process?.kill(),
+    kill: (): void => process?.kill(),
   };
 }

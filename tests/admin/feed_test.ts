@@ -296,13 +296,15 @@ Deno.test("a day at a changing rate leaves the last 15 minutes and the last hund
       wallMs += 1000;
     }
     wallMs += (60 - rate) * 1000;
+    assertEquals([feed.finishedCount, feed.runningCount], [sent, 0]);
+    // Windows of 15 minutes that overlap, each with other rates.
+    if (minute % 7 !== 0) continue;
     const seconds = feed.secondsFrom(0);
     assert(seconds.length <= 900, `${seconds.length}`);
     assert(seconds.every(({ second }) => second >= wallMs / 1000 - 900));
     const counted = seconds.reduce((sum, { calls }) => sum + calls, 0);
     assert(feed.provider("up").attempts <= counted);
     assertEquals(feed.finishedSince(0).finished.length, Math.min(100, sent));
-    assertEquals([feed.finishedCount, feed.runningCount], [sent, 0]);
   }
   wallMs += 900_000;
   assertEquals(feed.secondsFrom(0), []);

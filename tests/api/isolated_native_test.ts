@@ -171,11 +171,18 @@ for (const type of TYPES) {
   );
 
   testOverStores(
-    `a ${type} that is bound to no key is reached by naming its provider`,
+    `a ${type} that is bound to no key is unknown to all but a key that adopts it, also by name`,
     async () => {
-      const calls = gateway();
-      assertEquals(refusalOf(await calls.get(`${path}/old`, BOB)), notFound);
+      const calls = gateway(twoKeys("", ", adopt_unknown: true") + PROVIDERS);
+      await create(calls, type, ADA);
+      const sent = calls.requests.length;
+      for (const headers of [ADA, { ...ADA, ...naming("first") }, BOB]) {
+        assertEquals(refusalOf(await calls.get(`${path}/old`, headers)), notFound);
+      }
+      const other = await calls.get(`${path}/x-1`, { ...BOB, ...naming("first") });
+      assertEquals([refusalOf(other), calls.requests.length], [notFound, sent]);
       assertEquals((await calls.get(`${path}/old`, { ...BOB, ...naming("first") })).status, 200);
+      assertEquals(await bindingOf(calls, type, "old"), null);
     },
   );
 

@@ -38,13 +38,19 @@ Deno.test("a list omits the objects of other keys and nothing else", async () =>
   const calls = await gateway(OWNERS, () => MIXED);
   assertEquals(
     (await calls.get(PATH, BOB)).text,
-    '{"object":"list", "data":[{"id":"b1"},{"id":"old"},{"no":"id"}],' +
+    '{"object":"list", "data":[{"id":"b1"},{"no":"id"}],' +
       '"first_id":"b1","last_id":null,"has_more":true}',
   );
   assertEquals(
     (await calls.get(PATH, ADA)).text,
-    '{"object":"list", "data":[{"id":"a1","n":1.0},{"id":"a2"},{"id":"old"},{"no":"id"}],' +
+    '{"object":"list", "data":[{"id":"a1","n":1.0},{"id":"a2"},{"no":"id"}],' +
       '"first_id":"a1","last_id":null,"has_more":true}',
+  );
+  const adopting = await gateway(OWNERS, () => MIXED, twoKeys("", ", adopt_unknown: true"));
+  assertEquals(
+    (await adopting.get(PATH, BOB)).text,
+    '{"object":"list", "data":[{"id":"b1"},{"id":"old"},{"no":"id"}],' +
+      '"first_id":"b1","last_id":null,"has_more":true}',
   );
 });
 

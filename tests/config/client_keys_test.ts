@@ -29,7 +29,7 @@ Deno.test("a key without further settings may use everything and has no limit", 
   const { api_key, groups, time_zone } =
     configOf(withSection(keys("{name: a, value: s}"))).security;
   assertEquals<unknown>(api_key.keys, [
-    { name: "a", value: "s", budgets: [], disabled: false, labels: {} },
+    { name: "a", value: "s", budgets: [], disabled: false, adopt_unknown: false, labels: {} },
   ]);
   assertEquals<unknown>([groups, time_zone], [[], "UTC"]);
 });
@@ -53,6 +53,7 @@ security:
         budgets: [{per: day, usd: 20}, {per: month, usd: 0.5, tokens: 50000000}]
         expires: 2027-06-30
         disabled: true
+        adopt_unknown: true
         labels: {team: blue, cost_centre: 7}
   groups:
     - {name: g, keys: [a], budgets: [{per: week, tokens: 5}], tokens_per_minute: 9}
@@ -70,6 +71,7 @@ observability: {key_labels: [team]}`,
     budgets: [{ per: "day", usd: 20 }, { per: "month", usd: 0.5, tokens: 50_000_000 }],
     expires: "2027-06-30",
     disabled: true,
+    adopt_unknown: true,
     labels: { team: "blue", cost_centre: "7" },
   }]);
   assertEquals<unknown>(security.groups, [

@@ -119,8 +119,10 @@ Deno.test("everything but providers and routes has a default", () => {
     state: {
       store: "memory",
       ttl: 1_800_000,
+      owner_ttl: 30 * 24 * 3_600_000,
       max_entries: 1_000,
       max_bytes: 67_108_864,
+      max_items: 10_000,
       on_outage: "serve",
       required: false,
       usage_days: 35,

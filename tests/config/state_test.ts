@@ -31,8 +31,10 @@ Deno.test("state is in memory by default, and each setting has its default", () 
   assertEquals(configOf(withSection()).state, {
     store: "memory",
     ttl: 1_800_000,
+    owner_ttl: 30 * 24 * 3_600_000,
     max_entries: 1_000,
     max_bytes: 67_108_864,
+    max_items: 10_000,
     on_outage: "serve",
     usage_days: 35,
     required: false,

@@ -35,6 +35,7 @@ Deno.test("settings of stored objects are named while state.store is none", () =
     ttl: "30m",
     max_entries: "1000",
     max_bytes: "67108864",
+    max_items: "10000",
     on_outage: "serve",
     required: "false",
     encryption_keys: `["${KEY}"]`,

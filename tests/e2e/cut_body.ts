@@ -93,7 +93,7 @@ export function testCuts({ path, init, names, step, read, check }: CutApi): void
         const checkCut = check?.(gateway, whole);
         let most = 0;
         for (let at = 0; at <= bytes.length; at++) {
-          body = bodyOf(pieces(bytes.subarray(0, at), 48).map((piece) => piece.slice()), ending);
+          body = bodyOf(pieces(bytes.subarray(0, at), 256).map((piece) => piece.slice()), ending);
           const cut = await ask();
           const { isComplete, records } = cut;
           const where = `${at} bytes`;

@@ -196,8 +196,9 @@ Deno.test("the SDK stores, lists, reads and deletes a file", async () => {
   assertEquals(new Uint8Array(await (await files.content(file.id)).arrayBuffer()), content);
   assertEquals((await files.delete(file.id)).deleted, true);
   const failure = await failureOf(files.retrieve(file.id));
+  // An ID without a known owner is for the only provider, which says that it has no such file.
   assert(failure instanceof NotFoundError);
-  assertEquals(failure.code, "object_not_found");
+  assertEquals(failure.code, null);
 });
 
 Deno.test("the SDK runs a batch and reads its results", async () => {

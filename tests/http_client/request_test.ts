@@ -74,7 +74,8 @@ Deno.test("a URL is parsed to its destination", () => {
   for (const [url, hostname, port, isSecure, host, path] of addresses) {
     const target = parseDestination(url);
     const origin = new URL(url).origin;
-    const expected = { hostname, port, isSecure, host, path, authorization: null, origin };
+    const parts = { hostname, port, isSecure, host, path, origin };
+    const expected = { ...parts, authorization: null, lastHead: null };
     assertEquals(target, expected, url);
   }
   for (const url of ["ftp://a.test/", "file:///etc/passwd", "a.test", "http://"]) {

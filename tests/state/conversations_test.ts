@@ -5,7 +5,12 @@ import { stored } from "../support/object_store.ts";
 
 Deno.test("a conversation has room for items up to the maximum bytes of its store", async () => {
   const maxBytes = 100_000;
-  const { conversations } = newMemoryObjectStore(() => 0, { ttlMs: 1, maxObjects: 1, maxBytes });
+  const { conversations } = newMemoryObjectStore(() => 0, {
+    ttlMs: 1,
+    ownerTtlMs: 1,
+    maxObjects: 1,
+    maxBytes,
+  });
   assertEquals(conversations.maxBytes, maxBytes);
   const item = (id: string, bytes: number) => [{ id, type: "x", text: "x".repeat(bytes) }];
   const items = item("a", 90_000);

@@ -1,9 +1,10 @@
 /**
  * A `security` section with the keys `key-of-ada` and `key-of-bob`, whose names are `ada` and
- * `bob`.
+ * `bob`; `ofBob` are further settings of the second one.
  */
-export function twoKeys(more = ""): string {
-  const keys = ["ada", "bob"].map((name) => `{name: ${name}, value: key-of-${name}}`).join(", ");
+export function twoKeys(more = "", ofBob = ""): string {
+  const keys = [["ada", ""], ["bob", ofBob]]
+    .map(([name, own]) => `{name: ${name}, value: key-of-${name}${own}}`).join(", ");
   return `security: {enabled: true, api_key: {keys: [${keys}]}${more}}\n`;
 }
 

@@ -3,6 +3,9 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
+import { success } from "../../src/core/result.ts";
+import { newSseFraming } from "../../src/formats/sse.ts";
+import { newRecordReader } from "../../src/upstream/record_reader.ts";
 import { checkJson } from "../../src/upstream/json_bounds.ts";
 import { nativeConfig, nativeGateway } from "../support/native_gateway.ts";
 import { streamOf } from "../support/pieces.ts";
@@ -146,6 +149,14 @@ Deno.test("each piece of 256 KiB of a large JSON text is scanned in its turn", a
     turns++;
     return turns % 2 === 0 ? null : Promise.resolve();
   };
-  assertEquals(await checkJson(text, undefined, turn), { ok: true, value: null });
+  assertEquals(await checkJson(text, turn), { ok: true, value: null });
   assertEquals(turns, 5);
+  // A record of a stream, which is as large, in the turns of its body.
+  const bytes = new TextEncoder().encode(`data: ["${"x".repeat(MIB)}"]\n\n`);
+  const reader = newRecordReader(
+    { read: () => Promise.resolve(success(bytes)), turn },
+    newSseFraming(),
+  );
+  assert((await reader.next()).ok);
+  assertEquals(turns, 10);
 });

@@ -1,6 +1,6 @@
 import { relayedTreatment } from "../../../src/api/messages/relay/fields.ts";
-import { translatedTreatment as messagesTreatment } from "../../../src/api/messages/translate/field_treatment.ts";
-import { MESSAGES_FIELDS, type MessagesField } from "../../../src/api/messages/translate/fields.ts";
+import { translatedTreatment as messagesTreatment } from "../../../src/api/messages/parse/field_treatment.ts";
+import { MESSAGES_FIELDS, type MessagesField } from "../../../src/api/messages/parse/fields.ts";
 import { nativeTreatment } from "../../../src/api/responses/native/fields.ts";
 import { translatedTreatment } from "../../../src/api/responses/parse/field_treatment.ts";
 import { RESPONSES_FIELDS, type ResponsesField } from "../../../src/api/responses/parse/fields.ts";

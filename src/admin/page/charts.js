@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock } from "./format.js";
-import { alignSeconds, CHARTS, minutesOf } from "./series.js";
+import { alignSeconds, CHARTS, legendValue, minutesOf } from "./series.js";
 import { Section, Table, view } from "./ui.js";
 /** @import uPlot from "uplot" */
 /** @import { Feed } from "./feed.js" */
@@ -83,7 +83,7 @@ function ChartView({ chart, times, values, seconds, began, isDark }) {
 
   const at = pointed ?? times.length - 1;
   const numbers = chart.lines.map((name, line) =>
-    `${name} ${valueText(chart, lastKnown(values[line] ?? [], at, pointed === null))}`
+    `${name} ${valueText(chart, legendValue(chart, values[line] ?? [], pointed))}`
   );
   return view`<figure class="chart">
     <figcaption><h3>${chart.title} <span class="note">${chart.unit}</span></h3>
@@ -132,17 +132,6 @@ function ChartTable({ chart, seconds, last, began }) {
  */
 function valueText(chart, value) {
   return value === null ? "–" : chart.text(value);
-}
-
-/**
- * Returns the value at an index; for the newest, the last one that is known.
- * @param {readonly (number | null)[]} values
- * @param {number} at
- * @param {boolean} isNewest
- */
-function lastKnown(values, at, isNewest) {
-  if (!isNewest) return values[at] ?? null;
-  return values.slice(0, at + 1).findLast((value) => value !== null) ?? null;
 }
 
 /**

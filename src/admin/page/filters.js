@@ -12,7 +12,7 @@ import { cut } from "./visible.js";
  * @typedef {Readonly<Record<string, string>>} Filters
  */
 
-/** Kinds of calls of which the last hundred are stored, whatever the rate of all calls. */
+/** Kinds of calls whose last hundred are stored, whatever the rate of all calls. */
 const KINDS = [
   ["", "all calls"],
   ["failed slow", "failed or slow"],

@@ -20,6 +20,7 @@ const HOUR_S = 3600;
  * @property {(all: readonly Slot[]) => (number | null)[][]} values
  * @property {readonly string[]} [columns] Names of the values of a minute, where they are no means of it.
  * @property {(minute: Minute) => (number | null)[]} ofMinute Values of one minute for the table.
+ * @property {boolean} [keepsLast] True if the last known value stays until there is another one.
  */
 
 /**
@@ -73,6 +74,7 @@ export const CHARTS = [
       highest(ones, (one) => one.firstTokenP50Ms),
       highest(ones, (one) => one.firstTokenP95Ms),
     ],
+    keepsLast: true,
   },
   {
     id: "tokens",
@@ -120,6 +122,17 @@ export const CHARTS = [
     ofMinute: ({ ones }) => [highest(ones, (one) => one.openStreams)],
   },
 ];
+
+/**
+ * Returns the value of a line for its legend: of the second under the pointer, or of now.
+ * @param {Chart} chart
+ * @param {readonly (number | null)[]} values
+ * @param {number | null} pointed
+ */
+export function legendValue({ keepsLast = false }, values, pointed) {
+  if (pointed !== null || !keepsLast) return values.at(pointed ?? -1) ?? null;
+  return values.findLast((value) => value !== null) ?? null;
+}
 
 /**
  * Returns the cost of an hour from that of a second; null if nothing is known to cost, and some

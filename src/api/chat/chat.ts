@@ -1,8 +1,9 @@
-import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
+import type { ChatRequest } from "../../wires/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
 import { openaiErrors } from "../../core/openai_error.ts";
 import type { Refusal } from "../../core/failure.ts";
+import { isObject, isTooDeep, type JsonValue } from "../../core/json/json.ts";
 import { type Failed, success } from "../../core/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
@@ -12,7 +13,9 @@ import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../ca
 import { bindObject, protocolOf } from "../../call/ownership.ts";
 import { refuseStored } from "../../call/stored_state.ts";
 import type { ResponseProvenance } from "../../state/bindings.ts";
-import { encodeChatRequest } from "../../wires/encode_chat_request.ts";
+import { parseMessages } from "../../prompt/chat/parse_messages.ts";
+import { compat } from "../../wires/compat/compat.ts";
+import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -24,11 +27,11 @@ import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
 import { newRelay } from "./relay_stream.ts";
 import {
-  hasPastCalls,
-  hasTarget,
+  findReasoning,
+  findTarget,
+  type FoundReasoning,
   reasoningAccount,
   storeReasoning,
-  withStoredReasoning,
 } from "../reasoning_memory.ts";
 import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
@@ -51,10 +54,8 @@ export const chat: ClientApi = {
       call.report.stream = document.value.stream === true;
       const request = parseChatRequest(document);
       if (!request.ok) return request;
-      const complete = hasPastCalls(request.value) && hasTarget(call, SEALING_PROTOCOLS)
-        ? await withStoredReasoning(call, request.value)
-        : request.value;
-      return await exchange(call, newInference(call, complete));
+      const stored = await storedReasoning(call, request.value);
+      return await exchange(call, newInference(call, { ...request.value, ...stored }));
     },
   }],
 };
@@ -67,6 +68,23 @@ function originOf({ report }: Call, { model, wire }: Target): ResponseProvenance
 
 /** Protocols whose upstreams accept their signed or encrypted reasoning back. */
 const SEALING_PROTOCOLS = ["messages", "responses"] as const;
+
+/**
+ * Returns the stored reasoning of past calls, for targets that accept it. It is found with the
+ * rules of compat, which takes every message that another protocol takes.
+ */
+async function storedReasoning(
+  call: Call,
+  { document: { value: { messages } } }: ChatRequest,
+): Promise<FoundReasoning> {
+  const target = findTarget(call, SEALING_PROTOCOLS);
+  const isPastCall = (message: JsonValue) => isObject(message) && Array.isArray(message.tool_calls);
+  if (target === undefined || !Array.isArray(messages) || !messages.some(isPastCall)) return {};
+  if (isTooDeep(messages)) return {};
+  const carrier = newTargetCarrier({ provider: target.provider, wire: compat });
+  const parsed = parseMessages(messages, undefined, carrier);
+  return parsed.ok ? await findReasoning(call, parsed.value) : {};
+}
 
 function newInference(call: Call, request: ChatRequest): Inference {
   const { text, value } = request.document;
@@ -84,7 +102,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
     prepare(target) {
       const refused = isBound(request, target) ? refuseOwner(call) : null;
       if (refused !== null) return refused;
-      const encoded = encodeChatRequest(request, target);
+      const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
       const { promises } = encoded.value;
       return success<Candidate>({
@@ -99,7 +117,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
           if (reasoning !== undefined) return storeReasoning(call, target.account, reasoning);
           const id = resource?.id;
           return typeof id === "string"
-            ? bindObject(call, "chat_completion", id, target, originOf(call, target))
+            ? bindObject(call, "chat_completion", id, target, { origin: originOf(call, target) })
             : null;
         },
       });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ChatRequest } from "../../wires/chat_request/chat_request.ts";
+import type { ChatRequest } from "../../wires/chat_request.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";

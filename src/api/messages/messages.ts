@@ -8,7 +8,7 @@ import { messagesErrors } from "./errors.ts";
 import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
 import { recordSession } from "./session.ts";
-import { translatedCandidates } from "./translate/candidate.ts";
+import { translatedCandidates } from "./translated.ts";
 import { withUpstreamWords } from "./upstream_words.ts";
 
 /** Request types under which a message is routed: its targets are those of Chat. */

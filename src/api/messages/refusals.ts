@@ -1,10 +1,7 @@
 import type { Reason, Refusal } from "../../core/failure.ts";
-import type { JsonObject } from "../../core/json/json.ts";
 import { type Failed, refuse } from "../../core/result.ts";
-import { type Optional, unsupported } from "../../prompt/refusals.ts";
-import type { Members } from "../../prompt/members.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import { requiredField, wrongField } from "../shape.ts";
-import { shown } from "./sentences.ts";
 
 /** Returns the refusal of a field with the wrong JSON type, or of an absent field. */
 export function wrongType(given: Optional, path: string, expected: string): Failed<Refusal> {
@@ -22,21 +19,4 @@ export function notAmong(path: string, expected: readonly string[]): Failed<Refu
   const last = quoted.at(-1) ?? "";
   const list = quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} or ${last}`;
   return invalidValue(path, { kind: "unexpected", expected: list });
-}
-
-/**
- * Returns the refusal of the first unknown member that is not null; null if there is none. An
- * unknown member of another version of the API would be lost.
- */
-export function unknownMember(
-  value: JsonObject,
-  known: Members,
-  path: string,
-): Failed<Refusal> | null {
-  for (const key in value) {
-    if ((value[key] ?? null) !== null && !known.includes(key)) {
-      return unsupported(`${path}.${shown(key)}`);
-    }
-  }
-  return null;
 }

@@ -15,6 +15,7 @@ import {
   release,
 } from "../../call/ownership.ts";
 import { refuseBatch } from "../../call/permissions.ts";
+import type { Creator, Owner } from "../../state/bindings.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, type NativeCall } from "../native_call.ts";
@@ -57,7 +58,9 @@ export async function sendOwned(
         notFound: "object_not_found",
       });
       if (!place.ok) return place;
-      return await callNative(call, { ...nativeCall(call, endpoint, request, id), ...place.value });
+      const { provider, account, owner } = place.value;
+      const native = nativeCall(call, endpoint, request, { id, owner });
+      return await callNative(call, { ...native, provider, account });
     }
   }
 }
@@ -69,12 +72,20 @@ function boundId(kind: ObjectKind, id: string): string {
 
 type WithoutPlace = Omit<NativeCall, keyof Place>;
 
+/** An existing object in the path of a request; its owner is null if it is not known. */
+interface ExistingObject {
+  readonly id: string;
+  readonly owner: Owner | null;
+}
+
+/** Returns the call for an existing object, or for a new one. */
 function nativeCall(
   call: Call,
   endpoint: OwnedEndpoint,
   { query, params, document, form }: ApiRequest,
-  id: string | null = null,
+  existing: ExistingObject | null = null,
 ): WithoutPlace {
+  const id = existing?.id ?? null;
   const { method, object, does, body, returns = object } = endpoint;
   const path = endpoint.path.split("/").slice(2)
     .map((segment) => segment.startsWith(":") ? params[segment.slice(1)] ?? "" : segment);
@@ -96,9 +107,13 @@ function nativeCall(
         (does !== "delete" || resource.deleted === true);
     },
     onComplete(resource, sender) {
-      return does === "delete" && id !== null
-        ? release(call, "relayed_object", boundId(object, id), sender.account.digest)
-        : bindAll(call, returns === object ? object : null, resource, sender);
+      if (existing === null) return bindNew(call, object, resource, sender);
+      if (does === "delete") {
+        return release(call, "relayed_object", boundId(object, existing.id), sender.account.digest);
+      }
+      return existing.owner === null
+        ? null
+        : bindFiles(call, resource, sender, existing.owner.creator);
     },
     ...endpoint.answer === "bytes" && {
       // A client continues a download with the range that it lacks (RFC 9110, section 14.2).
@@ -112,23 +127,33 @@ function nativeCall(
   };
 }
 
-/**
- * Binds the objects of a resource to the account that has returned it: itself, the files of a
- * batch's results, and the file that an upload has become.
- */
-async function bindAll(
+/** Binds a new object, and its files, to the account that has returned it and to the caller. */
+async function bindNew(
   call: Call,
-  kind: ObjectKind | null,
-  { id, file, output_file_id, error_file_id }: JsonObject,
+  kind: ObjectKind,
+  resource: JsonObject,
   sender: Sender,
 ): Promise<Result<void>> {
-  const files = [isObject(file) ? file.id : null, output_file_id, error_file_id];
-  const ids = [
-    ...kind !== null && typeof id === "string" ? [boundId(kind, id)] : [],
-    ...files.flatMap((one) => isExactId(one) ? [boundId("file", one)] : []),
-  ];
-  for (const one of ids) {
-    const bound = await bindObject(call, "relayed_object", one, sender);
+  const id = boundId(kind, String(resource.id));
+  const bound = await bindObject(call, "relayed_object", id, sender);
+  return bound.ok ? await bindFiles(call, resource, sender, call.caller.name) : bound;
+}
+
+/**
+ * Binds the files of a batch's results, and the file that an upload has become, to the account that
+ * has returned them and to the creator of the batch or upload, whoever reads it.
+ */
+async function bindFiles(
+  call: Call,
+  { file, output_file_id, error_file_id }: JsonObject,
+  sender: Sender,
+  creator: Creator,
+): Promise<Result<void>> {
+  for (const id of [isObject(file) ? file.id : null, output_file_id, error_file_id]) {
+    if (!isExactId(id)) continue;
+    const bound = await bindObject(call, "relayed_object", boundId("file", id), sender, {
+      creator,
+    });
     if (!bound.ok) return bound;
   }
   return success(undefined);
@@ -223,7 +248,7 @@ async function bindResults(
   for (const [index, batch] of batches.entries()) {
     const binding = bindings.value.get(ids[index] ?? "") ?? null;
     if (binding?.kind !== "bound" || isHidden(call, binding)) continue;
-    const bound = await bindAll(call, null, batch, sender);
+    const bound = await bindFiles(call, batch, sender, binding.owner.creator);
     if (!bound.ok) return bound;
   }
   return success(undefined);

@@ -14,7 +14,7 @@ import { requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
 import { nativeCandidates } from "./native/create.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
-import { storeResponse } from "./state/store_response.ts";
+import { refuseManyItems, storeResponse } from "./state/store_response.ts";
 import { refuseUnstoredBackground, servedRequest } from "./state/without_store.ts";
 import { translatedCandidates } from "./translated.ts";
 
@@ -76,6 +76,7 @@ async function newInference(
     canonical: () => null,
     ...translated,
     prepare: (target) =>
-      protocolOf(target.wire) === "responses" ? native(target) : translated.prepare(target),
+      refuseManyItems(creation, target) ??
+        (protocolOf(target.wire) === "responses" ? native(target) : translated.prepare(target)),
   };
 }

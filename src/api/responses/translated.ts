@@ -8,7 +8,7 @@ import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
-  findPromptReasoning,
+  findReasoning,
   findTarget,
   reasoningAccount,
   storeReasoning,
@@ -110,7 +110,7 @@ async function storedReasoning(
     wire: "messages",
     carrier: newTargetCarrier(target),
   });
-  return messages.ok ? await findPromptReasoning(call, messages.value) : {};
+  return messages.ok ? await findReasoning(call, messages.value) : {};
 }
 
 async function complete(

@@ -15,7 +15,7 @@ const MAX_MEASURED_LEVEL = 2;
 /** Characters that count for a value besides its strings. */
 const VALUE_CHARS = 8;
 
-/** A list or an object of which a part is written. */
+/** A partly written list or object. */
 interface OpenValue {
   /** The keys of an object; null for a list. */
   readonly keys: readonly string[] | null;

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import { type Result, success } from "../../core/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { ChatField } from "../chat_fields.ts";
+import { textContent } from "../content.ts";
 import type { CacheMark, Content, FieldRef, Part } from "../prompt.ts";
 import { allIn, mapObjects, requiredObject, requiredText, textOf } from "../read.ts";
 import { unsupported, wrongType } from "../refusals.ts";
@@ -47,8 +48,7 @@ export function parseContent(
 ): Result<Content> {
   const at: FieldRef = { field: `messages[${role}].content`, path };
   if (typeof content === "string") {
-    const part = { kind: "text", text: content, at, cache: null, breakpoint: null } as const;
-    return success({ at, isString: true, parts: [part] });
+    return success(textContent(content, at));
   }
   if (!Array.isArray(content)) return wrongType(path, "a string or an array of parts");
   const parts = mapObjects(content, path, (part, inside) => parsePart(part, role, inside, carrier));

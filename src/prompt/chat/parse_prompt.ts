@@ -16,8 +16,6 @@ export interface ChatPrompt {
   readonly document: JsonDocument;
   readonly stream: boolean;
   readonly reasoning?: StoredReasoning;
-  /** True if the model shall think without a level of effort, for which Chat has no field. */
-  readonly thinks?: boolean;
 }
 
 /**
@@ -25,7 +23,7 @@ export interface ChatPrompt {
  * of the top-level ones, then in the dialogue, the choice, the tools, the format and the options.
  */
 export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> {
-  const { document, stream, reasoning, thinks = false } = chat;
+  const { document, stream, reasoning } = chat;
   const body = document.value;
   const refused = nesting(body) ?? carrier.useTopLevel(body) ?? streamProblem(body, carrier);
   if (refused !== null) return refused;
@@ -52,14 +50,6 @@ export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> 
     ...others,
     ...tools,
     ...options,
-    thinking: options.thinking ??
-      (thinks
-        ? {
-          kind: "enabled",
-          at: { field: "thinking", path: "thinking" },
-          value: { type: "enabled" },
-        }
-        : null),
     parallelCalls: parallel === null ? null : { value: parallel, at },
     stream,
     signedReasoning: "'thinking_blocks' of the answer",

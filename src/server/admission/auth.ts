@@ -48,7 +48,7 @@ function setClient({ generation: { config }, report, caller, client }: Call, key
 }
 
 /**
- * Returns the client key with the presented value; null if there is none. Every key is compared,
+ * Returns the client key with the presented value. Every key is compared,
  * each in constant time, so that timing reveals no key.
  */
 function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | null {
@@ -60,7 +60,7 @@ function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | nul
   return found;
 }
 
-/** Returns the key in the request headers; empty if there is none. */
+/** Returns the key in the request headers, or an empty text. */
 function presentedKey(headers: RequestHeaders, settings: KeySettings): string {
   const key = afterPrefix(headers.get(settings.header) ?? "", settings.prefix);
   return key !== "" || !settings.allow_x_api_key ? key : headers.get("x-api-key") ?? "";

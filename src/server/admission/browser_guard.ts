@@ -179,10 +179,10 @@ type OriginPattern = (origin: string) => boolean;
 const ANY = /^[a-z0-9_.-]+$/;
 
 /**
- * Returns the pattern of an entry of `server.allowed_origins`. In a host `*` matches one or more
- * characters, as a port any or none, alone every origin. Origins come from untrusted pages, so a
- * match takes linear time for every pattern; a regular expression would backtrack over every way to
- * split a host among its `*`.
+ * Returns the pattern of an entry of `server.allowed_origins`. `*` in a host matches one or more
+ * characters; as the port, any port or none; alone, every origin. Origins come from untrusted
+ * pages, so a match takes linear time for every pattern; a regular expression would backtrack over
+ * every way to split a host among its `*`.
  */
 export function parseOriginPattern(allowed: string): OriginPattern {
   if (allowed === "*") return () => true;

@@ -1,6 +1,6 @@
-import { type Failed, refuse } from "../../core/result.ts";
+import type { Failed } from "../../core/result.ts";
 import type { Call } from "../../call/call.ts";
-import { fullResponseMemory, RETRY_AFTER_SECONDS } from "../../call/response_memory.ts";
+import { fullResponseMemory, refuseOverloaded } from "../../call/response_memory.ts";
 
 /**
  * True for calls that need a key and count in limits: all below `/v1/`, known or not, and those of
@@ -19,10 +19,9 @@ export function takePlace(call: Call): Failed | null {
   if (!isClientCall(call)) return null;
   const refusal = refuseResponse(call);
   if (refusal !== null || call.state.admission.admit(call.id)) return refusal;
-  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
-  call.metrics.overloaded("requests");
-  return refuse(
-    "overloaded",
+  return refuseOverloaded(
+    call,
+    "requests",
     "The gateway serves as many requests as server.max_concurrent_requests allows; try again in 1 s.",
   );
 }
@@ -41,10 +40,9 @@ export function refuseResponse(call: Call): Failed | null {
  */
 export function holdBody(call: Call, bytes: number): Failed | null {
   if (call.state.admission.hold(call.id, bytes)) return null;
-  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
-  call.metrics.overloaded("body_memory");
-  return refuse(
-    "overloaded",
+  return refuseOverloaded(
+    call,
+    "body_memory",
     "The gateway holds as many bytes of requests as server.max_body_memory allows; try again in 1 s.",
   );
 }

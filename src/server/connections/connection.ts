@@ -26,7 +26,7 @@ export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
   isMultiplexed: IdleState["isMultiplexed"];
   headSinceMs: IdleState["headSinceMs"];
   acknowledgedBytes: IdleState["acknowledgedBytes"];
-  /** What waits for the client, as of the last sweep. */
+  /** Bytes that wait for the client, as of the last sweep. */
   write: WriteState;
   /** Counts the end of a request in flight. */
   readonly ended: () => void;

@@ -56,8 +56,8 @@ export function newConnections(
   const byDescriptor = new Map<number, Connection>();
   const isOurs = localEnds(address);
   const intervalMs = sweepInterval(limits);
-  const endings = newEndings(sockets, clock, hurry);
-  const watches = newMessageWatches(sockets, clock, hurry);
+  const endings = newEndings(sockets, clock, sweepSoon);
+  const watches = newMessageWatches(sockets, clock, sweepSoon);
   const deliveries = newDeliveries(sockets, clock, locate);
   let sweeps = 0;
   let isSweeping = false;
@@ -128,11 +128,11 @@ export function newConnections(
         if (near === connection) return;
       }
     }
-    hurry();
+    sweepSoon();
   }
 
-  /** Sweeps as soon as allowed, because the descriptor of a connection is needed. */
-  function hurry() {
+  /** Schedules the next sweep early, to find the descriptor of a connection. */
+  function sweepSoon() {
     if (isHurried || isClosed) return;
     isHurried = true;
     if (!isSweeping) plan();

@@ -2,16 +2,6 @@ import type { Sockets } from "../../sockets/sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
-/** Responses that the runtime has written, and of which a part may still wait for its client. */
-export interface Deliveries {
-  /** Calls `task` once no written byte waits on the connection, immediately if none does. */
-  add(connection: Connection, task: () => void): void;
-  /** Calls the tasks of a connection on which nothing waits any more. */
-  look(connection: Connection): void;
-  /** Calls all tasks, because every connection is closed. */
-  close(): void;
-}
-
 /** Interval between two looks at the connections. */
 const LOOK_INTERVAL_MS = 20;
 
@@ -21,14 +11,15 @@ const LOOK_INTERVAL_MS = 20;
 const MAX_LOOKS_PER_TURN = 256;
 
 /**
- * Returns a register without responses. It calls `locate` when the descriptor of a connection is
- * not known, which may find it.
+ * Returns a register of responses that the runtime has written, but that may not have reached their
+ * clients in full. It calls `locate` when the descriptor of a connection is not known, which may
+ * find it.
  */
 export function newDeliveries(
   sockets: Pick<Sockets, "remote" | "traffic">,
   clock: Pick<World, "after">,
   locate: (connection: Connection) => void,
-): Deliveries {
+) {
   /** Tasks by connection, in the order of their next look. */
   const waiting = new Map<Connection, (() => void)[]>();
   let cancel: (() => void) | null = null;
@@ -77,7 +68,8 @@ export function newDeliveries(
   }
 
   return {
-    add(connection, task) {
+    /** Calls `task` once no written byte waits on the connection, immediately if none does. */
+    add(connection: Connection, task: () => void): void {
       const tasks = waiting.get(connection);
       if (tasks !== undefined) tasks.push(task);
       else if (isSent(connection)) task();
@@ -86,10 +78,12 @@ export function newDeliveries(
         plan();
       }
     },
-    look(connection) {
+    /** Calls the tasks of a connection on which nothing waits any more. */
+    look(connection: Connection): void {
       if (waiting.size > 0 && waiting.has(connection) && isSent(connection)) run(connection);
     },
-    close() {
+    /** Calls all tasks, because every connection is closed. */
+    close(): void {
       cancel?.();
       for (const connection of [...waiting.keys()]) run(connection);
     },

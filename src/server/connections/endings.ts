@@ -2,20 +2,6 @@ import type { Sockets } from "../../sockets/sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
-/**
- * Ends connections whose last response was passed to the runtime but may not have been sent yet.
- */
-export interface Endings {
-  /**
-   * Ends the connection once the client has the whole response, unless another request is in
-   * flight.
-   */
-  afterDelivery(connection: Connection): void;
-  /** Aborts the connection after a short delay, also with requests in flight. */
-  soon(connection: Connection): void;
-  close(): void;
-}
-
 /** Interval between two checks of connections that are ending. */
 const CHECK_INTERVAL_MS = 20;
 
@@ -34,14 +20,14 @@ interface Ending {
 }
 
 /**
- * Returns a register without connections. It calls `locate` when the descriptor of a connection is
- * not known yet.
+ * Returns a register that ends connections whose last response was passed to the runtime but may
+ * not have been sent yet. It calls `locate` when the descriptor of a connection is not known yet.
  */
 export function newEndings(
   sockets: Sockets,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
-): Endings {
+) {
   const endings = new Map<Connection, Ending>();
   let cancel: (() => void) | null = null;
 
@@ -77,9 +63,15 @@ export function newEndings(
   }
 
   return {
-    afterDelivery: (connection) => add(connection, MAX_DELIVERY_MS, { isForced: false }),
-    soon: (connection) => add(connection, CHECK_INTERVAL_MS, { isForced: true }),
-    close() {
+    /**
+     * Ends the connection once the client has the whole response, unless another request is in
+     * flight.
+     */
+    afterDelivery: (connection: Connection): void =>
+      add(connection, MAX_DELIVERY_MS, { isForced: false }),
+    /** Aborts the connection after a short delay, also with requests in flight. */
+    soon: (connection: Connection): void => add(connection, CHECK_INTERVAL_MS, { isForced: true }),
+    close(): void {
       cancel?.();
       endings.clear();
     },

@@ -53,7 +53,7 @@ export function newIdleState(sinceMs: number): IdleState {
  */
 const MAX_SKEW_MS = 20;
 
-/** Returns the time at which bytes of the next request first arrived; null if there are none. */
+/** Returns the time at which bytes of the next request first arrived. */
 export function headSince(resting: IdleState, traffic: Traffic, nowMs: number): number | null {
   const { sinceMs, hasServed, isMultiplexed, headSinceMs } = resting;
   if (headSinceMs !== null) return headSinceMs;

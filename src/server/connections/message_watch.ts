@@ -3,23 +3,6 @@ import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
-/**
- * Measures the unfinished messages of WebSockets, whose fragments the runtime joins before anything
- * of them arrives here: by what their connections have received.
- */
-export interface MessageWatches {
-  /**
-   * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished
-   * message at each check. `headBytes` is the least size of the handshake.
-   */
-  add(
-    connection: Connection,
-    headBytes: number,
-    onCheck: (unfinished: UnfinishedMessage) => void,
-  ): MessageWatch;
-  close(): void;
-}
-
 /** Interval between two checks. */
 const CHECK_INTERVAL_MS = 50;
 
@@ -71,14 +54,15 @@ interface Watched {
 }
 
 /**
- * Returns a watcher without sockets. It calls `locate` when the descriptor of a connection is not
- * known yet.
+ * Returns a watcher that measures the unfinished messages of WebSockets, whose fragments the
+ * runtime joins before anything of them arrives here: by what their connections have received. It
+ * calls `locate` when the descriptor of a connection is not known yet.
  */
 export function newMessageWatches(
   sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer">,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
-): MessageWatches {
+) {
   /** Sockets in the order of their next check. */
   const watches = new Set<Watched>();
   /** Number of sockets with an unfinished message. */
@@ -166,7 +150,15 @@ export function newMessageWatches(
   }
 
   return {
-    add(connection, headBytes, onCheck) {
+    /**
+     * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished
+     * message at each check. `headBytes` is the least size of the handshake.
+     */
+    add(
+      connection: Connection,
+      headBytes: number,
+      onCheck: (unfinished: UnfinishedMessage) => void,
+    ): MessageWatch {
       const baseBytes = startOf(connection, headBytes);
       const watched: Watched = {
         connection,
@@ -191,7 +183,7 @@ export function newMessageWatches(
         },
       };
     },
-    close() {
+    close(): void {
       cancel?.();
       watches.clear();
     },

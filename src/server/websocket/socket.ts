@@ -16,7 +16,7 @@ import { type GiveUpReason, newUnfinishedRules } from "./unfinished_rules.ts";
 /** Maximum size of a client's message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** Maximum size of a refused message of which the `stream_id` is read. */
+/** Maximum size of a refused message whose `stream_id` is read. */
 const MAX_NAMED_BYTES = 32 * 1024;
 
 /** Number of messages with a refused key in succession that close a socket. */

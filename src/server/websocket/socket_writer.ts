@@ -2,15 +2,7 @@ import type { World } from "../../core/world.ts";
 import type { Flusher } from "../flusher.ts";
 
 /** Sends messages to a WebSocket with backpressure. */
-export interface SocketWriter {
-  /**
-   * Sends a message and resolves when there is room for the next message, or `isUrgent` returns
-   * true; false if the socket is closed.
-   */
-  send(text: string, isUrgent: () => boolean): Promise<boolean>;
-  /** Sends without waiting for backpressure; calls `onOverflow` when over 4 MiB are unread. */
-  sendNow(text: string): void;
-}
+export type SocketWriter = ReturnType<typeof newSocketWriter>;
 
 /** Maximum unread bytes of one socket; above this, reading from the upstream pauses. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
@@ -37,7 +29,7 @@ export function newSocketWriter(
   flusher: Flusher,
   onOverflow: () => void,
   holdUnread: (bytes: number) => void,
-): SocketWriter {
+) {
   let counted = 0;
   let isWatched = false;
 
@@ -63,7 +55,11 @@ export function newSocketWriter(
   }
 
   return {
-    async send(text, isUrgent) {
+    /**
+     * Sends a message and resolves when there is room for the next message, or `isUrgent` returns
+     * true; false if the socket is closed.
+     */
+    async send(text: string, isUrgent: () => boolean): Promise<boolean> {
       if (!isOpen()) return false;
       socket.send(text);
       for (let polls = 0; isOpen() && isFull() && !isUrgent(); polls++) {
@@ -75,7 +71,8 @@ export function newSocketWriter(
       if (isFull()) countUnread();
       return isOpen();
     },
-    sendNow(text) {
+    /** Sends without waiting for backpressure; calls `onOverflow` when over 4 MiB are unread. */
+    sendNow(text: string): void {
       if (!isOpen()) return;
       if (socket.bufferedAmount > MAX_UNREAD_BYTES) return onOverflow();
       socket.send(text);

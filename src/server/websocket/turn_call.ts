@@ -3,23 +3,12 @@ import { type Call, newCallClient, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../state/call_state.ts";
-import { admitTurn } from "../admission/admission.ts";
+import { admitTurn } from "../admission/admit.ts";
 import { authenticate } from "../admission/auth.ts";
 import type { Peer } from "../peer.ts";
 
 /** Creates the calls of one socket, one for each message. */
-export interface TurnCalls {
-  /** Name of the session, from the client or from the gateway. */
-  readonly session: string | null;
-  next(): Call;
-  /**
-   * Returns the refusal of a call whose key is not valid any more or exceeds its rate limit; null
-   * if it may run. It is a promise if the rates are in a shared store.
-   */
-  admit(call: Call): Awaitable<Failed | null>;
-  /** Returns the refusal of a call's key by the current configuration; null if the key is valid. */
-  refuseKey(call: Call): Failed | null;
-}
+export type TurnCalls = ReturnType<typeof newTurnCalls>;
 
 /** Header of the handshake that is not copied to turns, because the key identifies one request. */
 const IDEMPOTENCY_KEY = "idempotency-key";
@@ -30,7 +19,7 @@ const SESSION_HEADER = "x-gateway-sessionid";
  * Returns a factory of calls with the headers and the configuration of the handshake. A session
  * without a name gets a generated name, which is sent with every upstream request.
  */
-export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): TurnCalls {
+export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
   const { world, state, metrics } = gateway;
   const { path, report: { endpoint, traceparent } } = handshake;
   // The raw value: decoded from UTF-8 it may have characters that are not allowed in a header.
@@ -40,8 +29,9 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
   const controls = parseControls(headers);
 
   return {
+    /** Name of the session, from the client or from the gateway. */
     session: controls.session,
-    next() {
+    next(): Call {
       const id = world.uuid();
       const report = newReport(id, handshake.method, path, world.now());
       report.endpoint = endpoint;
@@ -67,8 +57,15 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer): Tur
         responseHeaders: {},
       };
     },
-    admit: (call) => admitTurn(call, gateway.generation, peer),
-    refuseKey(call) {
+    /**
+     * Returns the refusal of a call whose key is not valid any more or exceeds its rate limit; null
+     * if it may run. It is a promise if the rates are in a shared store.
+     */
+    admit: (call: Call): Awaitable<Failed | null> => admitTurn(call, gateway.generation, peer),
+    /**
+     * Returns the refusal of a call's key by the current configuration; null if the key is valid.
+     */
+    refuseKey(call: Call): Failed | null {
       const key = authenticate({ ...call, generation: gateway.generation });
       return key.ok ? null : key;
     },

@@ -15,26 +15,6 @@ import { watchSilence } from "../silence.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
-/** The turns of one socket: one runs, further turns are queued. */
-export interface Turns {
-  /**
-   * Queues a message, including a refused message: a client that pipelines messages matches
-   * responses by their order. Only a message that exceeds the queue limits is refused out of
-   * order. A message that a shared store has not admitted yet waits for it in its place.
-   */
-  add(call: Call, message: Message | EnteringMessage): void;
-  /**
-   * Rejects a message immediately, out of order. What a shared store grants it afterwards is given
-   * back.
-   */
-  refuse(call: Call, streamId: string | null, refused: Failed): void;
-  /** Refuses queued and further turns, because the gateway shuts down. */
-  close(): void;
-  /** Cancels the running turn and drops queued turns, because the client disconnected. */
-  leave(): void;
-  readonly isIdle: boolean;
-}
-
 /** A message that waits for the decision of a shared store. */
 export interface EnteringMessage {
   readonly chars: number;
@@ -52,8 +32,11 @@ interface Waiting {
   message: Message | EnteringMessage;
 }
 
-/** Returns an empty queue of turns. `onIdle` is called when no turn runs or is queued any more. */
-export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void): Turns {
+/**
+ * Returns the turns of one socket: one runs, further turns are queued. `onIdle` is called when no
+ * turn runs or is queued any more.
+ */
+export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void) {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
   let isClosing = false;
@@ -142,7 +125,12 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   return {
-    add(call, message) {
+    /**
+     * Queues a message, including a refused message: a client that pipelines messages matches
+     * responses by their order. Only a message that exceeds the queue limits is refused out of
+     * order. A message that a shared store has not admitted yet waits for it in its place.
+     */
+    add(call: Call, message: Message | EnteringMessage): void {
       const added: Waiting = { call, message };
       if (!isEntering(message)) captureRequest(call, message);
       else {
@@ -157,11 +145,17 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       waiting.push(added);
       if (running === null) void work();
     },
+    /**
+     * Rejects a message immediately, out of order. What a shared store grants it afterwards is
+     * given back.
+     */
     refuse,
-    close() {
+    /** Refuses queued and further turns, because the gateway shuts down. */
+    close(): void {
       isClosing = true;
     },
-    leave() {
+    /** Cancels the running turn and drops queued turns, because the client disconnected. */
+    leave(): void {
       running?.call.cancellation.clientDisconnected();
       for (const { call } of waiting.splice(0)) {
         call.cancellation.clientDisconnected();

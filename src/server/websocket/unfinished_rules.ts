@@ -2,14 +2,6 @@ import type { World } from "../../core/world.ts";
 import type { Admission } from "../../state/admission.ts";
 import type { UnfinishedMessage } from "../peer.ts";
 
-/** Bounds the unfinished message of one socket in size, time and memory. */
-export interface UnfinishedRules {
-  /** Applies the rules to what the socket has received since its last whole message. */
-  check(unfinished: UnfinishedMessage): void;
-  /** Counts no unfinished message any more, because it has arrived or the socket is closed. */
-  end(): void;
-}
-
 /** Why an unfinished message is given up. */
 export type GiveUpReason = "too_large" | "too_slow" | "no_memory";
 
@@ -23,8 +15,9 @@ const MAX_UNFINISHED_BYTES = 12 * 1024 * 1024;
 const MIN_PROGRESS_BYTES = 32 * 1024;
 
 /**
- * Returns the rules of the socket `id`. They call `giveUp` for a message that is too large, that
- * brings too little within `timeoutMs`, or that is the largest when the memory of bodies is full.
+ * Returns the rules of the socket `id`, which bound its unfinished message in size, time and
+ * memory. They call `giveUp` for a message that is too large, that brings too little within
+ * `timeoutMs`, or that is the largest when the memory of bodies is full.
  */
 export function newUnfinishedRules(
   id: string,
@@ -32,7 +25,7 @@ export function newUnfinishedRules(
   world: Pick<World, "now">,
   timeoutMs: number,
   giveUp: (reason: GiveUpReason) => void,
-): UnfinishedRules {
+) {
   /** Bytes and time of the last progress; null without a message. */
   let progress: { readonly bytes: number; readonly atMs: number } | null = null;
   const drop = () => giveUp("no_memory");
@@ -50,12 +43,14 @@ export function newUnfinishedRules(
   }
 
   return {
-    check(unfinished) {
+    /** Applies the rules to what the socket has received since its last whole message. */
+    check(unfinished: UnfinishedMessage): void {
       if (unfinished.bytes > MAX_UNFINISHED_BYTES) return giveUp("too_large");
       if (isTooSlow(unfinished)) return giveUp("too_slow");
       admission.holdDroppable(id, unfinished.bytes, drop);
     },
-    end() {
+    /** Counts no unfinished message any more, because it has arrived or the socket is closed. */
+    end(): void {
       progress = null;
       admission.holdDroppable(id, 0, drop);
     },

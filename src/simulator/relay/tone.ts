@@ -38,14 +38,10 @@ export function toneOf(text: string): Uint8Array<ArrayBuffer> {
   return wav;
 }
 
-/** What a tone says, and its length in seconds. */
-export interface HeardTone {
-  readonly text: string;
-  readonly seconds: number;
-}
-
 /** Returns the text of a WAV file of `toneOf`; null for any other file. */
-export function textOfTone(wav: Uint8Array): HeardTone | null {
+export function textOfTone(
+  wav: Uint8Array,
+): { readonly text: string; readonly seconds: number } | null {
   const head = new TextDecoder().decode(wav.subarray(0, 4));
   const size = wav.length - HEAD_BYTES;
   if (head !== "RIFF" || size < 0 || size % (2 * TONE_COUNT) !== 0) return null;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import type { NativeQuirk, Quirk } from "../quirks.ts";
+import type { NativeQuirk } from "../quirks.ts";
 import { type ModelOutput, newApiError, type StreamChunk } from "../protocol.ts";
 import type { StreamEvent } from "./events.ts";
 import { type Answer, type SimCall, wholeResponse } from "../sim_call.ts";
@@ -15,12 +15,10 @@ const COMMENT = ": wait\n\n";
 
 type EventPosition = "created" | "word" | "terminal";
 
-/** Returns the records that are sent instead of an event. */
-type ReplaceEvent = (event: JsonObject) => string;
-
 interface EventChange {
   readonly position: EventPosition;
-  readonly replace: ReplaceEvent;
+  /** Returns the records that are sent instead of the event. */
+  readonly replace: (event: JsonObject) => string;
 }
 
 /** Returns a record of a Responses stream. */
@@ -34,7 +32,7 @@ export function* encodeEvents(
   { quirk }: ModelOutput,
 ): Generator<StreamChunk> {
   const native = quirk?.kind === "native" ? quirk : null;
-  const change = native === null ? null : eventChange(native.name, native.first);
+  const change = native === null ? undefined : eventChange(native.name, native.first);
   let words = 0;
   for (const [at, { event, isWord }] of events.entries()) {
     if (isWord) words++;
@@ -44,71 +42,54 @@ export function* encodeEvents(
       terminal: at === events.length - 1,
     };
     const sent = native?.name === "gaps" ? withGaps(event) : event;
-    const applies = change !== null && places[change.position];
+    const applies = change !== undefined && places[change.position];
     yield { text: applies ? change.replace(sent) : encodeEvent(sent), isWord };
   }
 }
 
-function eventChange(quirk: NativeQuirk, first: boolean): EventChange | null {
+/** Returns the change of a quirk; undefined if it changes no event. */
+function eventChange(quirk: NativeQuirk, first: boolean): EventChange | undefined {
   const early = first ? "created" : "word";
-  switch (quirk) {
-    case "gaps":
-    case "failed":
-    case "cancelled":
-    case "status-202":
-    case "status-503":
-    case "later-id":
-      return null;
-    case "comments":
-      return { position: "created", replace: (event) => COMMENT.repeat(2) + encodeEvent(event) };
-    case "too-many-comments":
-      return {
-        position: "created",
-        replace: (event) => COMMENT.repeat(TOO_MANY_COMMENTS_COUNT) + encodeEvent(event),
-      };
-    case "no-sequence":
-      return changeNumber(early, () => undefined);
-    case "sequence-text":
-      return changeNumber(early, String);
-    case "sequence-fraction":
-      return changeNumber(early, (number) => number + 0.5);
-    case "sequence-repeats":
-      return changeNumber("word", (number) => number - 1);
-    case "sequence-negative":
-      return changeNumber("created", () => -1);
-    case "two-ids":
-      return {
-        position: "word",
-        replace: (event) => encodeEvent({ ...event, response_id: "resp_other" }),
-      };
-    case "terminal-id":
-      return changeId("terminal", () => "resp_other");
-    case "padded-id":
-      return changeId(first ? "created" : "terminal", (id) => ` ${id}`);
-    case "empty-id":
-      return changeId(first ? "created" : "terminal", () => "");
-    case "no-id":
-      return changeId(first ? "created" : "terminal", () => undefined);
-    case "no-response":
-      return changeResponse(first ? "created" : "terminal", () => undefined);
-    case "status-mismatch":
-      return changeResponse("terminal", (response) => ({ ...response, status: "incomplete" }));
-    case "event-mismatch":
-      return {
-        position: "terminal",
-        replace: (event) => sseRecord("response.failed", toJson(event)),
-      };
-    case "no-terminal":
-      return { position: "terminal", replace: () => "" };
-    case "early-done":
-      return { position: "terminal", replace: () => "data: [DONE]\n\n" };
-    case "two-terminals":
-      return { position: "terminal", replace: terminalTwice };
-    case "not-json":
-      return { position: early, replace: (event) => sseRecord(String(event.type), '{"broken":') };
-    case "not-object":
-      return { position: early, replace: (event) => sseRecord(String(event.type), "[1]") };
-  }
+  const late = first ? "created" : "terminal";
+  const changes: { readonly [name in NativeQuirk]?: EventChange } = {
+    comments: changeRecord("created", (event) => COMMENT.repeat(2) + encodeEvent(event)),
+    "too-many-comments": changeRecord(
+      "created",
+      (event) => COMMENT.repeat(TOO_MANY_COMMENTS_COUNT) + encodeEvent(event),
+    ),
+    "no-sequence": changeNumber(early, () => undefined),
+    "sequence-text": changeNumber(early, String),
+    "sequence-fraction": changeNumber(early, (number) => number + 0.5),
+    "sequence-repeats": changeNumber("word", (number) => number - 1),
+    "sequence-negative": changeNumber("created", () => -1),
+    "two-ids": changeRecord(
+      "word",
+      (event) => encodeEvent({ ...event, response_id: "resp_other" }),
+    ),
+    "terminal-id": changeId("terminal", () => "resp_other"),
+    "padded-id": changeId(late, (id) => ` ${id}`),
+    "empty-id": changeId(late, () => ""),
+    "no-id": changeId(late, () => undefined),
+    "no-response": changeResponse(late, () => undefined),
+    "status-mismatch": changeResponse(
+      "terminal",
+      (response) => ({ ...response, status: "incomplete" }),
+    ),
+    "event-mismatch": changeRecord(
+      "terminal",
+      (event) => sseRecord("response.failed", JSON.stringify(event)),
+    ),
+    "no-terminal": changeRecord("terminal", () => ""),
+    "early-done": changeRecord("terminal", () => "data: [DONE]\n\n"),
+    "two-terminals": changeRecord("terminal", terminalTwice),
+    "not-json": changeRecord(early, (event) => sseRecord(String(event.type), '{"broken":')),
+    "not-object": changeRecord(early, (event) => sseRecord(String(event.type), "[1]")),
+  };
+  return changes[quirk];
+}
+
+function changeRecord(position: EventPosition, replace: EventChange["replace"]): EventChange {
+  return { position, replace };
 }
 
 function changeNumber(
@@ -155,29 +136,22 @@ function withGaps(event: JsonObject): JsonObject {
 }
 
 function encodeEvent(event: JsonObject): string {
-  return sseRecord(String(event.type), toJson(event));
+  return sseRecord(String(event.type), JSON.stringify(event));
 }
-
-function toJson(event: JsonObject): string {
-  return JSON.stringify(event);
-}
-
-type ReplaceResponse = (resource: JsonObject, call: SimCall) => Answer;
 
 /** The native quirks of a response without a stream. */
-const REPLACEMENTS: ReadonlyMap<Quirk["name"] | undefined, ReplaceResponse> = new Map<
-  Quirk["name"],
-  ReplaceResponse
->([
-  ["no-id", ({ id: _id, ...rest }) => Response.json(rest)],
-  ["padded-id", (resource) => Response.json({ ...resource, id: ` ${resource.id}` })],
-  ["empty-id", (resource) => Response.json({ ...resource, id: "" })],
-  ["no-response", (resource) => Response.json({ ...resource, object: "list" })],
-  ["not-json", (resource, call) => wholeResponse(resource, "json", call)],
-  ["not-object", (resource) => Response.json([resource])],
-  ["status-202", (resource) => Response.json(resource, { status: 202 })],
-  ["status-503", () => newApiError("Simulated failure.", { status: 503 })],
-]);
+const REPLACEMENTS: {
+  readonly [name in NativeQuirk]?: (resource: JsonObject, call: SimCall) => Answer;
+} = {
+  "no-id": ({ id: _id, ...rest }) => Response.json(rest),
+  "padded-id": (resource) => Response.json({ ...resource, id: ` ${resource.id}` }),
+  "empty-id": (resource) => Response.json({ ...resource, id: "" }),
+  "no-response": (resource) => Response.json({ ...resource, object: "list" }),
+  "not-json": (resource, call) => wholeResponse(resource, "json", call),
+  "not-object": (resource) => Response.json([resource]),
+  "status-202": (resource) => Response.json(resource, { status: 202 }),
+  "status-503": () => newApiError("Simulated failure.", { status: 503 }),
+};
 
 /** Returns a whole JSON response with the quirk or defect of its output. */
 export function wholeResponseWithQuirk(
@@ -186,7 +160,7 @@ export function wholeResponseWithQuirk(
   call: SimCall,
 ): Answer {
   const { quirk, defect } = output;
-  const replace = quirk?.kind === "native" ? REPLACEMENTS.get(quirk.name) : undefined;
+  const replace = quirk?.kind === "native" ? REPLACEMENTS[quirk.name] : undefined;
   return replace?.(resource, call) ?? wholeResponse(resource, defect, call);
 }
 

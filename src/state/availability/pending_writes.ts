@@ -65,7 +65,12 @@ export interface PendingWrites {
 /** Maximum number of waiting writes. */
 const MAX_PENDING_WRITES = 10_000;
 
-const UNBOUNDED = { ttlMs: Infinity, maxObjects: Infinity, maxBytes: Infinity };
+const UNBOUNDED = {
+  ttlMs: Infinity,
+  ownerTtlMs: Infinity,
+  maxObjects: Infinity,
+  maxBytes: Infinity,
+};
 
 interface Waiting extends Pick<OutcomeWrite, "operation" | "run"> {
   readonly bytes: number;

@@ -34,7 +34,7 @@ export function newObjects<Body>(
   records: RecordStore<Body>,
   content: ContentCodec<Body>,
   bounds: RecordBounds,
-  { ttlMs }: Pick<Retention, "ttlMs">,
+  { ttlMs, ownerTtlMs }: Pick<Retention, "ttlMs" | "ownerTtlMs">,
 ): RecordObjects {
   const rules: RecordRules<Body> = {
     records,
@@ -49,7 +49,7 @@ export function newObjects<Body>(
     owners: {
       chat_completion: newOwners(rules, OWNER_TYPES.chat_completion),
       conversation: newOwners(rules, OWNER_TYPES.conversation),
-      relayed_object: newOwners(rules, OWNER_TYPES.relayed_object),
+      relayed_object: newOwners(rules, OWNER_TYPES.relayed_object, ownerTtlMs),
     },
     reasoning: newReasoning(rules),
     stats: () => statsOf(records.stats()),

@@ -1,12 +1,5 @@
 import { type Result, success } from "../../core/result.ts";
-import {
-  type Binding,
-  type Caller,
-  creatorOf,
-  isVisibleTo,
-  mergeBinding,
-  type Owner,
-} from "../bindings.ts";
+import { type Binding, creatorOf, mayUse, mergeBinding, type Owner } from "../bindings.ts";
 import { keyText } from "../key_text.ts";
 import type { OwnerStore, Stored } from "../object_store.ts";
 import { headBytes, maxHeadBytes } from "../records/bounds.ts";
@@ -14,9 +7,17 @@ import type { NextRecord, RecordType, StoredRecord } from "../records/record_sto
 import { bindingText, parseBinding } from "./binding_text.ts";
 import type { RecordRules } from "./record_rules.ts";
 
-/** Returns the owners in the heads of the records of one type. */
-export function newOwners<Body>(rules: RecordRules<Body>, type: RecordType): OwnerStore {
-  const { records, changer, bounds, ttlMs } = rules;
+/**
+ * Returns the owners in the heads of the records of one type. With `renewMs`, an owner lasts so
+ * long after the last lookup of its ID alone.
+ */
+export function newOwners<Body>(
+  rules: RecordRules<Body>,
+  type: RecordType,
+  renewMs: number | null = null,
+): OwnerStore {
+  const { records, changer, bounds } = rules;
+  const ttlMs = renewMs ?? rules.ttlMs;
 
   async function findBindings(ids: readonly string[]): Stored<ReadonlyMap<string, Binding>> {
     if (ids.length === 0) return success(new Map());
@@ -35,6 +36,14 @@ export function newOwners<Body>(rules: RecordRules<Body>, type: RecordType): Own
   return {
     findBindings,
     async findBinding(id) {
+      if (renewMs !== null) {
+        const renewed = await records.get([{ type, id: keyText(id) }], {
+          content: "head",
+          renewMs,
+        });
+        // A store that cannot write, such as one on a full disk, may still know the owner.
+        if (renewed.ok) return bindingIn(renewed.value[0] ?? null);
+      }
       const found = await findBindings([id]);
       return found.ok ? success(found.value.get(id) ?? null) : found;
     },
@@ -58,11 +67,6 @@ export function newOwners<Body>(rules: RecordRules<Body>, type: RecordType): Own
         return success({ value: true, next: () => Promise.resolve(null) });
       }),
   };
-}
-
-/** True if the caller may see the object of a binding, and replace it. */
-export function mayUse(binding: Binding, caller: Caller): boolean {
-  return binding.kind === "bound" && isVisibleTo(caller, creatorOf(binding));
 }
 
 /** Returns the binding in the head of a record; null without a record. */

@@ -9,6 +9,9 @@ export interface RecordRules<Body> {
   readonly changer: RecordChanger<Body>;
   readonly content: ContentCodec<Body>;
   readonly bounds: RecordBounds;
-  /** Lifetime of responses, conversations, owners and reasoning in milliseconds. */
+  /**
+   * Lifetime of responses, conversations, reasoning and owners in milliseconds; other owners have
+   * one of their own.
+   */
   readonly ttlMs: number;
 }

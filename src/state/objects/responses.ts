@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
-import { type Binding, withoutSnapshot } from "../bindings.ts";
+import { type Binding, mayUse, withoutSnapshot } from "../bindings.ts";
 import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type { ResponseItem, ResponseStore } from "../object_store.ts";
@@ -14,7 +14,7 @@ import { divideSnapshot, joinSnapshot } from "./divided_snapshot.ts";
 import type { Decision } from "./change_record.ts";
 import { newItems, packBytes } from "./items.ts";
 import { findNamedItems } from "./named_items.ts";
-import { bindingAfter, bindingIn, boundRecord, mayUse, newOwners } from "./owners.ts";
+import { bindingAfter, bindingIn, boundRecord, newOwners } from "./owners.ts";
 import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "response";

@@ -1,5 +1,10 @@
 import { Buffer } from "node:buffer";
-import { bindingBounds, reasoningBounds, type Retention } from "../retention.ts";
+import {
+  bindingBounds,
+  reasoningBounds,
+  relayedOwnerBounds,
+  type Retention,
+} from "../retention.ts";
 import type { RecordType } from "./record_store.ts";
 
 /** Bounds of the records of one type. */
@@ -49,7 +54,7 @@ export function recordBounds(retention: Retention): RecordBounds {
     },
     completion_owner: owners,
     conversation_owner: owners,
-    relayed_owner: owners,
+    relayed_owner: { ...relayedOwnerBounds(retention), room: owners.room },
     cached_response: objects,
   };
 }

@@ -22,10 +22,14 @@ export interface Link {
     name: N,
     parameters: ParametersOf<N>,
   ): Promise<Result<ResultOf<N>>>;
-  /** As `run`, but without a time limit, and no client waits for it. */
+  /**
+   * As `run`, but without a time limit, and no client waits for it. The parameters are made, never
+   * at once, when the operation is sent to the thread, so that its transaction has all that
+   * happened before it.
+   */
   runInBackground<N extends OperationName>(
     name: N,
-    parameters: ParametersOf<N>,
+    parameters: () => ParametersOf<N>,
   ): Promise<Result<ResultOf<N>>>;
   /** Returns the sizes of the stores after the last operation. */
   totals(): Totals;

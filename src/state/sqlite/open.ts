@@ -85,7 +85,7 @@ function newStore(
 /** Gives the space of removed records back to the disk. */
 async function emptyFile(link: Link): Promise<void> {
   for (;;) {
-    const isMore = await link.runInBackground("freePages", undefined);
+    const isMore = await link.runInBackground("freePages", () => undefined);
     if (!isMore.ok || !isMore.value) return;
   }
 }

@@ -158,7 +158,8 @@ export function openLink(
     const batch = queue.takeBatch();
     if (batch.length > 0) {
       for (const pending of batch) inFlight.set(pending.call.id, pending);
-      state.thread.post({ kind: "run", calls: batch.map(({ call }) => call) });
+      const calls = batch.map(({ call, parameters }) => ({ ...call, parameters: parameters() }));
+      state.thread.post({ kind: "run", calls });
       watch();
     } else if (state.kind === "closing") {
       state.thread.post({ kind: "close" });
@@ -182,11 +183,14 @@ export function openLink(
     setTimer(limits.graceMs, replace);
   }
 
-  function enqueue(name: OperationName, parameters: unknown, isAwaited: boolean): Promise<Outcome> {
+  function enqueue(
+    name: OperationName,
+    { bytes, parameters, isAwaited }: Pick<PendingCall, "bytes" | "parameters" | "isAwaited">,
+  ): Promise<Outcome> {
     if (state.kind !== "ready") return Promise.resolve({ ok: false, problem: "worker" });
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const call = { id: ++ids, name, now: Math.floor(world.wall()), parameters };
-    const isAdded = queue.push({ call, bytes: bytesOf(parameters), isAwaited, resolve });
+    const call = { id: ++ids, name, now: Math.floor(world.wall()) };
+    const isAdded = queue.push({ call, parameters, bytes, isAwaited, resolve });
     if (!isAdded) return Promise.resolve({ ok: false, problem: "worker" });
     if (inFlight.size > 0) {
       watch();
@@ -199,17 +203,22 @@ export function openLink(
 
   async function request<N extends OperationName>(
     name: N,
-    parameters: ParametersOf<N>,
-    isAwaited: boolean,
+    pending: Parameters<typeof enqueue>[1] & { readonly parameters: () => ParametersOf<N> },
   ): Promise<Result<ResultOf<N>>> {
-    const outcome = await enqueue(name, parameters, isAwaited);
+    const outcome = await enqueue(name, pending);
     // The thread runs the operation of this name, whose result has this type.
     return outcome.ok ? success(outcome.value as ResultOf<N>) : storeUnavailable();
   }
 
   const link: Link = {
-    run: (name, parameters) => request(name, parameters, true),
-    runInBackground: (name, parameters) => request(name, parameters, false),
+    run: (name, parameters) =>
+      request(name, {
+        parameters: () => parameters,
+        bytes: bytesOf(parameters),
+        isAwaited: true,
+      }),
+    runInBackground: (name, parameters) =>
+      request(name, { parameters, bytes: 0, isAwaited: false }),
     totals: () => totals,
     close() {
       if (state.kind === "ready") {

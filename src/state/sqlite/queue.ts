@@ -3,8 +3,9 @@ import type { Problem } from "./problems.ts";
 
 /** A call with what its result is passed to. */
 export interface PendingCall {
-  readonly call: OperationCall;
-  /** Approximate size of the parameters. */
+  readonly call: Omit<OperationCall, "parameters">;
+  readonly parameters: () => unknown;
+  /** Approximate size of the parameters; 0 if they are not made yet. */
   readonly bytes: number;
   /** False if no client waits for the result. */
   readonly isAwaited: boolean;

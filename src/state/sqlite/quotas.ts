@@ -27,7 +27,8 @@ const RETRY_INTERVAL_MS = 1_000;
 
 /**
  * Returns quotas whose sums outlive the process: they are loaded from the database, and written
- * with the calls that are counted in them. Rates and concurrent calls are in memory: a restart
+ * with the calls that are counted in them, in the transaction after the one that runs when a call
+ * ends. Rates and concurrent calls are in memory: a restart
  * fills the buckets.
  */
 export async function openSqliteQuotas(
@@ -73,35 +74,61 @@ function withWrites(
   /** Changed sums by caller and window; each replaces the one in the database. */
   const changed = new Map<string, Sum>();
   const calls = new Set<string>();
-  let writing: Promise<void> | null = null;
+  /** Sums of the writes that have no result yet, by the last write that has them. */
+  const sent = new Map<string, Sum>();
+  /** The write that has not been sent yet: it takes what has changed until then. */
+  let waiting: Promise<boolean> | null = null;
   let cancelRetry: (() => void) | null = null;
   let isClosed = false;
 
   function add(call: string, sums: readonly Sum[]) {
     calls.add(call);
-    for (const sum of sums) changed.set(JSON.stringify([sum.caller, sum.window]), sum);
+    for (const sum of sums) changed.set(keyOf(sum), sum);
     dropOldest(calls);
     dropOldest(changed);
   }
 
-  function write(): Promise<void> {
-    writing ??= writeAll().finally(() => writing = null);
-    return writing;
+  /** Returns true after the commit of what has changed until now. */
+  function write(): Promise<boolean> {
+    waiting ??= send();
+    return waiting;
   }
 
-  async function writeAll(): Promise<void> {
-    while (changed.size > 0 || calls.size > 0) {
-      const sums = changed.entries().take(MAX_WRITE_ENTRIES).toArray();
-      const counted = calls.values().take(MAX_WRITE_ENTRIES).toArray();
-      const written = await link.runInBackground("storeUses", {
-        sums: sums.map(([, sum]) => storedSum(sum)),
-        calls: counted.map(keyText),
+  async function send(): Promise<boolean> {
+    const taken: Taken = { sums: [], calls: [] };
+    const written = await link.runInBackground("storeUses", () => {
+      waiting = null;
+      take(taken);
+      return {
+        sums: taken.sums.map(storedSum),
+        calls: taken.calls.map(keyText),
         callsExpire: Math.ceil(world.wall() + SETTLED_TTL_MS),
-      });
-      if (!written.ok) return retryLater();
-      for (const [key, sum] of sums) if (changed.get(key) === sum) changed.delete(key);
-      for (const call of counted) calls.delete(call);
+      };
+    });
+    for (const sum of taken.sums) {
+      const key = keyOf(sum);
+      // A later write may have a later sum.
+      if (sent.get(key) !== sum) continue;
+      sent.delete(key);
+      if (!written.ok && !changed.has(key)) changed.set(key, sum);
     }
+    if (!written.ok) {
+      for (const call of taken.calls) calls.add(call);
+      waiting = null;
+      retryLater();
+      return false;
+    }
+    return changed.size === 0 && calls.size === 0 || await write();
+  }
+
+  function take(taken: Taken): void {
+    for (const [key, sum] of changed.entries().take(MAX_WRITE_ENTRIES)) {
+      taken.sums.push(sum);
+      sent.set(key, sum);
+    }
+    taken.calls.push(...calls.values().take(MAX_WRITE_ENTRIES));
+    for (const sum of taken.sums) changed.delete(keyOf(sum));
+    for (const call of taken.calls) calls.delete(call);
   }
 
   function retryLater() {
@@ -127,15 +154,24 @@ function withWrites(
       const sums = settleIn(memory.ledger, call, uses);
       if (sums === null || sums.length === 0) return;
       add(call, sums);
-      return cancelRetry === null ? write() : undefined;
+      return cancelRetry === null ? write().then(() => {}) : undefined;
     },
     async close() {
       isClosed = true;
       cancelRetry?.();
-      await writing;
-      await write();
+      if (changed.size > 0 || calls.size > 0 || sent.size > 0) await write();
     },
   };
+}
+
+/** Sums and calls of one write. */
+interface Taken {
+  readonly sums: Sum[];
+  readonly calls: string[];
+}
+
+function keyOf({ caller, window }: Sum): string {
+  return JSON.stringify([caller, window]);
 }
 
 function dropOldest(entries: Map<string, unknown> | Set<string>): void {

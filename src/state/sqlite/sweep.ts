@@ -22,8 +22,8 @@ export function startSweep(world: Pick<World, "after">, link: Link): () => void 
   }
 
   async function runPart(): Promise<boolean> {
-    const isMore = await link.runInBackground("removeExpired", undefined);
-    const isFreeLeft = await link.runInBackground("freePages", undefined);
+    const isMore = await link.runInBackground("removeExpired", () => undefined);
+    const isFreeLeft = await link.runInBackground("freePages", () => undefined);
     return (isMore.ok && isMore.value) || (isFreeLeft.ok && isFreeLeft.value);
   }
 

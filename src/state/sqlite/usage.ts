@@ -12,11 +12,11 @@ export function newSqliteUsage(link: Link, world: Pick<World, "wall">): UsageSto
     async add(batch) {
       const latest = batch.rows.reduce((last, { day }) => day > last ? day : last, "");
       if (latest === "") return success(undefined);
-      const added = await link.runInBackground("addUsage", {
+      const added = await link.runInBackground("addUsage", () => ({
         batch: { ...batch, rows: batch.rows.map(withNames(keyText)) },
         firstDay: dayBefore(latest, batch.days - 1),
         expires: Math.ceil(world.wall() + SETTLED_TTL_MS),
-      });
+      }));
       return added.ok ? success(undefined) : added;
     },
     async read(days) {

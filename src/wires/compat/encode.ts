@@ -1,4 +1,4 @@
-import type { ChatRequest } from "../chat_request/chat_request.ts";
+import type { ChatRequest } from "../chat_request.ts";
 import { isObject, type JsonDocument, type Member } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import {
@@ -10,13 +10,21 @@ import {
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
+import { foldSystemText } from "./fold_text.ts";
 import { newPayload } from "../payload.ts";
-import { samplingDefaults } from "../chat_request/sampling.ts";
+import { samplingDefaults } from "../sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
-/** Returns the client's document with only the necessary edits. No field is refused. */
-export function encode(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
-  const { document } = chat;
+/**
+ * Returns the client's document with only the necessary edits, and with system messages where the
+ * provider expects them. No field is refused.
+ */
+export function encode(given: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const isFolded = target.provider.settings.system_messages === "leading";
+  const { document, lossy } = isFolded
+    ? foldSystemText(given.document)
+    : { document: given.document, lossy: [] };
+  const chat = { ...given, document };
   let known: readonly Edit[] | null = null;
 
   // The edits are made when the request is sent: most prepared targets are never called.
@@ -31,6 +39,7 @@ export function encode(chat: ChatRequest, target: Target): Result<UpstreamReques
       () => splice(document.text, edits()),
       () => edits().length === 0 ? document.bytes ?? null : null,
     ),
+    ...lossy.length > 0 && { lossy },
   });
 }
 

@@ -15,7 +15,7 @@ import {
   type ToolCall,
 } from "../../prompt/prompt.ts";
 import type { Entry } from "../../formats/edit.ts";
-import { samplingDefaults } from "../chat_request/sampling.ts";
+import { samplingDefaults } from "../sampling.ts";
 import { newPayload } from "../payload.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
 
@@ -84,7 +84,7 @@ function list(texts: readonly (string | undefined)[]): string {
 
 function object(members: Texts, added: readonly Entry[] = []): string {
   const set = Object.entries(members).filter(([, text]) => text !== undefined);
-  const written = [...set, ...added]
+  const written = [...added, ...set]
     .map(([key, text]) => `${JSON.stringify(key)}:${text}`);
   return `{${written.join(",")}}`;
 }

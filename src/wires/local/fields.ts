@@ -1,10 +1,6 @@
 import type { ChatField } from "../../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "../embeddings_fields.ts";
-import {
-  CACHE_CONTROL_ROWS,
-  COMMON_ROWS,
-  LOST_CITATION_ROWS,
-} from "../chat_request/common_rows.ts";
+import { CACHE_CONTROL_ROWS, COMMON_ROWS, LOST_CITATION_ROWS } from "../common_rows.ts";
 import {
   advised,
   byWire,

@@ -11,7 +11,7 @@ import { hidesKeyword } from "./shown_keywords.ts";
 export interface EncodedTools {
   /** Empty if the model must not call tools, or if its text is the call. */
   readonly tools: readonly JsonObject[];
-  /** Schema of the text that is the arguments of the required call; null if calls come as calls. */
+  /** Schema of the text when a required call is requested as text; null if calls are calls. */
   readonly callSchema: JsonObject | null;
   /** Fields that the runtime does not enforce. */
   readonly promises: readonly ResponsePromise[];

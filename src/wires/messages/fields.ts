@@ -1,5 +1,5 @@
 import type { ChatField } from "../../prompt/chat_fields.ts";
-import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../chat_request/common_rows.ts";
+import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../common_rows.ts";
 import {
   byWire,
   exact,

@@ -1,10 +1,5 @@
 import type { ChatField } from "../../prompt/chat_fields.ts";
-import {
-  CACHE_CONTROL_ROWS,
-  CACHE_HINT,
-  COMMON_ROWS,
-  CUSTOM_CALL_ROWS,
-} from "../chat_request/common_rows.ts";
+import { CACHE_CONTROL_ROWS, CACHE_HINT, COMMON_ROWS, CUSTOM_CALL_ROWS } from "../common_rows.ts";
 import {
   advised,
   byWire,

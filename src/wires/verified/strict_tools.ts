@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
+import { listedPath } from "../../prompt/carry.ts";
 import type { FunctionTool } from "../../prompt/prompt.ts";
 import { unsupported } from "../../prompt/refusals.ts";
 import type { PromiseOf } from "./response_promise.ts";
@@ -30,7 +31,12 @@ export function strictPromises(
         `All strict functions together have more than ${MAX_REQUEST_NODES} parts; send 'strict: false'.`,
       );
     }
-    promises.push({ kind: "strict", path, name: name.value, schema: schema.value });
+    promises.push({
+      kind: "strict",
+      path: listedPath(strict.at),
+      name: name.value,
+      schema: schema.value,
+    });
   }
   return success(promises);
 }

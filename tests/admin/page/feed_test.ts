@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { MAX_SECONDS, NO_FEED, shared, withSnapshot } from "../../../src/admin/page/feed.js";
-import { alignSeconds, CHARTS, minutesOf } from "../../../src/admin/page/series.js";
+import { alignSeconds, CHARTS, legendValue, minutesOf } from "../../../src/admin/page/series.js";
 import { AT_MS, BUSY, busySeconds, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -8,16 +8,17 @@ import { assert, assertEquals } from "../../support/assert.ts";
 const UPTIME_MS = 3_600_000;
 
 Deno.test("the page stores 900 seconds and the newest 100 finished calls, however long it is open", () => {
-  let feed = withSnapshot(NO_FEED, { ...EMPTY, seconds: busySeconds(AT_MS) }, true);
-  for (let at = 1; at <= 2000; at++) {
+  const first = busySeconds(AT_MS);
+  let feed = withSnapshot(NO_FEED, { ...EMPTY, seconds: first }, true);
+  for (let at = 1; at <= 1000; at++) {
     const atMs = AT_MS + at * 1000;
-    const seconds = busySeconds(atMs).slice(-1);
+    const seconds = first.slice(-1).map((one) => ({ ...one, second: one.second + at }));
     const finished = Array.from({ length: 100 }, (_, of) => finishedCall(at * 100 - of));
     feed = withSnapshot(feed, { ...EMPTY, atMs, seconds, finished }, false);
   }
   assertEquals([feed.seconds.length, feed.finished.length], [MAX_SECONDS, 100]);
-  assertEquals(feed.finished[0]?.number, 200_000);
-  assertEquals(feed.seconds.at(-1)?.second, AT_MS / 1000 + 1999);
+  assertEquals(feed.finished[0]?.number, 100_000);
+  assertEquals(feed.seconds.at(-1)?.second, AT_MS / 1000 + 999);
 });
 
 Deno.test("the first snapshot of a connection replaces what the page had of another process", () => {
@@ -169,4 +170,13 @@ Deno.test("the cost of models without a price is no number, and that of a gatewa
   assertEquals(costs(0.5).map((usd) => Math.round(usd ?? 0)), [1800, 1800]);
   const { all } = alignSeconds([], AT_MS, UPTIME_MS);
   assertEquals(cost?.values(all)[0]?.at(-1), 0);
+});
+
+Deno.test("the cost in the legend is that of now, not the 0 of the time before the first call", () => {
+  const [, latency, , cost] = CHARTS;
+  const written = (chart = CHARTS[0], pointed: number | null = null) =>
+    chart && legendValue(chart, [0, 5, null], pointed);
+  assertEquals([written(cost), written(cost, 1), written(cost, 2)], [null, 5, null]);
+  // The time to the first token of the last stream stays.
+  assertEquals([written(latency), written(latency, 0), written(latency, 2)], [5, 0, null]);
 });

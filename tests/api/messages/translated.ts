@@ -1,16 +1,19 @@
 import { refusalWords } from "../../../src/api/messages/refusal_words.ts";
 import { parseMessagesRequest } from "../../../src/api/messages/request.ts";
-import {
-  newChatTranslation,
-  type TranslatedRequest,
-} from "../../../src/api/messages/translate/to_chat.ts";
+import { type MessagesPrompt, parsePrompt } from "../../../src/api/messages/parse/parse_prompt.ts";
 import { isRefusal } from "../../../src/core/failure.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
-import type { Result } from "../../../src/core/result.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+} from "../../../src/core/json/json.ts";
+import { type Result, success } from "../../../src/core/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
-import { encodeChatRequest } from "../../../src/wires/encode_chat_request.ts";
+import { encodePromptFor, newTargetCarrier } from "../../../src/wires/prompt_encoder.ts";
 import { wires } from "../../../src/wires/registry.ts";
 import { pathsOf } from "../../../src/wires/verified/response_promise.ts";
+import { newStrictSchemas } from "../../../src/wires/verified/strict_schemas.ts";
 import type { Target, WireName } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
 import { providerOf, targetAt, valueOf, type Written } from "../../support/translated.ts";
@@ -26,9 +29,31 @@ export const ABLE: Written = {
 /** The least that a request needs besides its messages. */
 const REST = { model: "claude", max_tokens: 100 };
 
+const USER = { role: "user", content: "hi" };
+
 /** Returns a target of this protocol with these settings. */
 export function targetOf(wire: WireName, written: Written = {}): Target {
   return targetAt(providerOf(wires[wire], written), wires[wire]);
+}
+
+/** A request as a prompt for one protocol, and as the Chat request that says the same. */
+export interface TranslatedRequest extends MessagesPrompt {
+  readonly chat: { readonly document: JsonDocument };
+}
+
+/** What a target is sent, with the paths of its fields. */
+export interface EncodedMessage {
+  readonly text: string;
+  readonly lossy: readonly string[];
+  readonly verified: readonly string[];
+}
+
+function parse(body: JsonObject | string, target: Target) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const document = valueOf(parseDocument(text));
+  const request = valueOf(parseMessagesRequest(document, new URLSearchParams()));
+  const encoding = { target, carrier: newTargetCarrier(target), schemas: newStrictSchemas() };
+  return { parsed: parsePrompt(request, encoding), encoding };
 }
 
 /** Translates the text or the fields of a request. */
@@ -37,10 +62,29 @@ export function translate(
   wire: WireName = "compat",
   written: Written = {},
 ): Result<TranslatedRequest> {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const document = valueOf(parseDocument(text));
-  const request = valueOf(parseMessagesRequest(document, new URLSearchParams()));
-  return newChatTranslation(request).translate(targetOf(wire, written));
+  const { parsed, encoding } = parse(body, targetOf(wire, written));
+  if (!parsed.ok) return parsed;
+  const { payload } = valueOf(wires.compat.encodePrompt(parsed.value.prompt, encoding));
+  const document = valueOf(parseDocument(payload?.text() ?? ""));
+  return success({ ...parsed.value, chat: { document } });
+}
+
+/** Encodes the text or the fields of a request for a target. */
+export function encode(
+  body: JsonObject | string,
+  wire: WireName,
+  written: Written = {},
+): Result<EncodedMessage> {
+  const { parsed, encoding } = parse(body, targetOf(wire, written));
+  if (!parsed.ok) return parsed;
+  const encoded = encodePromptFor(parsed.value.prompt, encoding);
+  if (!encoded.ok) return encoded;
+  const { payload, lossy = [], promises = [] } = encoded.value;
+  return success({
+    text: payload?.text() ?? "",
+    lossy: [...parsed.value.lossy, ...lossy],
+    verified: pathsOf(promises),
+  });
 }
 
 /** Translates these fields next to a short dialogue. */
@@ -49,8 +93,7 @@ export function translateFields(
   wire: WireName = "compat",
   written: Written = {},
 ): Result<TranslatedRequest> {
-  const messages = [{ role: "user", content: "hi" }];
-  return translate({ ...REST, messages, ...fields }, wire, written);
+  return translate({ ...REST, messages: [USER], ...fields }, wire, written);
 }
 
 /** The Chat request for these fields, without the fields that every request has. */
@@ -94,24 +137,16 @@ export function refusalOf(
   return [kind, at, refusalWords(result.failure)];
 }
 
-/** What the upstream is sent, or the refusal with the client's paths. */
+/** Encodes these fields next to a short dialogue. */
 export function encodeFor(
-  body: JsonObject,
+  fields: JsonObject,
   wire: WireName,
   written: Written = {},
-): Result<string> {
-  const target = targetOf(wire, written);
-  const translated = translateFields(body, wire, written);
-  if (!translated.ok) return translated;
-  const encoded = encodeChatRequest(translated.value.chat, target);
-  return encoded.ok
-    ? { ok: true, value: encoded.value.payload?.text() ?? "" }
-    : translated.value.toClientPaths(encoded);
+): Result<EncodedMessage> {
+  return encode({ ...REST, messages: [USER], ...fields }, wire, written);
 }
 
 /** The client's paths of the fields that the gateway checks on the response. */
-export function promisesOf(body: JsonObject, wire: WireName): readonly string[] {
-  const translated = valueOf(translateFields(body, wire));
-  const encoded = valueOf(encodeChatRequest(translated.chat, targetOf(wire)));
-  return pathsOf(encoded.promises ?? []).map((path) => translated.clientPath(path));
+export function promisesOf(fields: JsonObject, wire: WireName): readonly string[] {
+  return valueOf(encodeFor(fields, wire)).verified;
 }

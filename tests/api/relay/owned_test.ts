@@ -244,8 +244,8 @@ Deno.test("a deletion that the provider confirms without a body is the deletion 
     200,
     { id: "first-file", object: "file", deleted: true },
   ]);
-  const gone = await calls.get("/files/first-file");
-  assertEquals(refusalOf(gone), [404, "object_not_found", "file_id"]);
+  await calls.get("/files/first-file");
+  assertEquals(calls.lastRequest(), "first GET /files/first-file");
 });
 
 Deno.test("the content of a stored file may be an HTML page, which is delivered as it is", async () => {
@@ -309,5 +309,106 @@ Deno.test("an object with the content type of something else is named as JSON", 
   for (const path of ["/files/second-file", "/files"]) {
     const response = await calls.get(path, naming("second"));
     assertEquals([response.status, response.headers.get("content-type")], [200, JSON_TYPE], path);
+  }
+});
+
+const DAY_MS = 24 * 3_600_000;
+
+testOverStores(
+  "a batch that runs for days is its maker's, and lasts while it is used",
+  async () => {
+    const calls = nativeGateway(twoKeys() + TWO, stored);
+    const ada = keyOf("ada");
+    const made = await calls.post("/batches", BATCH, { ...ada, ...naming("second") });
+    assertEquals(made.status, 200, made.text);
+    for (const days of [1, 29, 29]) {
+      await calls.world.advance(days * DAY_MS);
+      assertEquals((await calls.get("/batches/second-batch", ada)).status, 200);
+      assertEquals(calls.lastRequest(), "second GET /batches/second-batch");
+      assertEquals((await calls.get("/files/second-out", ada)).status, 200);
+    }
+  },
+);
+
+testOverStores(
+  "without isolation an unknown ID goes to the only capable account, and to none of several",
+  async () => {
+    const one = nativeGateway(nativeConfig({ first: {}, second: { can: CAN } }), stored);
+    assertEquals((await one.get("/files/old")).status, 200);
+    await one.post("/batches/old/cancel");
+    assertEquals(one.lastRequest(), "second POST /batches/old/cancel");
+    await one.post("/batches", { ...BATCH, input_file_id: "old" });
+    assertEquals(one.lastRequest(), "second POST /batches");
+    const unsafe = await one.get("/files/a%2F..%2Fb");
+    assertEquals(refusalOf(unsafe), [400, "invalid_value", "file_id"]);
+    const keys = "api_keys: [{name: a, value: sk-a}, {name: b, value: sk-b}]";
+    const pool = nativeConfig({ second: { can: CAN, more: [keys] } })
+      .replace(" api_key: sk-second,", "");
+    for (const config of [TWO, pool]) {
+      const several = nativeGateway(config, stored);
+      const unknown = await several.get("/files/old");
+      assertEquals(refusalOf(unknown), [404, "object_not_found", "file_id"]);
+      assertEquals(several.requests, []);
+    }
+  },
+);
+
+testOverStores("to an isolated key an unknown ID is unknown unless it adopts it", async () => {
+  const ada = keyOf("ada"), bob = keyOf("bob");
+  const only = nativeConfig({ first: { can: CAN } });
+  const calls = nativeGateway(twoKeys("", ", adopt_unknown: true") + only, stored);
+  await calls.post("/files", FILE, { ...FORM, ...ada });
+  const sent = calls.requests.length;
+  const reads = [
+    ["/files/old", ada],
+    ["/files/old", { ...ada, ...naming("first") }],
+    ["/files/first-file", bob],
+    ["/files/first-file", { ...bob, ...naming("first") }],
+  ] as const;
+  for (const [path, headers] of reads) {
+    for (const reply of [await calls.get(path, headers), await calls.delete(path, headers)]) {
+      assertEquals(refusalOf(reply), [404, "object_not_found", "file_id"]);
+    }
+  }
+  const over = { ...BATCH, input_file_id: "old" };
+  for (const headers of [ada, { ...ada, ...naming("first") }]) {
+    const batch = await calls.post("/batches", over, headers);
+    assertEquals(refusalOf(batch), [404, "object_not_found", "input_file_id"]);
+  }
+  assertEquals(calls.requests.length, sent);
+  assertEquals((await calls.get("/files/old", bob)).status, 200);
+  assertEquals((await calls.post("/batches", over, bob)).status, 200);
+});
+
+testOverStores("reads and actions make no key the owner, only a create does", async () => {
+  const ada = keyOf("ada"), bob = keyOf("bob");
+  const shared = twoKeys(", isolate_clients: false") + TWO;
+  const calls = nativeGateway(shared, stored);
+  const owners = () => calls.state.objects.stats().relayed_object_bindings.entries;
+  for (const path of ["/files/old", "/batches/old", "/files/old/content"]) {
+    assertEquals((await calls.get(path, { ...bob, ...naming("second") })).status, 200);
+  }
+  for (const path of ["/batches/old/cancel", "/uploads/old/complete", "/uploads/old/parts"]) {
+    await calls.post(path, path.endsWith("parts") ? FILE : {}, {
+      ...path.endsWith("parts") && FORM,
+      ...bob,
+      ...naming("second"),
+    });
+  }
+  assertEquals(owners(), 0);
+  await calls.post("/uploads", { filename: "x" }, { ...ada, ...naming("second") });
+  await calls.post("/uploads/second-upload/complete", { part_ids: [] }, bob);
+  await calls.post("/batches", BATCH, { ...ada, ...naming("second") });
+  await calls.post("/batches/second-batch/cancel", "", bob);
+  await calls.get("/batches/second-batch", bob);
+  await calls.get("/batches", { ...bob, ...naming("second") });
+  calls.reload(twoKeys() + TWO);
+  for (const path of ["/uploads/second-upload/cancel", "/batches/second-batch/cancel"]) {
+    assertEquals((await calls.post(path, "", bob)).status, 404);
+    assertEquals((await calls.post(path, "", ada)).status, 200);
+  }
+  for (const path of ["/files/second-made", "/files/second-out", "/batches/second-batch"]) {
+    assertEquals((await calls.get(path, bob)).status, 404);
+    assertEquals((await calls.get(path, ada)).status, 200);
   }
 });

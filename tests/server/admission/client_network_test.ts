@@ -1,5 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
-import { clientNetwork } from "../../../src/server/admission/admission.ts";
+import { clientNetwork } from "../../../src/server/admission/client_network.ts";
 
 Deno.test("an IPv6 address counts for its /64, in whatever form it is written", () => {
   const network = "2001:db8:0:1::/64";

@@ -7,7 +7,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
-import { newRemoteAdmission } from "../../../src/server/admission/admission.ts";
+import { newRemoteAdmission } from "../../../src/server/admission/admit.ts";
 
 const KEYS = "security: {enabled: true, api_key: {keys: [{name: remote control, value: k}]}}\n";
 const RATE = "rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 2}\n";

@@ -1,6 +1,6 @@
 import type { QuotaScope } from "../../../src/state/quota_store.ts";
 import { newCall } from "../../../src/server/new_call.ts";
-import { admitToQuotas } from "../../../src/server/admission/quota_admission.ts";
+import { admitToQuotas } from "../../../src/server/admission/limits.ts";
 import { createApp } from "../../../src/server/app.ts";
 import { endpointAt } from "../../observe/reports.ts";
 import { endOf } from "../../../src/observe/report.ts";
@@ -9,7 +9,7 @@ import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { holdQuotas } from "../../support/held_quotas.ts";
 import { scriptedWorld } from "../../support/world.ts";
-import { newRemoteAdmission } from "../../../src/server/admission/admission.ts";
+import { newRemoteAdmission } from "../../../src/server/admission/admit.ts";
 
 const RATE = "rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 1}\n";
 const KEYS = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}\n";

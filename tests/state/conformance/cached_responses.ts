@@ -12,7 +12,7 @@ import {
 
 const TTL_MS = 60_000;
 const KIB = 1024;
-const BOUNDS = { ttlMs: 30 * 60_000, maxObjects: 10, maxBytes: 64 * KIB };
+const BOUNDS = { ttlMs: 30 * 60_000, ownerTtlMs: 30 * 60_000, maxObjects: 10, maxBytes: 64 * KIB };
 
 /** The part of a store that holds cached responses. */
 export type Cached = Pick<StateStore, "cachedResponses">;

@@ -17,7 +17,7 @@ import { exactObject } from "./json_texts.ts";
 
 const TTL_MS = 30 * 60_000;
 const KIB = 1024;
-const BOUNDS = { ttlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * KIB };
+const BOUNDS = { ttlMs: TTL_MS, ownerTtlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * KIB };
 
 async function put(store: ConversationStore, id: string, items: readonly JsonObject[] = []) {
   await stored(store.create({ id, creator: null, createdAt: 0, metadata: {}, items }));

@@ -4,7 +4,12 @@ import { assertEquals } from "../../support/assert.ts";
 import { outcomeOf, stored } from "../../support/object_store.ts";
 import { type Objects, type StoreUnderTest, testStore } from "./harness.ts";
 
-const BOUNDS = { ttlMs: 30 * 60_000, maxObjects: 20, maxBytes: 4 * 1024 * 1024 };
+const BOUNDS = {
+  ttlMs: 30 * 60_000,
+  ownerTtlMs: 30 * 60_000,
+  maxObjects: 20,
+  maxBytes: 4 * 1024 * 1024,
+};
 const MAX_ITEMS = 1_000;
 
 function batch(of: number, size: number): readonly JsonObject[] {

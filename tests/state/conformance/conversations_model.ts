@@ -8,7 +8,7 @@ import { type Objects, type Step, type StoreUnderTest, testModel } from "./harne
 
 const NAMES = ["a", "b", "c", "d"] as const;
 const ITEMS = ["i1", "i2", "i3", "é4", "i5"] as const;
-const RETENTION = { ttlMs: 1_000_000, maxObjects: 3, maxBytes: 1024 * 1024 };
+const RETENTION = { ttlMs: 1_000_000, ownerTtlMs: 1_000_000, maxObjects: 3, maxBytes: 1024 * 1024 };
 
 interface Known {
   readonly creator: string | null;

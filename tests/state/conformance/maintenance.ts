@@ -7,7 +7,7 @@ import { SHARING, type StoreUnderTest, testStore } from "./harness.ts";
 
 const TTL_MS = 30 * 60_000;
 const KIB = 1024;
-const BOUNDS = { ttlMs: TTL_MS, maxObjects: 3_000, maxBytes: 1024 * KIB };
+const BOUNDS = { ttlMs: TTL_MS, ownerTtlMs: TTL_MS, maxObjects: 3_000, maxBytes: 1024 * KIB };
 
 /** More owners than a store removes in one step. */
 const OWNERS_COUNT = 1_200;

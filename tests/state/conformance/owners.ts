@@ -1,5 +1,6 @@
 import { type Binding, type Owner, SEVERAL_CALLERS } from "../../../src/state/bindings.ts";
 import { type BoundType, type OwnerStore, ownerStore } from "../../../src/state/object_store.ts";
+import { relayedOwnerBounds } from "../../../src/state/retention.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { testOwnerModel } from "./owners_model.ts";
 
 const TTL_MS = 30 * 60_000;
-const BOUNDS = { ttlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * 1024 };
+const BOUNDS = { ttlMs: TTL_MS, ownerTtlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * 1024 };
 const CONFLICT: Binding = { kind: "conflict", creator: null };
 
 function owner(account: string, creator: Owner["creator"] = null): Owner {
@@ -32,8 +33,11 @@ function find(owners: OwnerStore, id: string): Promise<Binding | null> {
 export function testOwners(under: StoreUnderTest<Objects>): void {
   for (const type of ["chat_completion", "conversation", "response", "relayed_object"] as const) {
     testOwnersOf(under, type);
+    if (type === "relayed_object") continue;
+    testShortOwnersOf(under, type);
     testOwnerModel(under, type);
   }
+  testRelayedOwners(under);
   testStore(under, "the owners of each type are apart", BOUNDS, async ({ pick }) => {
     const { objects } = pick(false);
     await stored(objects.owners.chat_completion.bind("x", owner("a")));
@@ -141,29 +145,6 @@ function testOwnersOf(under: StoreUnderTest<Objects>, type: BoundType): void {
     assertEquals((await stored(first.findBindings([]))).size, 0);
   });
 
-  test("at most max_entries IDs are bound, and the oldest makes room", async (first, second) => {
-    for (let at = 0; at <= BOUNDS.maxObjects; at++) await stored(first.bind(`x${at}`, owner("a")));
-    assertEquals(await find(second, "x0"), null);
-    assertEquals(await find(second, "x1"), bound("a"));
-    assertEquals(await find(second, `x${BOUNDS.maxObjects}`), bound("a"));
-  });
-
-  test(
-    "a client with very many IDs makes the store forget its own, never another's",
-    async (first, second) => {
-      for (const id of ["a1", "a2"]) await stored(first.bind(id, owner("a", "key ada")));
-      for (let at = 0; at < 10 * BOUNDS.maxObjects; at++) {
-        await stored(second.bind(`b${at}`, owner("a", "key bob")));
-      }
-      for (const id of ["a1", "a2"]) assertEquals(await find(first, id), bound("a", "key ada"));
-      assertEquals(await find(first, "b0"), null);
-      assertEquals(
-        await find(second, `b${10 * BOUNDS.maxObjects - 1}`),
-        bound("a", "key bob"),
-      );
-    },
-  );
-
   test(
     "one ID that many accounts return at the same time is one conflict for all",
     async (first, second) => {
@@ -187,6 +168,37 @@ function testOwnersOf(under: StoreUnderTest<Objects>, type: BoundType): void {
     assertEquals((await Promise.all(deletes)).filter((isRemoved) => isRemoved).length, 1);
     assertEquals(await find(first, "x"), null);
   });
+}
+
+/** Registers the tests of the lifetime and the bounds of owners that are not those of files. */
+function testShortOwnersOf(under: StoreUnderTest<Objects>, type: BoundType): void {
+  const of = ({ objects }: Objects) => ownerStore(objects, type);
+  const label = (name: string) => `owners of a ${type}: ${name}`;
+  const test = (name: string, run: (first: OwnerStore, second: OwnerStore) => Promise<void>) =>
+    testStore(under, label(name), BOUNDS, ({ pick }) => run(of(pick(false)), of(pick(true))));
+
+  test("at most max_entries IDs are bound, and the oldest makes room", async (first, second) => {
+    for (let at = 0; at <= BOUNDS.maxObjects; at++) await stored(first.bind(`x${at}`, owner("a")));
+    assertEquals(await find(second, "x0"), null);
+    assertEquals(await find(second, "x1"), bound("a"));
+    assertEquals(await find(second, `x${BOUNDS.maxObjects}`), bound("a"));
+  });
+
+  test(
+    "a client with very many IDs makes the store forget its own, never another's",
+    async (first, second) => {
+      for (const id of ["a1", "a2"]) await stored(first.bind(id, owner("a", "key ada")));
+      for (let at = 0; at < 10 * BOUNDS.maxObjects; at++) {
+        await stored(second.bind(`b${at}`, owner("a", "key bob")));
+      }
+      for (const id of ["a1", "a2"]) assertEquals(await find(first, id), bound("a", "key ada"));
+      assertEquals(await find(first, "b0"), null);
+      assertEquals(
+        await find(second, `b${10 * BOUNDS.maxObjects - 1}`),
+        bound("a", "key bob"),
+      );
+    },
+  );
 
   testExpiry(
     under,
@@ -224,6 +236,61 @@ function testOwnersOf(under: StoreUnderTest<Objects>, type: BoundType): void {
       await advance(1);
       assertEquals(await find(owners, "x"), null);
       assertEquals(await stored(owners.bind("x", owner("b"))), bound("b"));
+    },
+  );
+}
+
+/** Registers the tests of the lifetime and the bounds of the owners of files. */
+function testRelayedOwners(under: StoreUnderTest<Objects>): void {
+  const of = ({ objects }: Objects) => objects.owners.relayed_object;
+  const label = (name: string) => `owners of a relayed_object: ${name}`;
+  const ownerTtlMs = 48 * TTL_MS;
+
+  testLifetime(
+    under,
+    label("an owner lasts from the last lookup of its ID alone"),
+    { ...BOUNDS, ownerTtlMs },
+    async ({ pick, advance }) => {
+      for (const id of ["looked up", "listed"]) await stored(of(pick(false)).bind(id, owner("a")));
+      await advance(ownerTtlMs - 1);
+      assertEquals(await find(of(pick(true)), "looked up"), bound("a"));
+      assertEquals((await stored(of(pick(true)).findBindings(["looked up", "listed"]))).size, 2);
+      await advance(1);
+      const left = await stored(of(pick(false)).findBindings(["looked up", "listed"]));
+      assertEquals([...left.keys()], ["looked up"]);
+      await advance(ownerTtlMs - 1);
+      assertEquals(await find(of(pick(false)), "looked up"), null);
+    },
+  );
+
+  testLifetime(
+    under,
+    label("a lookup does not renew the owners of other objects"),
+    { ...BOUNDS, ownerTtlMs },
+    async ({ pick, advance }) => {
+      const { owners } = pick(false).objects;
+      const types = [owners.conversation, owners.relayed_object];
+      for (const one of types) await stored(one.bind("x", owner("a")));
+      await advance(TTL_MS - 1);
+      for (const one of types) assertEquals(await find(one, "x"), bound("a"));
+      await advance(1);
+      assertEquals(await Promise.all(types.map((one) => find(one, "x"))), [null, bound("a")]);
+    },
+  );
+
+  testStore(
+    under,
+    label("they have bounds of their own, within which no client can remove those of another"),
+    { ...BOUNDS, maxObjects: 1 },
+    async ({ pick }) => {
+      const { entries } = relayedOwnerBounds({ maxObjects: 1 });
+      await stored(of(pick(false)).bind("a", owner("a", "key ada")));
+      for (let at = 0; at < entries; at++) {
+        await stored(of(pick(true)).bind(`b${at}`, owner("a", "key bob")));
+      }
+      const found = await stored(of(pick(false)).findBindings(["a", "b0", "b1"]));
+      assertEquals([...found.keys()], ["a", "b1"]);
+      assertEquals(pick(true).objects.stats().relayed_object_bindings.entries, entries);
     },
   );
 }

@@ -6,7 +6,7 @@ import { stored } from "../../support/object_store.ts";
 import { type Objects, type Step, type StoreUnderTest, testModel } from "./harness.ts";
 
 const IDS = ["a", "b", "c", "é\0 d"] as const;
-const RETENTION = { ttlMs: 1_000_000, maxObjects: 3, maxBytes: 1024 * 1024 };
+const RETENTION = { ttlMs: 1_000_000, ownerTtlMs: 1_000_000, maxObjects: 3, maxBytes: 1024 * 1024 };
 
 /** What is known of an ID. */
 export interface KnownBinding {

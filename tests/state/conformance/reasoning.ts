@@ -13,7 +13,7 @@ import { testReasoningModel } from "./reasoning_model.ts";
 
 const TTL_MS = 30 * 60_000;
 const KIB = 1024;
-const BOUNDS = { ttlMs: TTL_MS, maxObjects: 5, maxBytes: 64 * KIB };
+const BOUNDS = { ttlMs: TTL_MS, ownerTtlMs: TTL_MS, maxObjects: 5, maxBytes: 64 * KIB };
 
 function key(calls: string, text: string | null = "t", creator: string | null = "ada") {
   return { calls, text, creator };

@@ -9,7 +9,7 @@ import { type Objects, type Step, type StoreUnderTest, testModel } from "./harne
 const CREATORS = ["ada", "bob", null] as const;
 const CALLS = ["one", "two", "three", "four"] as const;
 const TEXTS = ["a", "b"] as const;
-const RETENTION = { ttlMs: 1_000_000, maxObjects: 1, maxBytes: 64 * 1024 };
+const RETENTION = { ttlMs: 1_000_000, ownerTtlMs: 1_000_000, maxObjects: 1, maxBytes: 64 * 1024 };
 const BOUNDS = reasoningBounds(RETENTION);
 
 interface Entry extends ReasoningKey {

@@ -8,7 +8,12 @@ import { stored } from "../../support/object_store.ts";
 import { type Objects, SHARING, type StoreUnderTest, testStore, withReplicas } from "./harness.ts";
 
 const KIB = 1024;
-const BOUNDS = { ttlMs: 30 * 60_000, maxObjects: 1_000, maxBytes: 64 * KIB };
+const BOUNDS = {
+  ttlMs: 30 * 60_000,
+  ownerTtlMs: 30 * 60_000,
+  maxObjects: 1_000,
+  maxBytes: 64 * KIB,
+};
 
 /** Most that a store may count for a small response besides its text, in bytes. */
 const MAX_OVERHEAD_BYTES = 2 * KIB;

@@ -20,7 +20,7 @@ import { testResponseModel } from "./responses_model.ts";
 
 const TTL_MS = 30 * 60_000;
 const KIB = 1024;
-const BOUNDS = { ttlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * KIB };
+const BOUNDS = { ttlMs: TTL_MS, ownerTtlMs: TTL_MS, maxObjects: 20, maxBytes: 1024 * KIB };
 const ORIGIN = { route: "", model: "m", requestedModel: null, protocol: "responses" } as const;
 
 function ownerOf(account: string): Owner {

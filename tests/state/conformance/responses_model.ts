@@ -8,7 +8,7 @@ import { type Objects, type Step, type StoreUnderTest, testModel } from "./harne
 import { bindingAfter, creatorIn, isSameBinding, makeRoom } from "./owners_model.ts";
 
 const IDS = ["a", "b", "c", "d"] as const;
-const RETENTION = { ttlMs: 1_000_000, maxObjects: 3, maxBytes: 64 * 1024 };
+const RETENTION = { ttlMs: 1_000_000, ownerTtlMs: 1_000_000, maxObjects: 3, maxBytes: 64 * 1024 };
 
 interface Known {
   readonly binding: Binding;

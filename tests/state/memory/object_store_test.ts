@@ -50,7 +50,7 @@ Deno.test("without settings a conversation in memory may have 64 MiB, and the re
 });
 
 Deno.test("the refusal of a large conversation names the configured size", async () => {
-  const retention = { ttlMs: 1, maxObjects: 1, maxBytes: 3 * MIB };
+  const retention = { ttlMs: 1, ownerTtlMs: 1, maxObjects: 1, maxBytes: 3 * MIB };
   for (const [maxBytes, text] of [[3 * MIB, "3 MiB;"], [1_000, "1000 bytes;"]] as const) {
     const { conversations } = newMemoryObjectStore(() => 0, { ...retention, maxBytes });
     const items = [{ id: "i", text: "x".repeat(3 * MIB) }];

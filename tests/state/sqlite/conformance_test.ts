@@ -17,7 +17,7 @@ function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
   return {
     name,
     clock: "scripted",
-    numRuns: 10,
+    numRuns: 5,
     async open(retention) {
       const folder = await newMemoryFolder();
       const file = newTestFile(folder, codec);

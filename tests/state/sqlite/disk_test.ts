@@ -162,7 +162,12 @@ Deno.test("what a client deletes is no longer in the files after the next sweep"
 Deno.test("expired records are removed within a minute, and their space is given back", async () => {
   await withFile(async (file) => {
     const ttlMs = 90_000;
-    const store = await file.open({}, { ttlMs, maxObjects: 1_000, maxBytes: 64 * KIB * KIB });
+    const store = await file.open({}, {
+      ttlMs,
+      ownerTtlMs: ttlMs,
+      maxObjects: 1_000,
+      maxBytes: 64 * KIB * KIB,
+    });
     const empty = bytesOnDisk(file);
     for (let at = 0; at < 120; at++) {
       await stored(put(store, `r${at}`, [{ id: `i${at}`, text: `${at}`.repeat(10 * KIB) }]));

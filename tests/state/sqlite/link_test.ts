@@ -199,7 +199,7 @@ Deno.test("operations of a thread that crashes fail at once, and another one is 
 Deno.test("a sweep has no time limit, until an operation waits for it", async () => {
   const { open, thread, world } = newScript();
   const link = await open();
-  const swept = link.runInBackground("removeExpired", undefined);
+  const swept = link.runInBackground("removeExpired", () => undefined);
   await turn();
   assertEquals(world.waiting, 0);
   await world.advance(60_000);

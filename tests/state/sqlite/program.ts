@@ -9,7 +9,12 @@ import { settingsOf } from "./store.ts";
 // done.
 
 /** Bounds that no test reaches. */
-export const ROOMY = { ttlMs: 3_600_000, maxObjects: 1_000_000, maxBytes: 1024 ** 3 };
+export const ROOMY = {
+  ttlMs: 3_600_000,
+  ownerTtlMs: 3_600_000,
+  maxObjects: 1_000_000,
+  maxBytes: 1024 ** 3,
+};
 
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));

@@ -90,13 +90,15 @@ Deno.test("sums count as records of the store, and are removed with all others",
 function scriptedLink() {
   const written: unknown[] = [];
   const script = { isFailing: false, written };
-  const run = (name: string, parameters: unknown) => {
-    if (name !== "storeUses") return Promise.resolve(success([]));
-    if (script.isFailing) return Promise.resolve(storeUnavailable());
-    written.push(parameters);
-    return Promise.resolve(success(null));
-  };
-  const link = { run, runInBackground: run } as unknown as Link;
+  const link = {
+    run: () => Promise.resolve(success([])),
+    async runInBackground(_name: string, parameters: () => unknown) {
+      await Promise.resolve();
+      if (script.isFailing) return storeUnavailable();
+      written.push(parameters());
+      return success(null);
+    },
+  } as unknown as Link;
   return { script, link };
 }
 

@@ -8,7 +8,7 @@ import { newMemoryFolder } from "./store.ts";
 testRecords({
   name: "sqlite",
   clock: "scripted",
-  numRuns: 30,
+  numRuns: 10,
   async open({ bounds }) {
     const folder = await newMemoryFolder();
     const world = scriptedWorld();

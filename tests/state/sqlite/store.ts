@@ -11,8 +11,10 @@ export function settingsOf(path: string, retention: Retention = DEFAULT_RETENTIO
   return {
     store: "sqlite",
     ttl: retention.ttlMs,
+    owner_ttl: retention.ownerTtlMs,
     max_entries: retention.maxObjects,
     max_bytes: retention.maxBytes,
+    max_items: 10_000,
     on_outage: "serve",
     usage_days: 35,
     required: false,

@@ -32,12 +32,14 @@ export function newPrefix(): string {
 
 /** Returns the settings of a store at this URL, with the defaults of the configuration. */
 export function storeSettings(url: string, options: StoreOptions = {}): StateSettings {
-  const { retention: { ttlMs, maxObjects, maxBytes } = DEFAULT_RETENTION } = options;
+  const { retention = DEFAULT_RETENTION } = options;
   return {
     store: "valkey",
-    ttl: ttlMs,
-    max_entries: maxObjects,
-    max_bytes: maxBytes,
+    ttl: retention.ttlMs,
+    owner_ttl: retention.ownerTtlMs,
+    max_entries: retention.maxObjects,
+    max_bytes: retention.maxBytes,
+    max_items: 10_000,
     on_outage: "serve",
     usage_days: 35,
     required: options.required ?? false,

@@ -149,10 +149,10 @@ Deno.test("a client API may put members first", () => {
   );
 });
 
-Deno.test("defaults of the provider come last, for members that are absent", () => {
+Deno.test("defaults of the provider come first, for members that are absent", () => {
   assertEquals(
     written({ messages: [USER], top_p: 1 }, { temperature: 0.1, top_p: 0.2 }),
-    '{"model":"m","top_p":1,"messages":[{"role":"user","content":"Hi"}],"temperature":0.1}',
+    '{"temperature":0.1,"model":"m","top_p":1,"messages":[{"role":"user","content":"Hi"}]}',
   );
 });
 

@@ -1,25 +1,20 @@
-import type { JsonDocument } from "../../../core/json/json.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
-import { insertMembers, parseMembers, splice } from "../../../formats/edit.ts";
+import { parseMembers } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
-import { encodeChatRequest } from "../../../wires/encode_chat_request.ts";
 import { newPayload } from "../../../wires/payload.ts";
+import { encodePromptFor, newTargetCarrier } from "../../../wires/prompt_encoder.ts";
+import { newStrictSchemas } from "../../../wires/verified/strict_schemas.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { parseResponseDocument } from "../../response_document.ts";
 import type { MessagesRequest } from "../request.ts";
-import { newChatTranslation } from "../translate/to_chat.ts";
+import { parsePrompt } from "../parse/parse_prompt.ts";
 
 /**
  * Fields of a message request that a request to count does not have (Messages API, token counting).
  */
 const NOT_COUNTED = ["max_tokens", "stream"];
-
-/**
- * Every message request has a limit. The lowest one that all targets take, because it is not sent.
- */
-const ANY_LIMIT = "16";
 
 /** Fields that the upstream counts (OpenAI API, Responses, input tokens). */
 const COUNTED: readonly string[] = [
@@ -42,17 +37,13 @@ export function newTranslatedCounts(
 ): (target: Target) => Result<Candidate> {
   const extra = NOT_COUNTED.find((name) => (request.document.value[name] ?? null) !== null);
   if (extra !== undefined) return () => unsupported(extra);
-  const { translate } = newChatTranslation({
-    ...request,
-    document: withLimit(request.document),
-    stream: false,
-  });
+  const schemas = newStrictSchemas();
   return (target) => {
-    const translated = translate(target);
-    if (!translated.ok) return translated;
-    const { chat, lossy, toClientPaths, lossyPaths } = translated.value;
-    const encoded = encodeChatRequest(chat, target);
-    if (!encoded.ok) return toClientPaths(encoded);
+    const carrier = newTargetCarrier(target);
+    const parsed = parsePrompt(request, { target, carrier, isCount: true });
+    if (!parsed.ok) return parsed;
+    const encoded = encodePromptFor(parsed.value.prompt, { target, carrier, schemas });
+    if (!encoded.ok) return encoded;
     const { payload } = encoded.value;
     return success<Candidate>({
       target,
@@ -63,20 +54,10 @@ export function newTranslatedCounts(
       },
       hasSideEffects: false,
       billing: "tokens",
-      lossy: [...lossy, ...lossyPaths(encoded.value.lossy ?? [])],
+      lossy: [...parsed.value.lossy, ...encoded.value.lossy ?? []],
       responseHandler: () => COUNT_HANDLER,
       onComplete: () => null,
     });
-  };
-}
-
-function withLimit({ text, value }: JsonDocument): JsonDocument {
-  const edit = insertMembers(text, text.indexOf("{"), [["max_tokens", ANY_LIMIT]]);
-  const limited = splice(text, [edit]);
-  return {
-    text: limited,
-    value: { ...value, max_tokens: Number(ANY_LIMIT) },
-    members: parseMembers(limited),
   };
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import { changeMembers, type Edit, type Entry, splice } from "../../../formats/edit.ts";
-import { samplingDefaults } from "../../../wires/chat_request/sampling.ts";
+import { samplingDefaults } from "../../../wires/sampling.ts";
 import { newPayload, type Payload } from "../../../wires/payload.ts";
 import { cutEdits, type SealedBlocks } from "./sealed_blocks.ts";
 

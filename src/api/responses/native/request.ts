@@ -1,6 +1,6 @@
 import type { JsonDocument } from "../../../core/json/json.ts";
 import { changeMembers, parseElements, splice } from "../../../formats/edit.ts";
-import { samplingDefaults } from "../../../wires/chat_request/sampling.ts";
+import { samplingDefaults } from "../../../wires/sampling.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
 import type { ResponsesRequest } from "../request.ts";

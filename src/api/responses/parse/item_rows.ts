@@ -1,4 +1,4 @@
-import { CACHE_HINT } from "../../../wires/chat_request/common_rows.ts";
+import { CACHE_HINT } from "../../../wires/common_rows.ts";
 import {
   exact,
   exactBut,

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/result.ts";
 import { type Carrier, usedBy } from "../../../prompt/carry.ts";
 import type { Content, FieldRef, Part } from "../../../prompt/prompt.ts";
+import { contentOf, textContent, textPart } from "../../../prompt/content.ts";
 import { allIn, mapObjects, requiredText, textOf } from "../../../prompt/read.ts";
 import {
   isEmpty,
@@ -37,26 +38,6 @@ export function parseContent(
     (part, inside) => parsePart(part, inside, allowed, carrier),
   );
   return parts.ok ? success(contentOf(parts.value, at)) : parts;
-}
-
-/** Returns a content of one text, which is a string, as is no content at all. */
-export function textContent(text: string, at: FieldRef): Content {
-  return { at, isString: true, parts: [textPart(text, at)] };
-}
-
-/**
- * Returns the content of these parts. Many servers accept only a string for content of a single
- * text.
- */
-export function contentOf(parts: readonly Part[], at: FieldRef): Content {
-  const [first] = parts;
-  if (first === undefined) return textContent("", at);
-  return { at, isString: parts.length === 1 && first.kind === "text", parts };
-}
-
-/** Returns a part of this text. */
-export function textPart(text: string, at: FieldRef): Part {
-  return { kind: "text", text, at, cache: null, breakpoint: null };
 }
 
 /** Content and refusal of an earlier assistant message. */

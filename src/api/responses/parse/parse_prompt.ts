@@ -2,16 +2,17 @@ import { isObject, isTooDeep, type JsonObject, MAX_LEVELS } from "../../../core/
 import { refuse, type Result, success } from "../../../core/result.ts";
 import { type Carrier, usedBy } from "../../../prompt/carry.ts";
 import type { StoredReasoning } from "../../../prompt/chat/parse_messages.ts";
+import { textContent } from "../../../prompt/content.ts";
 import type { FieldRef, Message, Prompt } from "../../../prompt/prompt.ts";
 import { flagOf } from "../../../prompt/read.ts";
 import { missing } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
+import { withReasoning } from "../../reasoning_memory.ts";
 import type { CalledFunction } from "../generate/items.ts";
 import type { HistoryItem } from "../history_item.ts";
 import type { ResponsesRequest } from "../request.ts";
 import { separateTools } from "./additional_tools.ts";
 import { exactBody } from "./exact.ts";
-import { textContent } from "./parse_content.ts";
 import { parseItems, type PlacedItem } from "./parse_items.ts";
 import { parseOptions } from "./parse_options.ts";
 import { parseChoice, parseTools } from "./parse_tools.ts";
@@ -61,7 +62,7 @@ export function parsePrompt(
   if (!parallelCalls.ok) return parallelCalls;
   const prompt: Prompt = {
     at: { field: "messages", path: "input" },
-    messages: [...instructionsOf(body), ...turns.value.map(withStored)],
+    messages: [...instructionsOf(body), ...withReasoning(turns.value, reasoning)],
     tools: tools.value.tools,
     hasLegacyTools: false,
     choice: choice.value,
@@ -76,11 +77,6 @@ export function parsePrompt(
     signedReasoning: "'encrypted_content' of the item",
   };
   return success({ prompt, namespaced: tools.value.namespaced });
-
-  function withStored(message: Message, index: number): Message {
-    const stored = reasoning?.get(index) ?? null;
-    return message.kind === "assistant" ? { ...message, stored } : message;
-  }
 }
 
 /** Returns the messages of the items that are no declarations of tools. */

@@ -1,10 +1,11 @@
 import { type Result, success } from "../../../core/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
+import { contentOf, textPart } from "../../../prompt/content.ts";
 import type { Content, Part } from "../../../prompt/prompt.ts";
 import type { Optional } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { newMovedTexts } from "../../moved_media.ts";
-import { contentOf, parseContent, textPart } from "./parse_content.ts";
+import { parseContent } from "./parse_content.ts";
 
 /** The output of a call: the content of its result, and what that cannot hold. */
 export interface ToolOutput {

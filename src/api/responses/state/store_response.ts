@@ -1,5 +1,6 @@
+import type { Refusal } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf } from "../../../call/ownership.ts";
@@ -13,7 +14,7 @@ import {
   type ResolvedRequest,
   storedHistory,
 } from "./continuation.ts";
-import type { FinishedResponse } from "../creation.ts";
+import type { Creation, FinishedResponse } from "../creation.ts";
 import { storedInput } from "./stored_input.ts";
 
 /**
@@ -31,6 +32,31 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
     if (!appended.ok) return appended;
   }
   return request.store ? await store(call, finished, added) : success(undefined);
+}
+
+/**
+ * Returns the refusal of a request whose response this target leaves to the gateway's store, if
+ * even one output item would make it too many items; null if it may be stored.
+ */
+export function refuseManyItems(
+  { call: { state: { maxItems } }, request, context }: Pick<
+    Creation,
+    "call" | "request" | "context"
+  >,
+  target: Target,
+): Failed<Refusal> | null {
+  const items = storedHistory(context.continuation).length + context.added.length;
+  if (!request.store || items < maxItems || !isKeptHere(target)) return null;
+  return refuse(
+    "too_many_items",
+    `A stored response has at most ${maxItems} items with those before it; send fewer items.`,
+    "input",
+  );
+}
+
+/** True if the gateway stores the completed responses of a target itself. */
+function isKeptHere({ wire, provider }: Target): boolean {
+  return protocolOf(wire) !== "responses" || !hasCapability(provider, "responses_lifecycle");
 }
 
 /** Adds the items of a request and its response to their conversation. */
@@ -54,15 +80,17 @@ async function store(
   if (typeof id !== "string") return success(undefined);
   const isNative = protocolOf(target.wire) === "responses";
   if (!isNative && status !== "completed" && status !== "incomplete") return success(undefined);
-  const isStoredHere = isNative
-    ? status === "completed" && !hasCapability(target.provider, "responses_lifecycle")
-    : true;
+  const input = [...storedHistory(continuation), ...added];
+  // How much the output adds is known only now: as one that is too large, it is not stored.
+  const isFull = input.length + outputOf({ resource }).length > call.state.maxItems;
+  if (isFull && !isNative) return success(undefined);
+  const isStoredHere = isKeptHere(target) && !isFull && (!isNative || status === "completed");
   if (!isStoredHere) return await bindResponse(call, { context, target }, id);
   const stored = await call.state.outcomes.storeResponse(id, {
     // Without its earlier items, the response can be retrieved but not continued from this
     // snapshot.
     owner: newOwner(call, { context, target, hasSnapshot: isHistoryComplete(continuation) }),
-    snapshot: { resource, input: [...storedHistory(continuation), ...added] },
+    snapshot: { resource, input },
     isNative,
   }, call.caller);
   return stored.ok ? success(undefined) : stored;

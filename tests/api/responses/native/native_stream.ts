@@ -88,6 +88,7 @@ export async function relayed(
   const ends: (Failure | null)[] = [];
   const committed = await commit({
     source: newRecordReader({
+      turn: () => null,
       read() {
         const { value } = reads.next();
         return Promise.resolve(

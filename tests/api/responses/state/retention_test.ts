@@ -45,3 +45,31 @@ Deno.test("state.max_bytes bounds a conversation in memory, and the refusal name
   assertEquals(calls.requests.length, 1);
   assert((await calls.get(`/conversations/${id}/items`)).status === 200);
 });
+
+Deno.test("state.max_items bounds a response with all before it, before the provider is called", async () => {
+  const calls = stateful("state: {max_items: 4}\n" + TWO);
+  const items = (count: number) => Array(count).fill({ role: "user", content: "one" });
+  const full = await calls.post("/responses", { model: "m", input: items(4) });
+  assertEquals(refusalOf(full), [400, "too_many_items", "input"]);
+  assertStringIncludes(full.text, "at most 4 items");
+  const first = await calls.created({ input: items(3) });
+  const more = { model: "m", input: "two", previous_response_id: idOf(first) };
+  assertEquals(refusalOf(await calls.post("/responses", more)), [400, "too_many_items", "input"]);
+  assertEquals(calls.requests.length, 1);
+  assertEquals((await calls.post("/responses", { ...more, store: false })).status, 200);
+});
+
+Deno.test("a response that only its output makes too large for state.max_items is not stored", async () => {
+  const call = (id: string) => ({
+    id,
+    type: "function",
+    function: { name: "tool", arguments: "{}" },
+  });
+  const calls = stateful("state: {max_items: 2}\n" + TWO, () => ({
+    message: { role: "assistant", content: null, tool_calls: [call("call_1"), call("call_2")] },
+    finish: "tool_calls",
+  }));
+  const response = await calls.created({ input: "one" });
+  assertEquals((response.output as unknown[]).length, 2);
+  assertEquals(await statuses(calls, "responses", [idOf(response)]), [404]);
+});

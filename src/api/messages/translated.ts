@@ -1,0 +1,104 @@
+import { newId } from "../../core/ids.ts";
+import { isObject } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
+import type { Optional } from "../../prompt/refusals.ts";
+import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
+import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
+import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
+import type { Target } from "../../wires/wire.ts";
+import {
+  findReasoning,
+  findTarget,
+  reasoningAccount,
+  storeReasoning,
+} from "../reasoning_memory.ts";
+import { newTranslatedHandler } from "../translated_handler.ts";
+import { CALL_ID_PREFIX } from "./generate/call_id.ts";
+import { encodeMessage, type MessageLabels, newMessageEncoder } from "./generate/encoder.ts";
+import {
+  type MessagesPrompt,
+  type ParsedFor,
+  parsePrompt,
+  promptMessages,
+} from "./parse/parse_prompt.ts";
+import type { MessagesRequest } from "./request.ts";
+
+/**
+ * Returns the preparation of a request for targets with another protocol. Targets with the
+ * Responses API get the stored encrypted reasoning of earlier tool calls, which no block of a
+ * client can hold; a pool of keys uses the account of that reasoning first.
+ */
+export async function translatedCandidates(
+  call: Call,
+  request: MessagesRequest,
+): Promise<Pick<Inference, "prepare" | "reasoningAccount">> {
+  const schemas = newStrictSchemas();
+  const stored = await storedReasoning(call, request);
+
+  function prepare(target: Target): Result<Candidate> {
+    const carrier = newTargetCarrier(target);
+    const parsed = parsePrompt(request, { target, carrier, ...stored });
+    if (!parsed.ok) return parsed;
+    const { prompt, lossy } = parsed.value;
+    const encoded = encodePromptFor(prompt, { target, carrier, schemas });
+    if (!encoded.ok) return encoded;
+    const { promises } = encoded.value;
+    return success<Candidate>({
+      target,
+      request: encoded.value,
+      hasSideEffects: false,
+      ...promises !== undefined && { verified: pathsOf(promises) },
+      lossy: [...lossy, ...encoded.value.lossy ?? []],
+      responseHandler: () => newResponseHandler(call, parsed.value, target, promises),
+      onComplete: ({ reasoning }) =>
+        reasoning === undefined ? null : storeReasoning(call, target.account, reasoning),
+    });
+  }
+
+  return { prepare, ...reasoningAccount(stored) };
+}
+
+/** Returns the stored reasoning of past calls, for targets with the Responses API. */
+async function storedReasoning(
+  call: Call,
+  { document }: MessagesRequest,
+): Promise<Pick<ParsedFor, "reasoning">> {
+  const target = findTarget(call, ["responses"]);
+  if (target === undefined || !hasPastCalls(document.value.messages)) return {};
+  const messages = promptMessages(document, target.wire, newTargetCarrier(target));
+  return await findReasoning(call, messages);
+}
+
+/** True if an assistant message has a tool call. */
+function hasPastCalls(messages: Optional): boolean {
+  return Array.isArray(messages) &&
+    messages.some((message) =>
+      isObject(message) && Array.isArray(message.content) &&
+      message.content.some((block) => isObject(block) && block.type === "tool_use")
+    );
+}
+
+function newResponseHandler(
+  call: Call,
+  { prompt: { stream }, thinking, toolName }: MessagesPrompt,
+  target: Target,
+  promises: readonly ResponsePromise[] | undefined,
+): ResponseHandler {
+  const { id, world } = call;
+  const labels: MessageLabels = {
+    // Clients take two responses with the same ID for one message.
+    id: newId("msg_", world),
+    requestId: id,
+    model: target.model,
+    thinking,
+    storesReasoning: target.wire.name === "responses",
+    toolName,
+  };
+  return newTranslatedHandler({ call, target, isStream: stream, promises }, {
+    callIdPrefix: CALL_ID_PREFIX,
+    newEncoder: () => newMessageEncoder(labels),
+    encodeWhole: (events) => encodeMessage(events, labels),
+  });
+}

@@ -1,0 +1,210 @@
+import { type Awaitable, cancelled, type Failed, refuse } from "../../core/result.ts";
+import type { Call } from "../../call/call.ts";
+import { type ClientKey, usdOf } from "../../call/client_key.ts";
+import {
+  budgetWall,
+  type CallQuotas,
+  type CallScope,
+  limitedCallers,
+  scopesNow,
+} from "../../call/quotas.ts";
+import type { BucketSettings } from "../../state/buckets.ts";
+import type { QuotaDecision, QuotaScope } from "../../state/quota_store.ts";
+import { storeUnavailable } from "../../state/store_failure.ts";
+import { internalError } from "../internal_error.ts";
+import { setBudgetHeader, setRateHeaders, setTokenHeaders } from "./limit_headers.ts";
+
+/** Limits that a call counts against. */
+interface CallLimits {
+  readonly caller: string;
+  /** Rate of requests; null for no limit. */
+  readonly requests: BucketSettings | null;
+  /** Other limits of a client key and its groups; null for none. */
+  readonly quotas: CallQuotas | null;
+}
+
+/** Returns the limits of a call of a client key; null for no limit. */
+export function keyLimits({ generation }: Call, key: ClientKey): CallLimits | null {
+  const { calendar, config: { rate_limiting: rate } } = generation;
+  if (!rate.enabled && key.limits === null) return null;
+  const requests_per_minute = key.requestsPerMinute ?? rate.requests_per_minute;
+  return {
+    caller: key.caller,
+    requests: rate.enabled ? { requests_per_minute, burst_size: rate.burst_size } : null,
+    quotas: key.limits === null ? null : { callers: limitedCallers(key), calendar },
+  };
+}
+
+/** Returns the rate of a caller without a key; null for no limit. */
+export function callerRate({ generation }: Call, caller: () => string): CallLimits | null {
+  const { enabled, requests_per_minute, burst_size } = generation.config.rate_limiting;
+  if (!enabled) return null;
+  return { caller: caller(), requests: { requests_per_minute, burst_size }, quotas: null };
+}
+
+/** Maximum number of times that a store corrects the clock of one admission. */
+const MAX_CLOCK_REPLIES = 2;
+
+/**
+ * Admits a call to all its limits at once, in the order budgets, tokens, concurrent calls,
+ * requests, and sets their headers. Returns null if it is admitted; a promise if the limits are
+ * counted in a shared store. A refused call takes nothing from any limit. Fails as
+ * `state_unavailable` if the store is unavailable and `state.on_outage` is `refuse`.
+ */
+export function takeLimits(
+  call: Call,
+  limits: CallLimits | null,
+  clockReplies = 0,
+): Awaitable<Failed | null> {
+  if (limits === null) return null;
+  const { requests, quotas } = limits;
+  const scopes = quotas === null
+    ? rateScopes(limits)
+    : scopesNow(quotas, requests, budgetWall(call));
+  return admitToQuotas(call, scopes, (decision) => {
+    if (decision.kind === "unavailable") {
+      return decision.isClock === true && clockReplies < MAX_CLOCK_REPLIES
+        ? takeLimits(call, limits, clockReplies + 1)
+        : storeUnavailable();
+    }
+    const { responseHeaders } = call;
+    const { rests } = decision;
+    const remaining = rests[0]?.requests ?? null;
+    if (requests !== null && remaining !== null) {
+      setRateHeaders(responseHeaders, requests.requests_per_minute, remaining);
+    }
+    if (quotas !== null) {
+      setTokenHeaders(responseHeaders, scopes, rests);
+      setBudgetHeader(responseHeaders, scopes, rests);
+    }
+    if (decision.kind === "refused") return refuseByLimit(call, scopes, decision);
+    if (quotas !== null) holdConcurrent(call, quotas);
+    return null;
+  });
+}
+
+const NO_BUDGETS: CallScope["limits"]["budgets"] = [];
+
+function rateScopes({ caller, requests }: CallLimits): readonly CallScope[] {
+  const limits = { requests, tokensPerMinute: null, maxConcurrent: null, budgets: NO_BUDGETS };
+  return [{ caller, group: null, limits }];
+}
+
+/**
+ * Stores the limits of an admitted call for its end, and renews its concurrent calls until then.
+ */
+function holdConcurrent({ id, client, state }: Call, quotas: CallQuotas): void {
+  client.quotas = quotas;
+  const holders = quotas.callers.filter(({ limits }) => limits.maxConcurrent !== null);
+  if (holders.length > 0) state.leases.add(id, holders.map(({ caller }) => caller));
+}
+
+/** Returns the refusal of a call by the decision of the quota store; null if it is admitted. */
+type Decide = (decision: QuotaDecision) => Awaitable<Failed | null>;
+
+/**
+ * Admits a call to the limits of its callers and returns the result of `decide`, immediately if the
+ * store is in memory. A call that is cancelled while the store is queried ends immediately with the
+ * reason of its cancellation; a concurrent call that the store grants afterwards is given back.
+ */
+export function admitToQuotas(
+  call: Call,
+  scopes: readonly QuotaScope[],
+  decide: Decide,
+): Awaitable<Failed | null> {
+  const decision = call.state.quotas.admit(scopes, call.id);
+  return decision instanceof Promise ? waitFor(decision, call, scopes, decide) : decide(decision);
+}
+
+function waitFor(
+  decision: Promise<QuotaDecision>,
+  call: Call,
+  scopes: readonly QuotaScope[],
+  decide: Decide,
+): Promise<Failed | null> {
+  const { promise, resolve } = Promise.withResolvers<Failed | null>();
+  const unsubscribe = call.cancellation.onCancel((reason) => {
+    resolve(cancelled(reason));
+  });
+  decision.then((decided) => {
+    unsubscribe();
+    if (call.cancellation.isCancelled) return giveBack(call, scopes, decided);
+    resolve(decide(decided));
+  }).catch((error: unknown) => resolve(internalError(call, error)));
+  return promise;
+}
+
+/** Ends the concurrent calls that were granted to a call which does not run. */
+function giveBack(
+  { id, state }: Call,
+  scopes: readonly QuotaScope[],
+  decision: QuotaDecision,
+): Awaitable<void> {
+  const holders = scopes.filter(({ limits }) => limits.maxConcurrent !== null);
+  if (decision.kind !== "admitted" || holders.length === 0) return;
+  return state.quotas.settle(
+    id,
+    holders.map(({ caller }) => ({
+      caller,
+      tokensPerMinute: null,
+      holdsSlot: true,
+      tokens: 0,
+      spends: [],
+    })),
+  );
+}
+
+type Refused = Extract<QuotaDecision, { readonly kind: "refused" }>;
+
+/** Returns the refusal of a call by a limit, and sets `Retry-After`. The message names a group. */
+function refuseByLimit(
+  call: Call,
+  scopes: readonly CallScope[],
+  refused: Refused,
+): Failed {
+  const scope = scopes[refused.scope];
+  const { reason } = refused;
+  if (reason === "budget") return refuseBudget(call, scope, refused);
+  const seconds = setWait(call, refused.waitMs);
+  switch (reason) {
+    case "requests":
+      return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
+    case "tokens": {
+      const owner = scope?.group == null ? "" : ` of the group '${scope.group}'`;
+      return refuse("token_rate_exceeded", `Too many tokens${owner}; try again in ${seconds} s.`);
+    }
+    case "concurrency": {
+      const most = scope?.limits.maxConcurrent ?? 0;
+      return refuse(
+        "concurrency_limit_exceeded",
+        `Too many concurrent calls: this client key may have ${most}; try again in ${seconds} s.`,
+      );
+    }
+  }
+}
+
+/** Sets `Retry-After` and returns its seconds. */
+function setWait({ responseHeaders }: Call, waitMs: number): number {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  responseHeaders["retry-after"] = String(seconds);
+  return seconds;
+}
+
+/**
+ * Refuses a call until the window of the budget ends. Official SDKs would repeat it at once
+ * otherwise.
+ */
+function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refused): Failed {
+  const owner = scope?.group == null ? "this client key" : `the group '${scope.group}'`;
+  const budget = scope?.limits.budgets.find((one) => one.window === window);
+  call.responseHeaders["x-should-retry"] = "false";
+  if (budget === undefined) return refuse("budget_exceeded", `A budget of ${owner} is used up.`);
+  const { endMs, limit, per, unit } = budget;
+  setWait(call, endMs - budgetWall(call));
+  const amount = unit === "usd" ? `${usdOf(limit)} USD` : `${limit} tokens`;
+  const end = new Date(endMs).toISOString().replace(".000Z", "Z");
+  return refuse(
+    "budget_exceeded",
+    `The budget of ${owner} of ${amount} per ${per} is used up; its window ends at ${end}.`,
+  );
+}
