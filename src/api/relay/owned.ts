@@ -186,7 +186,7 @@ async function placeOfNew(
   const seen = input === null ? null : await findInput(call, input, provider.value.id);
   if (seen !== null && !seen.ok) return seen;
   return seen?.value === null
-    ? notFound("file", "input_file_id")
+    ? notFound(call, "file", "input_file_id")
     : success({ provider: provider.value, account: null });
 }
 
@@ -201,8 +201,8 @@ function findInput(
     : findOwner(call, reference("file", file, "input_file_id", { provider }));
 }
 
-function notFound(kind: ObjectKind, param: Reference["param"]): Failed {
-  return unknownOwner({ notFound: "object_not_found", noun: kind, param });
+function notFound(call: Call, kind: ObjectKind, param: Reference["param"]): Failed {
+  return unknownOwner(call, { notFound: "object_not_found", noun: kind, param });
 }
 
 function reference(
