@@ -141,7 +141,7 @@ async function bindNew(
 
 /**
  * Binds the files of a batch's results, and the file that an upload has become, to the account that
- * has returned them and to the creator of the batch or upload, whoever reads it.
+ * has returned them and to the creator of the batch or upload, also if another caller reads it.
  */
 async function bindFiles(
   call: Call,
