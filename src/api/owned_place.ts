@@ -7,7 +7,7 @@ import {
   type NativeCapability,
   requireCapability,
 } from "../call/capability.ts";
-import { findOwner, type Owned, type Reference } from "../call/ownership.ts";
+import { findOwner, mayUseUnknown, type Owned, type Reference } from "../call/ownership.ts";
 import { identifierProblem, pathIdProblem } from "./identifier.ts";
 
 /** An object in the path of a request that only its upstream stores. */
@@ -41,7 +41,7 @@ export async function findOwnedPlace(call: Call, object: OwnedObject): Promise<R
     if (only !== null) owned = await findOwner(call, { ...reference, provider: only });
   }
   if (!owned.ok) return owned;
-  if (owned.value === null) return unknownOwner(object);
+  if (owned.value === null) return unknownOwner(call, object);
   const { provider, account, owner, isReturned } = owned.value;
   const unsafe = pathIdProblem(id, param, isReturned);
   if (unsafe !== null) return unsafe;
@@ -61,11 +61,14 @@ function findOnlyProvider(call: Call, { type, capability }: OwnedObject): string
 
 /** Returns the refusal of an object whose provider is not known. */
 export function unknownOwner(
+  call: Call,
   { notFound, noun, param }: Pick<OwnedObject, "notFound" | "noun" | "param">,
 ): Failed {
   return refuse(
     notFound,
-    `It is not known which provider stores this ${noun}; name the provider in the X-Gateway-Provider header.`,
+    mayUseUnknown(call)
+      ? `It is not known which provider stores this ${noun}; name the provider in the X-Gateway-Provider header.`
+      : `There is no ${noun} with this id that belongs to this client key.`,
     param,
   );
 }

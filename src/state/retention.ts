@@ -85,8 +85,8 @@ export function bindingBounds({ maxObjects }: Retention): {
   return { entries: maxObjects, bytes };
 }
 
-/** Number of files, batches and uploads with an owner for each object of another type. */
-const RELAYED_PER_OBJECT = 50;
+/** Maximum number of files, batches and uploads with an owner for each object of another type. */
+const MAX_RELAYED_RATIO = 50;
 
 /** Mean bytes of the owner of a file up to which that many are stored. */
 const MAX_RELAYED_OWNER_BYTES = 320;
@@ -99,7 +99,7 @@ export function relayedOwnerBounds({ maxObjects }: Pick<Retention, "maxObjects">
   readonly entries: number;
   readonly bytes: number;
 } {
-  const entries = maxObjects * RELAYED_PER_OBJECT;
+  const entries = maxObjects * MAX_RELAYED_RATIO;
   return { entries, bytes: Math.max(entries * MAX_RELAYED_OWNER_BYTES, MIN_BINDINGS_BYTES) };
 }
 

@@ -1,5 +1,10 @@
 import { parseExact } from "../../src/core/json/json.ts";
-import { DEFAULT_RETENTION, heldBytes, reasoningBounds } from "../../src/state/retention.ts";
+import {
+  DEFAULT_RETENTION,
+  heldBytes,
+  reasoningBounds,
+  relayedOwnerBounds,
+} from "../../src/state/retention.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("a text counts for its bytes", () => {
@@ -26,4 +31,12 @@ Deno.test("without settings 10,000 responses have reasoning in 64 MiB, 4,000 of 
     bytes: 64 * MIB,
     creatorBytes: 32 * MIB,
   });
+});
+
+Deno.test("the owners of files, batches and uploads have a lifetime and bounds of their own", () => {
+  const { ownerTtlMs } = DEFAULT_RETENTION;
+  assertEquals(ownerTtlMs, 30 * 24 * 3_600_000);
+  assertEquals(relayedOwnerBounds(DEFAULT_RETENTION), { entries: 50_000, bytes: 16_000_000 });
+  // Also with few entries an ID may be long.
+  assertEquals(relayedOwnerBounds({ maxObjects: 1 }), { entries: 50, bytes: 1_024_000 });
 });

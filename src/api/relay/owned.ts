@@ -141,7 +141,7 @@ async function bindNew(
 
 /**
  * Binds the files of a batch's results, and the file that an upload has become, to the account that
- * has returned them and to the creator of the batch or upload, whoever reads it.
+ * has returned them and to the creator of the batch or upload, also if another caller reads it.
  */
 async function bindFiles(
   call: Call,
@@ -186,7 +186,7 @@ async function placeOfNew(
   const seen = input === null ? null : await findInput(call, input, provider.value.id);
   if (seen !== null && !seen.ok) return seen;
   return seen?.value === null
-    ? notFound("file", "input_file_id")
+    ? notFound(call, "file", "input_file_id")
     : success({ provider: provider.value, account: null });
 }
 
@@ -201,8 +201,8 @@ function findInput(
     : findOwner(call, reference("file", file, "input_file_id", { provider }));
 }
 
-function notFound(kind: ObjectKind, param: Reference["param"]): Failed {
-  return unknownOwner({ notFound: "object_not_found", noun: kind, param });
+function notFound(call: Call, kind: ObjectKind, param: Reference["param"]): Failed {
+  return unknownOwner(call, { notFound: "object_not_found", noun: kind, param });
 }
 
 function reference(

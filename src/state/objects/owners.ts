@@ -36,16 +36,9 @@ export function newOwners<Body>(
   return {
     findBindings,
     async findBinding(id) {
-      if (renewMs !== null) {
-        const renewed = await records.get([{ type, id: keyText(id) }], {
-          content: "head",
-          renewMs,
-        });
-        // A store that cannot write, such as one on a full disk, may still know the owner.
-        if (renewed.ok) return bindingIn(renewed.value[0] ?? null);
-      }
-      const found = await findBindings([id]);
-      return found.ok ? success(found.value.get(id) ?? null) : found;
+      const options = { content: "head", ...renewMs !== null && { renewMs } } as const;
+      const found = await records.get([{ type, id: keyText(id) }], options);
+      return found.ok ? bindingIn(found.value[0] ?? null) : found;
     },
     bind: (id, owner) =>
       changer.add({ type, id: keyText(id) }, (found) => {

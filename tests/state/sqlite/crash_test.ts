@@ -40,3 +40,28 @@ Deno.test("what the store has acknowledged is there after its process was killed
     }
   });
 });
+
+Deno.test("of the calls that a killed process has charged only those of its last transactions are not counted", async () => {
+  await withFile(async ({ path, open }) => {
+    let acknowledged = 0, begun = 0;
+    for (let kill = 0; kill < KILLS_COUNT; kill++) {
+      const { child, out } = startProcess(["charge", path, `run${kill}`]);
+      const lines = 1 + Math.floor(Math.random() * MAX_LINES);
+      assert(await out.until(new RegExp(`^open\n(?:.*\n){${lines}}`)) !== null, "it charges");
+      child.kill("SIGKILL");
+      await child.stdin.close();
+      const printed = (await out.rest()).split("\n").length - 2;
+      assertEquals((await child.status).signal, "SIGKILL");
+      acknowledged += printed;
+      // At most four calls are charged at a time.
+      begun += printed + 4;
+
+      const store = await open({}, ROOMY);
+      const found = await store.quotas.spent(["a"]);
+      assert(found.ok);
+      const counted = found.value.get("a")?.get("usd d:1") ?? 0;
+      assert(counted >= acknowledged && counted <= begun, `${acknowledged} ${counted} ${begun}`);
+      await store.close();
+    }
+  });
+});

@@ -223,14 +223,17 @@ Deno.test("on a full disk writes fail, reads go on, and writes work again once t
   });
 });
 
-Deno.test("reasoning is found on a full disk, although its lifetime cannot begin again", async () => {
+Deno.test("reasoning and owners are found on a full disk, although their lifetime cannot begin again", async () => {
   await withFile(async (file) => {
     const first = await file.open();
     const key = { creator: null, calls: "calls", text: "text" };
     const blocks = [{ value: { type: "thinking" }, callsBefore: 1 }];
     await stored(first.objects.reasoning.store(key, { account: "a", blocks }));
+    await stored(first.objects.owners.relayed_object.bind("file/f", OWNER));
     await first.close();
     const store = await file.open({ maxPages: 1 });
+    const binding = await stored(store.objects.owners.relayed_object.findBinding("file/f"));
+    assertEquals(binding, { kind: "bound", owner: OWNER });
     const found = await stored(store.objects.reasoning.find([key, { ...key, text: null }]));
     assertEquals(found, [{ account: "a", blocks }, { account: "a", blocks }]);
     await store.close();

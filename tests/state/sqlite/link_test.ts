@@ -196,6 +196,22 @@ Deno.test("operations of a thread that crashes fail at once, and another one is 
   assert((await next).ok);
 });
 
+Deno.test("parameters of an operation in the background are made when it is sent", async () => {
+  const { open, thread } = newScript();
+  const link = await open();
+  void link.run("ping", undefined);
+  let uses = 0;
+  const parameters = () => ({ sums: [], calls: Array(uses).fill("x"), callsExpire: 0 });
+  const stored = link.runInBackground("storeUses", parameters);
+  const [batch] = thread(0).batches;
+  assertEquals(batch, undefined);
+  uses = 2;
+  await turn();
+  assertEquals(thread(0).batches[0]?.[1]?.parameters, { ...parameters(), calls: ["x", "x"] });
+  thread(0).reply();
+  assert((await stored).ok);
+});
+
 Deno.test("a sweep has no time limit, until an operation waits for it", async () => {
   const { open, thread, world } = newScript();
   const link = await open();

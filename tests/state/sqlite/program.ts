@@ -2,6 +2,7 @@ import { newPlainCodec } from "../../../src/state/records/plain_codec.ts";
 import { openSqliteStore } from "../../../src/state/sqlite/open.ts";
 import type { StateStore } from "../../../src/state/state_store.ts";
 import { newRealWorld } from "../../../src/world/real_world.ts";
+import { use } from "../conformance/quotas.ts";
 import { settingsOf } from "./store.ts";
 
 // A process with a store, for tests of its end and of its permissions. The first argument says what
@@ -40,6 +41,19 @@ async function write(store: StateStore, prefix: string): Promise<void> {
   }
 }
 
+/** Charges calls and stores responses until the process is killed, and prints what is stored. */
+async function charge(store: StateStore, prefix: string): Promise<void> {
+  for (let at = 0;; at += 4) {
+    const ids = [0, 1, 2, 3].map((part) => `${prefix}-${at + part}`);
+    await Promise.all(ids.map(async (id) => {
+      const spends = [{ window: "usd d:1", amount: 1, ttlMs: ROOMY.ttlMs }];
+      const settling = store.quotas.settle(id, [use("a", { spends })]);
+      await Promise.all([settling, bindAndStore(store, id)]);
+      print(id);
+    }));
+  }
+}
+
 async function main([action = "", path = "", prefix = ""]: readonly string[]): Promise<void> {
   const world = newRealWorld();
   const ignore = () => {};
@@ -52,6 +66,7 @@ async function main([action = "", path = "", prefix = ""]: readonly string[]): P
   const { store } = opened;
   print("open");
   if (action === "write") return await write(store, prefix);
+  if (action === "charge") return await charge(store, prefix);
   if (action === "hold") await Deno.stdin.read(new Uint8Array(1));
   if (action === "revoke") {
     print(Deno.permissions.revokeSync({ name: "write" }).state);

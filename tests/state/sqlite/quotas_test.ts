@@ -148,3 +148,42 @@ Deno.test("sums and calls that wait for a database that fails are bounded", asyn
   assertEquals(written.flatMap(({ calls }) => calls).length, 100_000);
   assertEquals(written[0]?.amount, 100_010);
 });
+
+Deno.test("what is charged while a transaction runs is in the next one, also if that one fails", async () => {
+  const begun: (() => { end(isOk: boolean): void; parameters: unknown })[] = [];
+  const link = {
+    run: () => Promise.resolve(success([])),
+    runInBackground(_name: string, parameters: () => unknown) {
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      const end = (isOk: boolean) => resolve(isOk ? success(null) : storeUnavailable());
+      begun.push(() => ({ end, parameters: parameters() }));
+      return promise;
+    },
+  } as unknown as Link;
+  const world = scriptedWorld();
+  const opened = await openSqliteQuotas(link, world);
+  assert(opened.ok);
+  const { settle, close } = opened.value;
+  const begin = () => {
+    const next = begun.shift()?.();
+    assert(next !== undefined);
+    return { ...writtenIn(next.parameters), end: next.end };
+  };
+  void settle("one", spend(1));
+  const first = begin();
+  void settle("two", spend(2));
+  void settle("three", spend(4));
+  assertEquals(begun.length, 1);
+  const second = begin();
+  assertEquals([first.amount, first.calls], [1, ["one"]]);
+  assertEquals([second.amount, second.calls], [7, ["two", "three"]]);
+  second.end(true);
+  first.end(false);
+  await Promise.resolve();
+  assertEquals(begun.length, 0);
+  await world.advance(1_000);
+  const third = begin();
+  assertEquals([third.amount, third.calls], [undefined, ["one"]]);
+  third.end(true);
+  await close();
+});
