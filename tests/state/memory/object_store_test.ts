@@ -30,12 +30,14 @@ Deno.test("without settings objects are stored in memory for 30 minutes, 1,000 o
   let time = 0;
   const objects = newMemoryObjectStore(() => time);
   for (let at = 0; at < 1_005; at++) await storeAll(objects, `x${at}`);
-  const { reasoning, ...others } = objects.stats();
-  assertEquals(reasoning.entries, 1_005);
+  const { reasoning, relayed_object_bindings, ...others } = objects.stats();
+  assertEquals([reasoning.entries, relayed_object_bindings.entries], [1_005, 1_005]);
   for (const { entries } of Object.values(others)) assertEquals(entries, 1_000);
   time = 30 * 60_000 - 1;
   assertEquals(Math.min(...entriesOf(objects)), 1_000);
   time = 30 * 60_000;
+  assertEquals(entriesOf(objects), [0, 0, 0, 0, 0, 0, 1_005]);
+  time = 30 * 24 * 60 * 60_000;
   assertEquals(Object.values(objects.stats()), Array(7).fill({ entries: 0, bytes: 0 }));
 });
 

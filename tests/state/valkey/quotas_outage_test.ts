@@ -13,15 +13,19 @@ import { newTestConnection, valkeySettings } from "./connections.ts";
 
 const DAY = "usd d:1";
 
-/** Runs a test with a replica on a separate server. */
+/** Milliseconds after which a server that hangs has not answered. */
+const HANGING_TIMEOUT_MS = 200;
+
+/** Runs a test with a replica on a separate server, which has `timeoutMs` for each command. */
 async function withReplica(
   run: (
     server: ValkeyServer,
     replica: Awaited<ReturnType<typeof newReplica>>,
   ) => Promise<void>,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const server = await startValkeyServer();
-  const replica = await newReplica(server);
+  const replica = await newReplica(server, timeoutMs);
   try {
     await run(server, replica);
   } finally {
@@ -30,9 +34,9 @@ async function withReplica(
   }
 }
 
-async function newReplica(server: ValkeyServer) {
+async function newReplica(server: ValkeyServer, timeoutMs: number) {
   const world = newRealWorld();
-  const settings = valkeySettings(server.url, { timeout: 200 });
+  const settings = valkeySettings(server.url, { timeout: timeoutMs });
   const { connection } = await newTestConnection(settings);
   assert(await connection.open(5_000));
   const fallbacks: string[] = [];
@@ -86,7 +90,7 @@ valkeyTest(
       await replica.settle("after", 0);
       await until(async () => await replica.admit("shared") !== "unavailable");
       assertEquals(await sum(server), 611);
-    });
+    }, HANGING_TIMEOUT_MS);
   },
 );
 
