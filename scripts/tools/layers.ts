@@ -45,7 +45,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const SEPARATE = ["wires", "api"];
 
 /** Subfolders of them that each subfolder may import. */
-const SHARED = ["wires/chat_request", "wires/openai", "wires/verified"];
+const SHARED = ["api/generate", "wires/openai", "wires/verified"];
 
 const ROOT = new URL("../../", import.meta.url);
 const SOURCE = new URL("src/", ROOT).href;

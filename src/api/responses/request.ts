@@ -3,7 +3,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../core/json/js
 import { type Failed, refuse, type Result, success } from "../../core/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
-import { exactBody } from "./parse/exact.ts";
+import { exactBody } from "./exact.ts";
 import { identifierProblem as identifierAt } from "../identifier.ts";
 import { requiredField, typeProblem, wrongField } from "../shape.ts";
 import { responsesBody } from "./request_shape.ts";

@@ -3,7 +3,7 @@ import { openaiErrors } from "../../core/openai_error.ts";
 import type { ClientApi } from "../client_api.ts";
 import { counting } from "./counting.ts";
 import { createResponse, MATCHES_AS } from "./create.ts";
-import { lifecycle } from "./state/lifecycle.ts";
+import { lifecycle } from "./lifecycle.ts";
 import { resolveStoredResponse } from "./state/resolve_continuation.ts";
 import { newResponsesSession } from "./socket/session.ts";
 

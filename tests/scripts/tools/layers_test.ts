@@ -71,6 +71,7 @@ Deno.test("client APIs do not know each other, their common files know them all"
   assertEquals(importing("src/api/chat/chat.ts", "../responses/items.ts"), [
     "api/chat must not import api/responses",
   ]);
+  assertEquals(importing("src/api/messages/generate/blocks.ts", "../../generate/open_item.ts"), []);
   assertEquals(importing("src/api/registry.ts", "./chat/chat.ts"), []);
   assertEquals(importing("src/api/chat/chat.ts", "../fields.ts"), []);
 });

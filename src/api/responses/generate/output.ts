@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { pushAll } from "../../../core/push_all.ts";
 import { fault, type Result, success } from "../../../core/result.ts";
+import { type Item, newItemQueue } from "../../generate/open_item.ts";
 import {
   type CalledFunction,
   type ItemStatus,
@@ -10,7 +10,6 @@ import {
   newReasoningItem,
   type OutputItem,
 } from "./items.ts";
-import { type JsonEnd, newJsonEnd } from "../../json_object_end.ts";
 import type { ItemPosition, OutputEvent } from "./parts.ts";
 
 /** Limit of tool calls in one translated response. */
@@ -38,47 +37,58 @@ export interface Output {
   value(): JsonObject[];
 }
 
-interface Entry {
+interface Entry extends Item<OutputEvent> {
   readonly kind: "message" | "reasoning" | "call";
-  readonly item: OutputItem;
-  /** Scanner of a tool call's arguments; null for every other item. */
-  readonly arguments: JsonEnd | null;
-  /** Events received before the item became the open item. */
-  readonly buffered: StreamEvent[];
-  status: ItemStatus;
+  value(): JsonObject;
 }
 
-/**
- * Creates the output of one response. Only one item is open at a time: an item ends when the next
- * one begins, a tool call only when its arguments are complete. Until then, or to the end of the
- * stream, the events of later items are buffered.
- */
+/** Creates the output of one response. */
 export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Output {
-  const entries: Entry[] = [];
-  const calls = new Map<number, Entry>();
-  /** Index of the open item; later items are buffered. */
-  let current = -1;
+  const items = newItemQueue<OutputEvent, Entry>({ closesAtOnce: true });
+  let count = 0;
   let textLength = 0;
+  /** Status of items that the end of the response cuts. */
+  let lastStatus: ItemStatus = "completed";
 
-  function begin(
+  function newEntry(
     kind: Entry["kind"],
     prefix: string,
     make: (place: ItemPosition) => OutputItem,
   ): Entry {
-    const item = make({ id: newId(prefix), index: entries.length });
-    const end = kind === "call" ? newJsonEnd() : null;
-    const entry: Entry = { kind, item, arguments: end, buffered: [], status: "in_progress" };
-    entries.push(entry);
-    return entry;
+    const index = count++;
+    const item = make({ id: newId(prefix), index });
+    const held: StreamEvent[] = [];
+    let status: ItemStatus = "in_progress";
+    return {
+      kind,
+      // The status of a call with incomplete arguments depends on the end of the response.
+      isWhole: false,
+      hold: (event) => void held.push(event),
+      open: () => [
+        { type: "response.output_item.added", output_index: index, item: item.value(status) },
+        ...held.splice(0).flatMap(item.push),
+      ],
+      push: item.push,
+      close(isCut) {
+        status = isCut ? lastStatus : "completed";
+        const closed = item.close();
+        const done = { type: "response.output_item.done", output_index: index };
+        return [...closed, { ...done, item: item.value(status) }];
+      },
+      value: () => item.value(status === "in_progress" ? "incomplete" : status),
+    };
   }
 
-  function contentEntry(kind: "message" | "reasoning"): Entry {
-    const last = entries.at(-1);
-    if (last?.kind === kind) return last;
-    const before = textLength;
-    return kind === "message"
-      ? begin(kind, "msg_", (place) => newMessageItem(place, before))
-      : begin(kind, "rs_", (place) => newReasoningItem(place, isSigned));
+  /** Lets a run of text or reasoning go on in the last item, or adds an item for it. */
+  function addTo(kind: "message" | "reasoning", event: StreamEvent): readonly OutputEvent[] {
+    if (items.last()?.kind !== kind) {
+      const before = textLength;
+      const entry = kind === "message"
+        ? newEntry(kind, "msg_", (place) => newMessageItem(place, before))
+        : newEntry(kind, "rs_", (place) => newReasoningItem(place, isSigned));
+      items.add(entry);
+    }
+    return items.push(event);
   }
 
   function push(event: StreamEvent): Result<readonly OutputEvent[]> {
@@ -87,30 +97,22 @@ export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Out
       case "refusal":
       case "reasoning": {
         if (event.delta === "") return success([]);
-        const entry = contentEntry(event.type === "reasoning" ? "reasoning" : "message");
+        const events = addTo(event.type === "reasoning" ? "reasoning" : "message", event);
         if (event.type === "text") textLength += event.delta.length;
-        return success(take(entry, event));
+        return success(events);
       }
       case "thinking_block":
-        return success(take(contentEntry("reasoning"), event));
-      case "annotation": {
-        const last = entries.at(-1);
-        return success(last?.kind === "message" ? take(last, event) : []);
-      }
+        return success(addTo("reasoning", event));
+      case "annotation":
+        return success(items.last()?.kind === "message" ? items.push(event) : []);
       case "tool_call": {
-        if (calls.size >= MAX_TOOL_CALLS) return tooManyCalls();
-        if (event.kind === "custom") return customCall();
-        const called = findFunction(event.name);
-        const entry = begin("call", "fc_", (place) => newCallItem(place, event.id, called));
-        calls.set(event.index, entry);
-        const opened = take(entry, event);
-        if (event.arguments === undefined) return success(opened);
-        const { index, arguments: delta } = event;
-        const added = addArguments(entry, { type: "tool_arguments", index, delta });
-        return added.ok ? success([...opened, ...added.value]) : added;
+        if (items.countCalls() >= MAX_TOOL_CALLS) return tooManyCalls();
+        const make = (place: ItemPosition) =>
+          newCallItem(place, event.id, findFunction(event.name));
+        return items.addCall(event, () => newEntry("call", "fc_", make));
       }
       case "tool_arguments":
-        return addArguments(calls.get(event.index), event);
+        return items.addArguments(event);
       case "start":
       case "usage":
       case "finish":
@@ -119,96 +121,21 @@ export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Out
     }
   }
 
-  function addArguments(
-    entry: Entry | undefined,
-    event: StreamEvent & { type: "tool_arguments" },
-  ): Result<readonly OutputEvent[]> {
-    const isOver = entry !== undefined && entry.status !== "in_progress";
-    if (isOver && event.delta.trim() === "") return success([]);
-    if (entry === undefined || isOver) return strayArguments();
-    entry.arguments?.add(event.delta);
-    return success(take(entry, event));
-  }
-
-  function take(entry: Entry, event: StreamEvent): readonly OutputEvent[] {
-    if (entries[current] === entry) return [...entry.item.push(event), ...advance()];
-    entry.buffered.push(event);
-    return advance();
-  }
-
-  /** Closes the open item and opens the next one, repeatedly, until an item has to stay open. */
-  function advance(): readonly OutputEvent[] {
-    const events: OutputEvent[] = [];
-    for (;;) {
-      const next = entries[current + 1];
-      const open = entries[current];
-      if (next === undefined) return events;
-      if (open?.arguments?.isReached() === false) return events;
-      if (open !== undefined) pushAll(events, finish(open, "completed"));
-      pushAll(events, start(next));
-    }
-  }
-
-  function start({ item, buffered }: Entry): readonly OutputEvent[] {
-    current += 1;
-    const added = "response.output_item.added";
-    return [
-      { type: added, output_index: item.place.index, item: item.value("in_progress") },
-      ...buffered.splice(0).flatMap(item.push),
-    ];
-  }
-
-  function finish(entry: Entry, status: ItemStatus): readonly OutputEvent[] {
-    const { item } = entry;
-    entry.status = status;
-    const closed = item.close();
-    const done = "response.output_item.done";
-    return [...closed, {
-      type: done,
-      output_index: item.place.index,
-      item: item.value(status),
-    }];
-  }
-
-  function end(status: ItemStatus): readonly OutputEvent[] {
-    const events: OutputEvent[] = [];
-    if (entries.length === 0 && status === "completed") {
-      events.push(...take(contentEntry("message"), { type: "text", delta: "" }));
-    }
-    for (let open = entries[current]; open !== undefined; open = entries[current]) {
-      const next = entries[current + 1];
-      const isCut = next === undefined || open.arguments?.isReached() === false;
-      pushAll(events, finish(open, isCut ? status : "completed"));
-      if (next === undefined) return events;
-      pushAll(events, start(next));
-    }
-    return events;
-  }
-
-  function value(): JsonObject[] {
-    return entries.slice(0, current + 1).map(({ item, status }) =>
-      item.value(status === "in_progress" ? "incomplete" : status)
-    );
-  }
-
-  return { push, end, value };
+  return {
+    push,
+    end(status) {
+      const isEmpty = count === 0 && status === "completed";
+      const events = isEmpty ? addTo("message", { type: "text", delta: "" }) : [];
+      lastStatus = status;
+      return [...events, ...items.end()];
+    },
+    value: () => items.opened().map((entry) => entry.value()),
+  };
 }
 
 function tooManyCalls(): Result<never> {
   return fault(
     "upstream_response_too_large",
     `The upstream called tools more than ${MAX_TOOL_CALLS} times in one answer.`,
-  );
-}
-
-/** Returns the fault of a custom tool call: requests with custom tools are never translated. */
-function customCall(): Result<never> {
-  return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
-}
-
-function strayArguments(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The upstream sent arguments for a tool call that is not open.",
   );
 }

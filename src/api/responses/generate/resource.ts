@@ -1,6 +1,6 @@
 import type { Usage } from "../../../core/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
-import { exactBody } from "../parse/exact.ts";
+import { exactBody } from "../exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /** Fields of a generated response that stay the same from its first event to its last. */

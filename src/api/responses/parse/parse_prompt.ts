@@ -12,7 +12,7 @@ import type { CalledFunction } from "../generate/items.ts";
 import type { HistoryItem } from "../history_item.ts";
 import type { ResponsesRequest } from "../request.ts";
 import { separateTools } from "./additional_tools.ts";
-import { exactBody } from "./exact.ts";
+import { exactBody } from "../exact.ts";
 import { parseItems, type PlacedItem } from "./parse_items.ts";
 import { parseOptions } from "./parse_options.ts";
 import { parseChoice, parseTools } from "./parse_tools.ts";

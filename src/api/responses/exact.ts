@@ -1,9 +1,4 @@
-import {
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  parseExact,
-} from "../../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json/json.ts";
 
 /**
  * Cache of parsed bodies: the request, its translations and its Response object share one parse.

@@ -1,14 +1,9 @@
-import type { JsonObject } from "../../../../src/core/json/json.ts";
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "../../../support/assert.ts";
-import { testOverStores } from "../../../support/over_stores.ts";
-import { assertValid } from "../../../support/schemas.ts";
-import { objectsAt, refusalOf } from "../../../support/state_call.ts";
-import { idOf, idsIn, stateful } from "../stateful.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testOverStores } from "../../support/over_stores.ts";
+import { assertValid } from "../../support/schemas.ts";
+import { objectsAt, refusalOf } from "../../support/state_call.ts";
+import { idOf, idsIn, stateful } from "./stateful.ts";
 
 testOverStores("a stored response is retrieved unchanged, streamed or not", async () => {
   const calls = stateful();
