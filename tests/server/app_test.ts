@@ -101,6 +101,25 @@ Deno.test("names over 256 characters are cut in the response headers", async () 
   }
 });
 
+Deno.test("a call begins in its turn of the event loop: one that has its turn overtakes it", async () => {
+  const sent: string[] = [];
+  const { app, gateway } = gatewayOf({
+    async fetch(_url, { body }) {
+      sent.push((await new Response(body).json()).model);
+      return await answers(200, COMPLETION);
+    },
+  });
+  const turn = Promise.withResolvers<void>();
+  const waits = [turn.promise];
+  Object.assign(gateway.state, { turns: { next: () => waits.shift() ?? null } });
+  const early = app(chatRequest({ body: { model: "early" } }));
+  await got(await app(chatRequest({ body: { model: "late" } })));
+  assertEquals(sent, ["late"]);
+  turn.resolve();
+  assertEquals((await got(await early)).status, 200);
+  assertEquals(sent, ["late", "early"]);
+});
+
 Deno.test("the client of a call that a shared store admits is watched once", async () => {
   const { gateway } = gatewayOf({ fetch: () => answers(200, COMPLETION) });
   const app = createApp(gateway, () => Promise.resolve(null));
