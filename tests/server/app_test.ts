@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
+import { saying } from "../support/word_stream.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { createApp } from "../../src/server/app.ts";
 
@@ -118,6 +119,18 @@ Deno.test("a call begins in its turn of the event loop: one that has its turn ov
   turn.resolve();
   assertEquals((await got(await early)).status, 200);
   assertEquals(sent, ["late", "early"]);
+});
+
+Deno.test("only a stream has a time to its first token", async () => {
+  const whole = gatewayOf({ fetch: () => answers(200, COMPLETION) });
+  await got(await whole.app(chatRequest()));
+  const streamed = gatewayOf({ fetch: () => saying("Hi") });
+  await got(await streamed.app(chatRequest({ body: { stream: true } })));
+  const times = [await whole.reported(1), await streamed.reported(1)].map(({ ms }) => ms);
+  assertEquals(times.map(({ firstByte, firstToken }) => [firstByte, firstToken]), [[0, null], [
+    0,
+    0,
+  ]]);
 });
 
 Deno.test("the client of a call that a shared store admits is watched once", async () => {
