@@ -119,6 +119,20 @@ Deno.test("a key sees the files of another key on no page of the list of several
   assertEquals(ids.filter((id) => id.endsWith("made")), []);
 });
 
+Deno.test("a list of several accounts without objects of the key on 100 pages of each can be continued", async () => {
+  const pool = gateway({ "sk-b": {} }, twoKeys() + CONFIG);
+  let pages = 0;
+  pool.answer("sk-a", ({ method }) => {
+    if (method === "POST") return answers(200, { id: "made", object: "file" });
+    pages += 1;
+    const data = [{ id: `a${pages}`, object: "file", created_at: 1_000 - pages }];
+    return answers(200, { object: "list", data, has_more: true });
+  });
+  const page = await pool.get("/files?limit=1", keyOf("bob"));
+  assertEquals([page.json.data, page.json.last_id, page.json.has_more], [[], `a${pages}`, true]);
+  assert(pages >= 100 && pages <= 200, String(pages));
+});
+
 Deno.test("a list leaves out the account of a refused key, and waits for one that is over its rate", async () => {
   const refused = gateway(EACH);
   refused.answer("sk-a", refusal(401));

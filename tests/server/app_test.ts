@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
+import { saying } from "../support/word_stream.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { createApp } from "../../src/server/app.ts";
 
@@ -99,6 +100,37 @@ Deno.test("names over 256 characters are cut in the response headers", async () 
     const { headers } = await got(await app(request));
     assertEquals(headers.get("x-gateway-model"), "m".repeat(shown));
   }
+});
+
+Deno.test("a call begins in its turn of the event loop: one that has its turn overtakes it", async () => {
+  const sent: string[] = [];
+  const { app, gateway } = gatewayOf({
+    async fetch(_url, { body }) {
+      sent.push((await new Response(body).json()).model);
+      return await answers(200, COMPLETION);
+    },
+  });
+  const turn = Promise.withResolvers<void>();
+  const waits = [turn.promise];
+  Object.assign(gateway.state, { turns: { next: () => waits.shift() ?? null } });
+  const early = app(chatRequest({ body: { model: "early" } }));
+  await got(await app(chatRequest({ body: { model: "late" } })));
+  assertEquals(sent, ["late"]);
+  turn.resolve();
+  assertEquals((await got(await early)).status, 200);
+  assertEquals(sent, ["late", "early"]);
+});
+
+Deno.test("only a stream has a time to its first token", async () => {
+  const whole = gatewayOf({ fetch: () => answers(200, COMPLETION) });
+  await got(await whole.app(chatRequest()));
+  const streamed = gatewayOf({ fetch: () => saying("Hi") });
+  await got(await streamed.app(chatRequest({ body: { stream: true } })));
+  const times = [await whole.reported(1), await streamed.reported(1)].map(({ ms }) => ms);
+  assertEquals(times.map(({ firstByte, firstToken }) => [firstByte, firstToken]), [[0, null], [
+    0,
+    0,
+  ]]);
 });
 
 Deno.test("the client of a call that a shared store admits is watched once", async () => {
