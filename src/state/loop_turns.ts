@@ -3,8 +3,8 @@ import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
 /**
  * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
- * consist of; `rest` is a further piece of a large body; `message` is what a large WebSocket message
- * takes in one piece, which is milliseconds for each MiB.
+ * consist of; `rest` is a further piece of a large body; `message` is the parse or the request of a
+ * large WebSocket message, in one piece that takes milliseconds for each MiB.
  */
 export type TurnKind = "start" | "rest" | "message";
 

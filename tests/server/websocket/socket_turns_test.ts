@@ -7,7 +7,7 @@ import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 
-/** Replaces the turns of the event loop: large messages get theirs when the test says so. */
+/** Replaces the turns of the event loop: a large message gets one when the test says so. */
 function holdTurns({ state }: Gateway) {
   const waiting: (() => void)[] = [];
   const kinds: TurnKind[] = [];
