@@ -3,19 +3,23 @@ import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
 /**
  * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
- * consist of; `rest` is a further piece of a large body.
+ * consist of; `rest` is a further piece of a large body; `message` is the parse or the request of a
+ * large WebSocket message, in one piece that takes milliseconds for each MiB.
  */
-export type TurnKind = "start" | "rest";
+export type TurnKind = "start" | "rest" | "message";
 
 /**
  * Time since the beginning of a turn of the event loop in which such work may begin, in
  * milliseconds. The work of short calls goes on for longer: it is behind the large bodies
  * otherwise.
  */
-const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4 };
+const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4, message: 4 };
 
 /** Work of each kind that begins in every turn, however long the turn has taken already. */
-const MIN_PER_TURN = 2;
+const MIN_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 2, rest: 2, message: 1 };
+
+/** The kinds in the order in which they go on. */
+const KINDS: readonly TurnKind[] = ["start", "rest", "message"];
 
 /**
  * Calls in flight below which none waits to begin: so few cannot keep the event loop for long.
@@ -44,6 +48,7 @@ export function newLoopTurns(
   const queues: Readonly<Record<TurnKind, LinkedQueue<() => void>>> = {
     start: newLinkedQueue(),
     rest: newLinkedQueue(),
+    message: newLinkedQueue(),
   };
   let began = 0;
   let isOpen = false;
@@ -58,9 +63,9 @@ export function newLoopTurns(
 
   function end() {
     isOpen = false;
-    if (queues.start.size + queues.rest.size === 0) return;
+    if (KINDS.every((kind) => queues[kind].size === 0)) return;
     open();
-    for (const kind of ["start", "rest"] as const) pass(kind, MIN_PER_TURN);
+    for (const kind of KINDS) pass(kind, MIN_PER_TURN[kind]);
   }
 
   /** Begins this much work of a kind, and more of it as long as the turn has time. */

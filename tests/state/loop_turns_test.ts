@@ -97,6 +97,15 @@ Deno.test("the timer that ends a turn is set after its work, so that the event l
   assertEquals(counts, [1, 3, 3, 5, 5, 7]);
 });
 
+Deno.test("large messages have one piece of every turn of the event loop, behind calls and bodies", async () => {
+  const kinds = { ...named("message", 20, "message"), ...named("body", 20, "rest") };
+  const [first, ...turns] = await workOfTurns(kinds, 2, 40);
+  assertEquals(first, ["message0"]);
+  const whats = turns.map((names) => names.map((name) => name.replace(/\d+/, "")));
+  assertEquals(whats.slice(0, 20), Array.from({ length: 20 }, () => ["body", "body", "message"]));
+  assertEquals(whats.slice(20), Array.from({ length: 19 }, () => ["message"]));
+});
+
 Deno.test("bodies that wait for a turn go on in order of arrival", async () => {
   const turns = await workOfTurns(named("body", 20, "rest"), 6, 5);
   const rounds = Array.from({ length: 6 }, () => Object.keys(named("body", 20, "rest"))).flat();

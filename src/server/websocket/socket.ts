@@ -1,5 +1,5 @@
 import type { Message, Session } from "../../api/client_api.ts";
-import { type Failed, refuse } from "../../core/result.ts";
+import { clientGone, type Failed, refuse } from "../../core/result.ts";
 import { utf8Length, utf8Text } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
@@ -9,15 +9,12 @@ import { holdBody, takePlace } from "../admission/overload.ts";
 import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
 import type { OpenSockets } from "./open_sockets.ts";
 import { newSocketWriter } from "./socket_writer.ts";
-import { newTurns } from "./turns.ts";
+import { type EnteringMessage, isLarge, newTurns, nextTurn } from "./turns.ts";
 import { newTurnCalls, type TurnCalls } from "./turn_call.ts";
 import { type GiveUpReason, newUnfinishedRules } from "./unfinished_rules.ts";
 
 /** Maximum size of a client's message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
-
-/** Maximum size of a refused message whose `stream_id` is read. */
-const MAX_NAMED_BYTES = 32 * 1024;
 
 /** Number of messages with a refused key in succession that close a socket. */
 const MAX_KEY_REFUSALS = 2;
@@ -229,9 +226,15 @@ function serveSocket(
       turns.refuse(call, findStreamId(data), refusedKey);
       return end(POLICY_VIOLATION_CODE, "the client key of this socket is refused");
     }
-    if (!(entered instanceof Promise)) {
-      return turns.add(call, admitted(call, data, entered ?? takeMessage(call, data)));
-    }
+    if (entered instanceof Promise) return addEntering(call, data, entered);
+    const refusal = entered ?? takeMessage(call, data);
+    const turn = refusal === null ? nextTurn(call, sizeOf(data)) : null;
+    if (turn === null) return turns.add(call, admitted(call, data, refusal));
+    turns.add(call, waiting(data, turn.then(() => admitted(call, data, null))));
+  }
+
+  /** Queues a message that waits for the decision of a shared store. */
+  function addEntering(call: Call, data: Data, entered: Promise<Failed | null>): void {
     // Its memory counts from its arrival. One for which there is none is not kept until the store
     // answers.
     const placed = takeMessage(call, data);
@@ -243,11 +246,21 @@ function serveSocket(
         message: entered.then((refusal) => ({ streamId, turn: refusal ?? placed })),
       });
     }
-    turns.add(call, {
-      chars: sizeOf(data),
-      streamId: () => findStreamId(data),
-      message: entered.then((refusal) => admitted(call, data, refusal)),
-    });
+    turns.add(
+      call,
+      waiting(
+        data,
+        entered.then(async (refusal) => {
+          if (refusal === null) await nextTurn(call, sizeOf(data));
+          return admitted(call, data, refusal);
+        }),
+      ),
+    );
+  }
+
+  function waiting(data: Data, message: Promise<Message>): EnteringMessage {
+    const chars = sizeOf(data);
+    return { chars, streamId: isLarge(chars) ? null : () => findStreamId(data), message };
   }
 
   function dropUnread(): void {
@@ -261,6 +274,8 @@ function serveSocket(
   /** Returns a message that is refused, or parsed. One that is no request gives its place back. */
   function admitted(call: Call, data: Data, refusal: Failed | null): Message {
     if (refusal !== null) return { streamId: findStreamId(data), turn: refusal };
+    // Nothing of it is sent any more.
+    if (isEnding) return { streamId: null, turn: clientGone() };
     const message = parseMessage(call, textOf(data));
     if (!message.turn.ok) admission.release(call.id);
     return message;
@@ -271,7 +286,7 @@ function serveSocket(
    * it.
    */
   function findStreamId(data: Data): string | null {
-    return sizeOf(data) > MAX_NAMED_BYTES ? null : session.findStreamId(textOf(data));
+    return isLarge(sizeOf(data)) ? null : session.findStreamId(textOf(data));
   }
 
   function parseMessage(call: Call, text: string): Message {

@@ -1,6 +1,6 @@
 import type { Message, Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/reply.ts";
-import { clientGone, type Failed, refuse, type Result } from "../../core/result.ts";
+import { cancelled, clientGone, type Failed, refuse, type Result } from "../../core/result.ts";
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
@@ -15,16 +15,20 @@ import { watchSilence } from "../silence.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
 
-/** A message that waits for the decision of a shared store. */
+/** A message that waits for the decision of a shared store, or for its turn of the event loop. */
 export interface EnteringMessage {
   readonly chars: number;
-  streamId(): string | null;
+  /** Finds its `stream_id`; null if the message is too large to be parsed before its turn. */
+  readonly streamId: (() => string | null) | null;
   /** Resolves with the message once it is admitted or refused. */
   readonly message: Promise<Message>;
 }
 
 /** Maximum number of queued turns, and of their characters together. */
 const MAX_QUEUED_TURNS = 16, MAX_QUEUED_CHARS = 16 * 1024 * 1024;
+
+/** Maximum size of a message that is parsed although it may be refused, in characters. */
+const MAX_SMALL_CHARS = 32 * 1024;
 
 interface Waiting {
   readonly call: Call;
@@ -120,8 +124,10 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
 
   /** Rejects a message because the queue is full. */
   function refuseFull(call: Call, message: Message | EnteringMessage): void {
-    if (isEntering(message)) return refuse(call, message.streamId(), tooManyPending());
-    refuse(call, message.streamId, message.turn.ok ? tooManyPending() : message.turn);
+    if (!isEntering(message)) {
+      refuse(call, message.streamId, message.turn.ok ? tooManyPending() : message.turn);
+    } else if (message.streamId !== null) refuse(call, message.streamId(), tooManyPending());
+    else void message.message.then((entered) => refuseFull(call, entered));
   }
 
   return {
@@ -169,6 +175,20 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   };
 }
 
+/** True if a message of this size is parsed only once it is admitted, in its turn. */
+export function isLarge(chars: number): boolean {
+  return chars > MAX_SMALL_CHARS;
+}
+
+/**
+ * Returns the turn of the event loop in which an admitted message of this size is parsed, or then
+ * served; null if that may be done now. Without turns, messages that arrive together keep the event
+ * loop until the last one is served.
+ */
+export function nextTurn({ state }: Call, chars: number): Promise<void> | null {
+  return state.turns.next(isLarge(chars) ? "message" : "start");
+}
+
 function isEntering(message: Message | EnteringMessage): message is EnteringMessage {
   return "message" in message;
 }
@@ -179,6 +199,9 @@ function captureRequest(call: Call, { turn }: Message): void {
 }
 
 async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
+  const begins = nextTurn(call, turn.text.length);
+  if (begins !== null) await begins;
+  if (call.cancellation.isCancelled) return cancelled(call.cancellation.reason);
   try {
     return await turn.run(call);
   } catch (error) {
