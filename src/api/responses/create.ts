@@ -3,6 +3,7 @@ import type { JsonDocument } from "../../core/json/json.ts";
 import type { Reply } from "../../core/reply.ts";
 import { type Result, success } from "../../core/result.ts";
 import { exchange } from "../../exchange.ts";
+import { turnBefore } from "../../state/many_items.ts";
 import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
 import { refuseBackground } from "../../call/permissions.ts";
@@ -10,7 +11,7 @@ import { protocolOf } from "../../call/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
 import { parseMetadata } from "../metadata.ts";
 import type { FinishedResponse } from "./creation.ts";
-import { requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
+import { itemCount, requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
 import { nativeCandidates } from "./native/create.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
@@ -48,6 +49,8 @@ export async function createResponse(
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request, options.resolvePrevious);
   if (!context.ok) return context;
+  const turn = turnBefore(itemCount(context.value));
+  if (turn !== null) await turn;
   return await exchange(call, await newInference(call, request, context.value, options));
 }
 

@@ -66,7 +66,8 @@ export function countItems(text: string, limit: number): number {
   let count = 0;
   // The first item of a container has no comma before it.
   let isFirst = false;
-  let escape = text.indexOf("\\");
+  // Not `includes`: optimized code would search the whole text again for every string in the loop.
+  const hasEscape = /\\/.test(text);
   for (let at = 0; at < text.length && count <= limit;) {
     const code = text.charCodeAt(at);
     if (code === COMMA) count++;
@@ -79,12 +80,19 @@ export function countItems(text: string, limit: number): number {
       at++;
       continue;
     }
-    at = endOfString(text, at);
-    if (escape < 0 || escape >= at) continue;
-    if (text.charCodeAt(skipBlanks(text, at)) === COLON) count += ESCAPED_KEY_ITEM_COUNT - 1;
-    escape = text.indexOf("\\", at);
+    const start = at;
+    at = endOfString(text, start);
+    if (hasEscape && isKeyWithEscape(text, start, at)) count += ESCAPED_KEY_ITEM_COUNT - 1;
   }
   return count;
+}
+
+/**
+ * True if the string between two indices is the key of a member and has an escape.
+ */
+function isKeyWithEscape(text: string, start: number, end: number): boolean {
+  return text.charCodeAt(skipBlanks(text, end)) === COLON &&
+    text.slice(start, end).includes("\\");
 }
 
 function endOfContainer(text: string, start: number): number {

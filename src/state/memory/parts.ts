@@ -28,8 +28,11 @@ export interface MemoryParts<Body> {
    * Takes a part unavailable from a record, once. Returns the part if no record has it any more.
    */
   release(key: string, id: string): HeldPart<Body> | null;
-  /** Returns the parts with a name, the one that was given to a record last first. */
-  named(name: string): readonly HeldPart<Body>[];
+  /**
+   * Returns at most `most` parts with a name, those that were given to a record last, the last one
+   * first.
+   */
+  named(name: string, most: number): readonly HeldPart<Body>[];
 }
 
 /** Returns an empty set of parts. */
@@ -72,6 +75,9 @@ export function newMemoryParts<Body>(): MemoryParts<Body> {
       drop(held);
       return held;
     },
-    named: (name) => [...byName.get(name) ?? []].toReversed(),
+    named(name, most) {
+      const all = byName.get(name) ?? new Set();
+      return [...all.values().drop(Math.max(0, all.size - most))].toReversed();
+    },
   };
 }

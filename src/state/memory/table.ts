@@ -171,7 +171,7 @@ export function newMemoryTable<Body>(now: () => number, bounds: Bounds): MemoryT
     },
     named(name, most) {
       const found: NamedPart<Body>[] = [];
-      for (const { part: { key, body }, holders } of parts.named(name).slice(0, MAX_NAMED_PARTS)) {
+      for (const { part: { key, body }, holders } of parts.named(name, MAX_NAMED_PARTS)) {
         const uses = [...holders].flatMap(([id, { position }]) => {
           const record = get(id);
           if (record === null || body === null) return [];

@@ -206,6 +206,12 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
 
 /** Returns the bytes of packs, each counted once. */
 export function packBytes(packs: readonly Pack[]): number {
-  const sizes = new Map(packs.map(({ key, bytes }) => [key, bytes]));
-  return sizes.values().reduce((sum, bytes) => sum + bytes, 0);
+  const counted = new Set<string>();
+  let sum = 0;
+  for (const { key, bytes } of packs) {
+    if (counted.has(key)) continue;
+    counted.add(key);
+    sum += bytes;
+  }
+  return sum;
 }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/result.ts";
 import { type Binding, mayUse, withoutSnapshot } from "../bindings.ts";
+import { turnBefore } from "../many_items.ts";
 import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type { ResponseItem, ResponseStore } from "../object_store.ts";
@@ -70,6 +71,8 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
       const key = keyText(id);
       const { resource, inputs, items: all } = divideSnapshot(snapshot);
       const rest = { resource, inputs };
+      const turn = turnBefore(all.length);
+      if (turn !== null) await turn;
       const packs = items.pack(all);
       const restBytes = heldBytes(rest) + OVERHEAD_BYTES + content.referenceBytes * packs.length;
 
@@ -78,7 +81,10 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
         missing: ReadonlySet<string>,
       ): Promise<NextRecord<Body>> {
         const body = { body: await content.encode(TYPE, key, rest), bytes: restBytes };
-        return { ...record, body, parts: await items.encode(packs, missing) };
+        await turnBefore(packs.length);
+        const parts = await items.encode(packs, missing);
+        await turnBefore(packs.length);
+        return { ...record, body, parts };
       }
 
       function decide(found: StoredRecord<Body> | null): Result<Decision<Body, Binding | null>> {

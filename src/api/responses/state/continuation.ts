@@ -64,6 +64,13 @@ export function storedHistory(continuation: Continuation): readonly JsonObject[]
   }
 }
 
+/** Returns the number of the items of a request with those before it. */
+export function itemCount(
+  { continuation, added }: Pick<ResolvedRequest, "continuation" | "added">,
+) {
+  return storedHistory(continuation).length + added.length;
+}
+
 /** Returns the ID of the local conversation that the request belongs to; null if there is none. */
 export function localConversation(continuation: Continuation): string | null {
   switch (continuation.kind) {

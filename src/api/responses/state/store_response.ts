@@ -5,11 +5,13 @@ import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf } from "../../../call/ownership.ts";
 import type { Owner } from "../../../state/bindings.ts";
+import { turnBefore } from "../../../state/many_items.ts";
 import { outputOf } from "../../../state/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { withNewId } from "../../stored_item.ts";
 import {
   isHistoryComplete,
+  itemCount,
   localConversation,
   type ResolvedRequest,
   storedHistory,
@@ -26,6 +28,8 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
+  const turn = turnBefore(context.added.length);
+  if (turn !== null) await turn;
   const added = storedInput(context, call.world);
   if (conversation !== null && resource.status === "completed") {
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
@@ -45,7 +49,7 @@ export function refuseManyItems(
   >,
   target: Target,
 ): Failed<Refusal> | null {
-  const items = storedHistory(context.continuation).length + context.added.length;
+  const items = itemCount(context);
   if (!request.store || items < maxItems || !isKeptHere(target)) return null;
   return refuse(
     "too_many_items",
