@@ -1,8 +1,8 @@
 import { runCandidates, runOnce } from "./attempts/attempt.ts";
 import { lookUp, remember } from "./cache/cache.ts";
-import type { Catalog } from "./state/catalogs.ts";
-import type { Reply } from "./core/reply.ts";
-import { type Result, success } from "./core/result.ts";
+import type { Catalog } from "./traffic/catalogs.ts";
+import type { Reply } from "./core/stream/reply.ts";
+import { type Result, success } from "./core/failure/result.ts";
 import type { Call } from "./call/call.ts";
 import type { Candidate, Inference } from "./call/inference.ts";
 import { planRoute } from "./routing/choose.ts";

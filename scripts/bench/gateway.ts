@@ -3,7 +3,7 @@ import { newAdmin } from "../../src/admin/admin.ts";
 import { type Feed, newFeed } from "../../src/admin/feed.ts";
 import { newNoteBook } from "../../src/admin/notes.ts";
 import { REQUEST_FORMS } from "../../src/cli/request_forms.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
@@ -11,8 +11,8 @@ import { newLog } from "../../src/observe/log.ts";
 import { newLogWriter } from "../../src/observe/log_writer.ts";
 import { newOutbound } from "../../src/remote/remote_services.ts";
 import { createApp } from "../../src/server/app.ts";
-import { newAvailableStore } from "../../src/state/availability/available_store.ts";
-import { openStateStore } from "../../src/state/open_store.ts";
+import { newAvailableStore } from "../../src/store/availability/available_store.ts";
+import { openStateStore } from "../../src/store/open_store.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
 // The gateway under test, with its access log written to /dev/null. Its argument is the

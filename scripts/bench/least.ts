@@ -1,9 +1,9 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { utf8Text } from "../../src/formats/utf8.ts";
 import { newHttpClient } from "../../src/http_client/client.ts";
-import { type HeaderPair, newResponse } from "../../src/server/new_response.ts";
+import { type HeaderPair, newResponse } from "../../src/runtime/new_response.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
-import { onDisconnect } from "../../src/server/listener_request.ts";
+import { onDisconnect } from "../../src/runtime/listener_request.ts";
 
 // The least that any gateway does for a whole response, with the gateway's own parts: watches the
 // client, parses both bodies, sends and writes as many header fields. Its argument is the

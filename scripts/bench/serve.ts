@@ -1,5 +1,5 @@
-import { openSockets } from "../../src/sockets/sockets.ts";
-import { setNoDelay } from "../../src/sockets/find_sockets.ts";
+import { openSockets } from "../../src/runtime/sockets.ts";
+import { setNoDelay } from "../../src/runtime/find_sockets.ts";
 
 /**
  * Serves on a free loopback port with TCP_NODELAY and prints the port as the first line of stdout.

@@ -1,15 +1,15 @@
 import { parseConfig } from "../../src/config/load.ts";
 import { STARTERS } from "../../src/cli/init.ts";
 import { listen, type Listening } from "../../src/cli/listen.ts";
-import { isRefusal } from "../../src/core/failure.ts";
-import { messageOf } from "../../src/core/openai_error.ts";
+import { isRefusal } from "../../src/core/failure/failure.ts";
+import { messageOf } from "../../src/core/failure/openai_error.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { newJudge } from "./judge.ts";
 import {
   CAPABILITY_SETS,

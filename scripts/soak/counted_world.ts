@@ -1,9 +1,9 @@
 import { getHeapSpaceStatistics } from "node:v8";
 import type { World } from "../../src/core/world.ts";
-import { newRealWorld as newOriginalWorld } from "../../src/world/real_world.ts";
+import { newRealWorld as newOriginalWorld } from "../../src/cli/real_world.ts";
 
 // The gateway of the soak is the program itself with this module in place of
-// src/world/real_world.ts, by an import map. It counts timers and answers SIGUSR2 with one line on
+// src/cli/real_world.ts, by an import map. It counts timers and answers SIGUSR2 with one line on
 // stderr.
 
 /** Start of the line with the figures of the process. */

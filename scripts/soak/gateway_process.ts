@@ -5,7 +5,7 @@ import { configText } from "./config.ts";
 import { endAtOnce } from "../tools/interrupt.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const REAL_WORLD = new URL("src/world/real_world.ts", ROOT).href;
+const REAL_WORLD = new URL("src/cli/real_world.ts", ROOT).href;
 const COUNTED_WORLD = new URL("counted_world.ts", import.meta.url).href;
 
 /** Start of the line with the figures of the process, by `counted_world.ts`. */

@@ -1,7 +1,7 @@
 import { listen } from "../../src/cli/listen.ts";
 import { newEndingHandler } from "../../src/simulator/ending.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 
 /** What the simulator said to one request of the gateway. */
 export interface Said {

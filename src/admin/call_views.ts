@@ -5,8 +5,8 @@ import {
   isServerFailure,
   logEndOf,
   REFUSALS,
-} from "../core/failure.ts";
-import { REFUSAL_DOCS } from "../core/refusal_docs.ts";
+} from "../core/failure/failure.ts";
+import { REFUSAL_DOCS } from "../core/failure/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
 import { type Attempt, type CallReport, type TracedTarget, wasSent } from "../observe/report.ts";

@@ -1,4 +1,4 @@
-import { limitedCallers } from "../call/quotas.ts";
+import { limitedCallers } from "../access/quotas.ts";
 import { addCounts, type UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { type KeyFigures, NO_USAGE } from "./key_views.ts";

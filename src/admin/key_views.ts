@@ -1,5 +1,5 @@
-import { type ClientKey, isLapsed, usdOf } from "../call/client_key.ts";
-import { budgetWall, type CallScope, limitedCallers, scopesNow } from "../call/quotas.ts";
+import { type ClientKey, isLapsed, usdOf } from "../access/client_key.ts";
+import { budgetWall, type CallScope, limitedCallers, scopesNow } from "../access/quotas.ts";
 import type { Config } from "../config/schema.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";

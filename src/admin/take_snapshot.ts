@@ -7,7 +7,7 @@ import type { Feed } from "./feed.ts";
 import { type KeyFigures, keyViews } from "./key_views.ts";
 import type { NoteBook, Notes } from "./notes.ts";
 import type { ProviderView, RouteView, Snapshot, StoreView, TargetView } from "./snapshot.ts";
-import { breakerState, findRest } from "../call/accounts.ts";
+import { breakerState, findRest } from "../routing/accounts.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
 import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";

@@ -1,8 +1,8 @@
 import type { EndpointFacts, EndpointName, RequestType } from "../core/endpoint.ts";
-import type { ErrorFormat } from "../core/error_format.ts";
+import type { ErrorFormat } from "../core/failure/error_format.ts";
 import type { JsonDocument } from "../core/json/json.ts";
-import type { Reply, StreamReply } from "../core/reply.ts";
-import type { Result } from "../core/result.ts";
+import type { Reply, StreamReply } from "../core/stream/reply.ts";
+import type { Result } from "../core/failure/result.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
 import type { Call } from "../call/call.ts";
 

@@ -4,17 +4,17 @@ import {
   FAULTS,
   isRefusal,
   isServerFailure,
-} from "../core/failure.ts";
-import type { Reply } from "../core/reply.ts";
+} from "../core/failure/failure.ts";
+import type { Reply } from "../core/stream/reply.ts";
 import { pause } from "../core/pause.ts";
-import { failed, type Result, success } from "../core/result.ts";
-import { circuitModel, isAble, openFor } from "../call/accounts.ts";
+import { failed, type Result, success } from "../core/failure/result.ts";
+import { circuitModel, isAble, openFor } from "../routing/accounts.ts";
 import { hasPool, loadKey } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { type Candidate, type Candidates, setCarriage } from "../call/inference.ts";
-import type { BreakerVerdict } from "../state/breakers.ts";
-import type { Slot } from "../state/provider_slots.ts";
-import { storageUnavailable } from "../state/store_failure.ts";
+import type { BreakerVerdict } from "../traffic/breakers.ts";
+import type { Slot } from "../traffic/provider_slots.ts";
+import { storageUnavailable } from "../store/store_failure.ts";
 import { open } from "../upstream/open.ts";
 import { sendWithKeys } from "./key_rotation.ts";
 import { recordAttempt, recordTime } from "./record_attempt.ts";

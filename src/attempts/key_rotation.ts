@@ -1,11 +1,11 @@
-import { type Failure, type Fault, isRefusal } from "../core/failure.ts";
-import { failed, fault, type Result } from "../core/result.ts";
-import type { Reply } from "../core/reply.ts";
-import { accountsOf, findRest, pickAccount } from "../call/accounts.ts";
+import { type Failure, type Fault, isRefusal } from "../core/failure/failure.ts";
+import { failed, fault, type Result } from "../core/failure/result.ts";
+import type { Reply } from "../core/stream/reply.ts";
+import { accountsOf, findRest, pickAccount } from "../routing/accounts.ts";
 import type { Call } from "../call/call.ts";
 import { type Candidate, setCarriage } from "../call/inference.ts";
-import { isSameRefusal, newKeyTrial } from "../call/key_trial.ts";
-import type { Rest } from "../state/key_rests.ts";
+import { isSameRefusal, newKeyTrial } from "../upstream/key_trial.ts";
+import type { Rest } from "../traffic/key_rests.ts";
 
 type Account = Candidate["target"]["account"];
 

@@ -4,9 +4,9 @@ import {
   FAULTS,
   isRefusal,
   isServerFailure,
-} from "../core/failure.ts";
-import type { Reply } from "../core/reply.ts";
-import type { Result } from "../core/result.ts";
+} from "../core/failure/failure.ts";
+import type { Reply } from "../core/stream/reply.ts";
+import type { Result } from "../core/failure/result.ts";
 import { hasPool, loadKey } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { type Failure, FAULTS, isRefusal } from "../core/failure.ts";
+import { type Failure, FAULTS, isRefusal } from "../core/failure/failure.ts";
 
 /** Decision after a failed attempt. */
 export type RetryDecision =

@@ -1,8 +1,8 @@
-import { type Failed, failed, fault, type Result, success } from "../core/result.ts";
-import { openFor } from "../call/accounts.ts";
+import { type Failed, failed, fault, type Result, success } from "../core/failure/result.ts";
+import { openFor } from "../routing/accounts.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
-import type { Slot } from "../state/provider_slots.ts";
+import type { Slot } from "../traffic/provider_slots.ts";
 
 /** `Retry-After` of a provider without a free slot, in milliseconds. */
 const BUSY_RETRY_AFTER_MS = 1_000;

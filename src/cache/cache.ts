@@ -1,8 +1,8 @@
-import type { HttpResponse, Reply } from "../core/reply.ts";
+import type { HttpResponse, Reply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
 import { type Candidate, type Candidates, type Inference, setCarriage } from "../call/inference.ts";
-import { entryBytes } from "../state/response_cache.ts";
-import type { SharedCache } from "../state/shared_cache.ts";
+import { entryBytes } from "../store/response_cache.ts";
+import type { SharedCache } from "../store/shared_cache.ts";
 import { createHash } from "node:crypto";
 
 /** Result of a cache lookup. */

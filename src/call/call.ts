@@ -1,17 +1,17 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { decodeHeaderText, type HeaderFields, type RequestHeaders } from "../core/header_fields.ts";
-import type { Reply } from "../core/reply.ts";
+import type { Reply } from "../core/stream/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
-import type { Caller } from "../state/bindings.ts";
-import type { GatewayState } from "../state/gateway_state.ts";
+import type { Caller } from "../store/bindings.ts";
+import type { GatewayState } from "../store/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
-import type { Meter } from "./meter.ts";
-import type { PresentedKey } from "./permissions.ts";
-import type { CallQuotas } from "./quotas.ts";
-import type { Steering } from "./steering.ts";
+import type { Meter } from "../access/meter.ts";
+import type { PresentedKey } from "../access/permissions.ts";
+import type { CallQuotas } from "../access/quotas.ts";
+import type { Steering } from "../access/steering.ts";
 
 /** Parsed `X-Gateway-*` request headers. */
 export interface Controls {

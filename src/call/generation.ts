@@ -1,8 +1,8 @@
 import type { Config } from "../config/schema.ts";
 import type { Calendar } from "../core/calendar.ts";
-import type { Strategy } from "../state/balancers.ts";
+import type { Strategy } from "../traffic/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
-import type { ClientKey, ModelPattern } from "./client_key.ts";
+import type { ClientKey, ModelPattern } from "../access/client_key.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {

@@ -1,12 +1,12 @@
-import type { Outcome, StreamTranslation } from "../core/stream.ts";
+import type { Outcome, StreamTranslation } from "../core/stream/stream.ts";
 import type { RequestType } from "../core/endpoint.ts";
-import type { HttpResponse, UpstreamResponse } from "../core/reply.ts";
-import type { Result } from "../core/result.ts";
+import type { HttpResponse, UpstreamResponse } from "../core/stream/reply.ts";
+import type { Result } from "../core/failure/result.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
-import type { Billing } from "./meter.ts";
+import type { Billing } from "../access/meter.ts";
 import type { RequiredTarget } from "./ownership.ts";
 import { type CallReport, NO_PATHS } from "../observe/report.ts";
-import type { BilledUnits } from "../core/events.ts";
+import type { BilledUnits } from "../core/stream/events.ts";
 
 /** A client request as input of routing, cache and attempts. */
 export interface Inference {

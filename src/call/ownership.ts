@@ -1,4 +1,4 @@
-import { refuse, type Result, success } from "../core/result.ts";
+import { refuse, type Result, success } from "../core/failure/result.ts";
 import {
   type Binding,
   type Creator,
@@ -6,13 +6,13 @@ import {
   isVisibleTo,
   type Owner,
   type ResponseProvenance,
-} from "../state/bindings.ts";
-import { type BoundType, ownerStore } from "../state/object_store.ts";
+} from "../store/bindings.ts";
+import { type BoundType, ownerStore } from "../store/object_store.ts";
 import type { Provider, ProviderAccount, Sender, Wire } from "../wires/wire.ts";
 import { findAccount } from "./key_pool.ts";
 import type { Call } from "./call.ts";
 import { providerById } from "./capability.ts";
-import { refuseModel } from "./permissions.ts";
+import { refuseModel } from "../access/permissions.ts";
 
 /** The place of an object at an upstream: its provider, and the account that owns it there. */
 export interface Place {

@@ -1,5 +1,5 @@
-import { type Failed, refuse } from "../core/result.ts";
-import { MIN_COUNTED_BYTES } from "../state/admission.ts";
+import { type Failed, refuse } from "../core/failure/result.ts";
+import { MIN_COUNTED_BYTES } from "../traffic/admission.ts";
 import type { OverloadReason } from "../observe/metrics.ts";
 import type { Call } from "./call.ts";
 

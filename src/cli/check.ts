@@ -15,8 +15,8 @@ import {
   writtenRoutes,
 } from "../routing/route_text.ts";
 import type { ProviderConfig } from "../config/schema.ts";
-import type { ClientKey } from "../call/client_key.ts";
-import { hasBudget, refuseModel, refuseUnpriced } from "../call/permissions.ts";
+import type { ClientKey } from "../access/client_key.ts";
+import { hasBudget, refuseModel, refuseUnpriced } from "../access/permissions.ts";
 import { keyMismatch } from "../routing/match.ts";
 import { resolveModel } from "../routing/eligible.ts";
 

@@ -1,7 +1,7 @@
 import { parseConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
-import { newRealWorld } from "../world/real_world.ts";
+import { newRealWorld } from "./real_world.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
-import type { InFlight } from "../state/in_flight.ts";
+import type { InFlight } from "../traffic/in_flight.ts";
 
 /** Time for the last bytes of responses to reach their clients once no call is in flight. */
 const LAST_BYTES_TIMEOUT_MS = 5_000;

@@ -1,4 +1,4 @@
-import { libcPath } from "../sockets/sockets.ts";
+import { libcPath } from "../runtime/sockets.ts";
 
 /** Availability of calls to the C library (FFI) in this process. */
 export interface ForeignFunctions {

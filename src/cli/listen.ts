@@ -1,11 +1,11 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { openSockets } from "../sockets/sockets.ts";
+import { openSockets } from "../runtime/sockets.ts";
 import type { World } from "../core/world.ts";
-import { type Connections, newConnections } from "../server/connections/connections.ts";
-import type { Peer } from "../server/peer.ts";
-import { serveLasting } from "./lasting_server.ts";
-import type { IdleLimits } from "../server/connections/idle_rules.ts";
-import { setNoDelay } from "../sockets/find_sockets.ts";
+import { type Connections, newConnections } from "../runtime/connections/connections.ts";
+import type { Peer } from "../runtime/peer.ts";
+import { serveLasting } from "../runtime/lasting_server.ts";
+import type { IdleLimits } from "../runtime/connections/idle_rules.ts";
+import { setNoDelay } from "../runtime/find_sockets.ts";
 
 /** A listening server, or the reason why it cannot listen. */
 export type Listening =

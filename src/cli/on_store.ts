@@ -1,9 +1,9 @@
-import type { Result } from "../core/result.ts";
+import type { Result } from "../core/failure/result.ts";
 import type { Config } from "../config/schema.ts";
-import type { Stored } from "../state/object_store.ts";
-import type { openStateStore } from "../state/open_store.ts";
-import type { StateStore } from "../state/state_store.ts";
-import { newRealWorld } from "../world/real_world.ts";
+import type { Stored } from "../store/object_store.ts";
+import type { openStateStore } from "../store/open_store.ts";
+import type { StateStore } from "../store/state_store.ts";
+import { newRealWorld } from "./real_world.ts";
 
 /** Result of an operation of a command on the state store of a configuration. */
 export type StoreOutcome<T> =

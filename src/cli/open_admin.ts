@@ -1,8 +1,8 @@
 import { newAdmin } from "../admin/admin.ts";
 import type { SnapshotSource } from "../admin/take_snapshot.ts";
-import { bugText } from "../core/bug_text.ts";
+import { bugText } from "../core/failure/bug_text.ts";
 import type { Log } from "../observe/log.ts";
-import { newIdleLimits } from "../server/connections/idle_rules.ts";
+import { newIdleLimits } from "../runtime/connections/idle_rules.ts";
 import { listen, type Listening } from "./listen.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
 

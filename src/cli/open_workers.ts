@@ -7,7 +7,7 @@ import { newLog } from "../observe/log.ts";
 import { newParentMetrics } from "../observe/worker_metrics.ts";
 import { type Group, newGroup } from "../workers/group.ts";
 import { ownAbilities, startWorker, workersObstacle } from "../workers/process.ts";
-import { newRealWorld } from "../world/real_world.ts";
+import { newRealWorld } from "./real_world.ts";
 import { findPort, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
 import type { Terminal } from "./terminal.ts";

@@ -5,7 +5,7 @@ import { findApi, findRequestTypes } from "../api/registry.ts";
 import { findOwnedFamily, findRouted } from "../api/relay/table.ts";
 import { refuseIncapable } from "../call/capability.ts";
 import type { RequestType } from "../core/endpoint.ts";
-import { refuse, type Result, success } from "../core/result.ts";
+import { refuse, type Result, success } from "../core/failure/result.ts";
 import { newDocument } from "../formats/document.ts";
 import type { RequestForms } from "../routing/explain.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";

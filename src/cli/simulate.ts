@@ -1,4 +1,4 @@
-import { newRealWorld } from "../world/real_world.ts";
+import { newRealWorld } from "./real_world.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { listen, type Listening, stopped } from "./listen.ts";

@@ -1,9 +1,9 @@
 import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { success } from "../core/result.ts";
-import type { Stored } from "../state/object_store.ts";
-import { openStateStore } from "../state/open_store.ts";
-import type { StateStore } from "../state/state_store.ts";
+import { success } from "../core/failure/result.ts";
+import type { Stored } from "../store/object_store.ts";
+import { openStateStore } from "../store/open_store.ts";
+import type { StateStore } from "../store/state_store.ts";
 import { optionValue } from "./arguments.ts";
 import {
   type Command,

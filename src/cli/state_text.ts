@@ -1,6 +1,6 @@
 import { formatDuration } from "../config/units.ts";
-import type { StateSettings } from "../state/settings.ts";
-import type { StateInfo } from "../state/state_info.ts";
+import type { StateSettings } from "../store/settings.ts";
+import type { StateInfo } from "../store/state_info.ts";
 import { columns } from "./help.ts";
 
 const DEFAULT_PORT = 6379;

@@ -1,6 +1,6 @@
 import { readText } from "../config/files.ts";
 import { load } from "../config/load.ts";
-import { newRealWorld } from "../world/real_world.ts";
+import { newRealWorld } from "./real_world.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, printProblems, USUAL_CONFIG } from "./command.ts";
 import { urlOf } from "./listen.ts";

@@ -11,7 +11,7 @@ import {
   type UsageReport,
   usageTable,
 } from "../observe/usage_report.ts";
-import { openStateStore } from "../state/open_store.ts";
+import { openStateStore } from "../store/open_store.ts";
 import { optionValue } from "./arguments.ts";
 import {
   type Command,

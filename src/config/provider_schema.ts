@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
-import { isNeverPassed } from "../core/passed_headers.ts";
+import { isNeverPassed } from "./passed_headers.ts";
 import {
   decimal,
   duration,

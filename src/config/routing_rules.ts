@@ -1,5 +1,5 @@
 import { REQUEST_TYPES } from "../core/endpoint.ts";
-import { listOf } from "../core/list_of.ts";
+import { listOf } from "./list_of.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseNumber } from "./fields.ts";
 import { likelyHint, type Path, type Problem, problem } from "./problems.ts";

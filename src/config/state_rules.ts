@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { parseEncryptionKey } from "../core/encryption_key.ts";
+import { parseEncryptionKey } from "../formats/encryption_key.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import type { Path, Problem } from "./problems.ts";

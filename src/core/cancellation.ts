@@ -1,5 +1,5 @@
-import type { Failure } from "./failure.ts";
-import { clientGone } from "./result.ts";
+import type { Failure } from "./failure/failure.ts";
+import { clientGone } from "./failure/result.ts";
 
 type Task = (reason: Failure | null) => void;
 

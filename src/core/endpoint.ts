@@ -1,5 +1,5 @@
-import type { ErrorFormat } from "./error_format.ts";
-import { openaiErrors } from "./openai_error.ts";
+import type { ErrorFormat } from "./failure/error_format.ts";
+import { openaiErrors } from "./failure/openai_error.ts";
 
 /**
  * Families of endpoints that only a provider of type compat serves: the values of

@@ -5,7 +5,7 @@ import {
   type Member,
   parseJson,
 } from "../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { hasMoreItems } from "../core/json/scan.ts";
 import { parseMembers } from "./edit.ts";
 

@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../core/reply.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
 import { type Edit, splice } from "./edit.ts";
 
 /** A `data` line of the received text of a record. */

@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../core/reply.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
 
 /** Splits text that arrives in arbitrary pieces into whole stream records. */
 export interface Framing {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
-import type { JsonOutline } from "../core/reply.ts";
+import type { JsonOutline } from "../core/stream/reply.ts";
 
 /** Longest key with escapes that is compared with the names of needed members. */
 const MAX_NAME_BYTES = 64;

@@ -1,5 +1,5 @@
 import { MAX_LEVELS } from "../core/json/json.ts";
-import type { JsonOutline } from "../core/reply.ts";
+import type { JsonOutline } from "../core/stream/reply.ts";
 import {
   findName,
   type FoundMember,

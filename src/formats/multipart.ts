@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { concatBytes } from "../core/concat_bytes.ts";
-import type { Refusal } from "../core/failure.ts";
-import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import type { Refusal } from "../core/failure/failure.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { utf8Bytes, utf8Text } from "./utf8.ts";
 import { newPartScanner } from "./multipart_scan.ts";
 import { parseFormParameters, parsePartHead, type PartHead } from "./multipart_head.ts";

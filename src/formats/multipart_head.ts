@@ -1,5 +1,5 @@
-import type { Refusal } from "../core/failure.ts";
-import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import type { Refusal } from "../core/failure/failure.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { utf8Text } from "./utf8.ts";
 
 /** Parsed headers of a part. */

@@ -1,5 +1,5 @@
-import type { Refusal } from "../core/failure.ts";
-import { type Failed, refuse } from "../core/result.ts";
+import type { Refusal } from "../core/failure/failure.ts";
+import { type Failed, refuse } from "../core/failure/result.ts";
 
 const LF = 10, CR = 13, SPACE = 32, TAB_CODE = 9, HYPHEN_CODE = 45;
 

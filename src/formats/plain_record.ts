@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../core/reply.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
 
 const SPACE = 32, BYTE_ORDER_MARK = "\ufeff";
 

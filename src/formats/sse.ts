@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../core/reply.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
 import type { Framing } from "./framing.ts";
 
 const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;

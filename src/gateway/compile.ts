@@ -8,7 +8,7 @@ import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
-import { compileGlob } from "../core/glob.ts";
+import { compileGlob } from "../observe/glob.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 
 /** Returns the configuration of one process of a gateway with several. */

@@ -9,8 +9,8 @@ import {
   nanoUsd,
   type Permissions,
   type ScopeLimits,
-} from "../call/client_key.ts";
-import { compileGlob } from "../core/glob.ts";
+} from "../access/client_key.ts";
+import { compileGlob } from "../observe/glob.ts";
 import { keyLabelField } from "../observe/instruments.ts";
 
 /** Returns the client keys of a configuration; none if authentication is off. */

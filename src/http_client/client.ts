@@ -1,4 +1,4 @@
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
 import { roundTrip } from "./round_trip.ts";

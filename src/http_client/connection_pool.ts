@@ -1,7 +1,7 @@
 import { Cancellation } from "../core/cancellation.ts";
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import type { Transport } from "../core/transport.ts";
-import { newForceShutdown } from "./force_shutdown.ts";
+import { newForceShutdown } from "../runtime/force_shutdown.ts";
 import { dial } from "./dial.ts";
 import { newKeepAlive } from "./keep_alive.ts";
 import { newReadBuffer, type ReadBuffer } from "./read_buffer.ts";

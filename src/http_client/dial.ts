@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { Cancellation } from "../core/cancellation.ts";
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import type { TlsSettings } from "../core/transport.ts";
-import type { ForceShutdown } from "./force_shutdown.ts";
+import type { ForceShutdown } from "../runtime/force_shutdown.ts";
 import { findCause } from "./runtime_errors.ts";
 import { connectWithIdentity, startTls } from "./tls.ts";
 

@@ -1,5 +1,5 @@
-import { findNewDescriptor } from "../sockets/find_sockets.ts";
-import { loadSockets, type Sockets } from "../sockets/sockets.ts";
+import { findNewDescriptor } from "../runtime/find_sockets.ts";
+import { loadSockets, type Sockets } from "../runtime/sockets.ts";
 
 /** Seconds of silence before the first probe of a TCP connection, and between two probes. */
 const FIRST_PROBE_S = 30, PROBE_INTERVAL_S = 15;

@@ -1,4 +1,4 @@
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import { findCause } from "./runtime_errors.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import type { Outgoing } from "../core/world.ts";
 import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";

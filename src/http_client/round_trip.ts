@@ -1,4 +1,4 @@
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import { DEFAULT_TRANSPORT } from "../core/transport.ts";
 import type { BodySource, FieldReader, Incoming, Outgoing } from "../core/world.ts";
 import { keepAliveMs, newBodyFraming } from "./framing.ts";

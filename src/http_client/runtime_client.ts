@@ -1,4 +1,4 @@
-import { type ConnectionCause, ConnectionError } from "../core/connection_error.ts";
+import { type ConnectionCause, ConnectionError } from "../core/failure/connection_error.ts";
 import { DEFAULT_TRANSPORT, type Transport } from "../core/transport.ts";
 import type { BodySource, Outgoing } from "../core/world.ts";
 import type { HttpClient } from "./client.ts";

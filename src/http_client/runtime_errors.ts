@@ -1,4 +1,4 @@
-import type { ConnectionCause } from "../core/connection_error.ts";
+import type { ConnectionCause } from "../core/failure/connection_error.ts";
 
 /** Connection error causes by the code of the system error. */
 const CAUSES: ReadonlyMap<string, ConnectionCause> = new Map([

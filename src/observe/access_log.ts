@@ -1,5 +1,5 @@
-import { connectionCause } from "../core/failure.ts";
-import { messageOf } from "../core/openai_error.ts";
+import { connectionCause } from "../core/failure/failure.ts";
+import { messageOf } from "../core/failure/openai_error.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 

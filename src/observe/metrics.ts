@@ -1,19 +1,19 @@
 import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
-import type { ConnectionCause } from "../core/connection_error.ts";
+import type { ConnectionCause } from "../core/failure/connection_error.ts";
 import {
   connectionCause,
   isRefusal,
   isServerFailure,
   LIMIT_REASONS,
   REFUSALS,
-} from "../core/failure.ts";
+} from "../core/failure/failure.ts";
 import {
   PROMISE_KINDS,
   PROMISE_RESULTS,
   type PromiseKind,
   type PromiseResult,
-} from "../core/promise_kind.ts";
+} from "../data/promise_kind.ts";
 import {
   FALLBACK_OPERATIONS,
   type FallbackOperation,
@@ -21,7 +21,7 @@ import {
   type LossReason,
   STATE_OPERATIONS,
   type StateOperation,
-} from "../core/state_operation.ts";
+} from "../data/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, keyLabelField, registerInstruments } from "./instruments.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";

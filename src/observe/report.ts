@@ -1,7 +1,7 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
-import type { ConnectionCause } from "../core/connection_error.ts";
-import type { BilledUnits, Usage } from "../core/events.ts";
-import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure.ts";
+import type { ConnectionCause } from "../core/failure/connection_error.ts";
+import type { BilledUnits, Usage } from "../core/stream/events.ts";
+import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure/failure.ts";
 
 /** One attempt at one provider. */
 export interface Attempt {

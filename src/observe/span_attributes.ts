@@ -1,4 +1,4 @@
-import { type Failure, isServerFailure } from "../core/failure.ts";
+import { type Failure, isServerFailure } from "../core/failure/failure.ts";
 import { accessFields } from "./access_log.ts";
 import type { Attempt, CallReport } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/json/json.ts";
-import type { Result } from "../core/result.ts";
+import type { Result } from "../core/failure/result.ts";
 import { newInnerItems, tooManyInnerItems } from "./inner_json.ts";
 import type { ToolCall } from "./prompt.ts";
 import { parseArguments } from "./refusals.ts";

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "../config/schema.ts";
-import type { Refusal } from "../core/failure.ts";
+import type { Refusal } from "../core/failure/failure.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
-import type { Failed, Result } from "../core/result.ts";
+import type { Failed, Result } from "../core/failure/result.ts";
 import type { ChatField } from "./chat_fields.ts";
 import { type FieldTable, isNoOp, type Treatment, treatmentOf } from "./field_table.ts";
 import type { FieldRef, Given } from "./prompt.ts";

@@ -1,6 +1,6 @@
-import type { Refusal } from "../core/failure.ts";
+import type { Refusal } from "../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { type Failed, refuse } from "../core/result.ts";
+import { type Failed, refuse } from "../core/failure/result.ts";
 import { countItems } from "../core/json/scan.ts";
 import type { Optional } from "./refusals.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
-import type { OwnedReasoning } from "../core/reasoning.ts";
-import type { Result } from "../core/result.ts";
+import type { OwnedReasoning } from "../core/stream/reasoning.ts";
+import type { Result } from "../core/failure/result.ts";
 import type { ChatField } from "./chat_fields.ts";
 
 /**

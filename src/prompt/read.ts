@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
-import { type Result, success } from "../core/result.ts";
+import { type Result, success } from "../core/failure/result.ts";
 import type { FieldRef, Given, GivenNumber } from "./prompt.ts";
 import { missing, type Optional, wrongType } from "./refusals.ts";
 

@@ -1,5 +1,5 @@
 import type { ProviderConfig } from "../config/schema.ts";
-import type { Refusal } from "../core/failure.ts";
+import type { Refusal } from "../core/failure/failure.ts";
 import {
   isObject,
   isTooDeep,
@@ -9,7 +9,7 @@ import {
   parseExact,
 } from "../core/json/json.ts";
 import type { Members } from "./members.ts";
-import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 
 /** Value of an optional field. Absent and null both mean that the request does not set it. */
 export type Optional = JsonValue | undefined;

@@ -1,4 +1,4 @@
-import { type Result, success } from "../core/result.ts";
+import { type Result, success } from "../core/failure/result.ts";
 import type { GivenNumber, Limits } from "./prompt.ts";
 import { contradiction, wrongValue } from "./refusals.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/json/json.ts";
-import { type Result, success } from "../core/result.ts";
+import { type Result, success } from "../core/failure/result.ts";
 import type { Carrier } from "./carry.ts";
 import type { Given, ThinkingBlock } from "./prompt.ts";
 import { unsupported } from "./refusals.ts";

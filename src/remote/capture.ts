@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { JsonObject } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
-import type { StreamRecord } from "../core/reply.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
 import { sseText } from "../formats/sse.ts";
 import type { Call, Capture } from "../call/call.ts";
 import type { CallReport } from "../observe/report.ts";

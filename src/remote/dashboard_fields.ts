@@ -1,6 +1,6 @@
 import { type Member, numberOf, parseJson } from "../core/json/json.ts";
 import { parseMembers } from "../formats/edit.ts";
-import { breakerState } from "../call/accounts.ts";
+import { breakerState } from "../routing/accounts.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
 

@@ -1,4 +1,4 @@
-import { type Failure, isRefusal } from "../core/failure.ts";
+import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import { type CallReport, retriesOf } from "../observe/report.ts";
 import { stripRequestEcho } from "./strip_request_echo.ts";
 import { type CapturedCall, MAX_SHARED_CHARS } from "./capture.ts";

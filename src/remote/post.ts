@@ -1,5 +1,5 @@
 import { Cancellation } from "../core/cancellation.ts";
-import { ConnectionError } from "../core/connection_error.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
 import { bodySource, type Incoming, type World } from "../core/world.ts";
 
 /** A POST request. */

@@ -1,4 +1,4 @@
-import { bugText } from "../core/bug_text.ts";
+import { bugText } from "../core/failure/bug_text.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";

@@ -1,5 +1,5 @@
 import { isRequestType, REQUEST_TYPES, ROUTED_PATHS } from "../core/endpoint.ts";
-import { listOf } from "../core/list_of.ts";
+import { listOf } from "../config/list_of.ts";
 import { isObject, isTooDeep, type JsonObject, parseExact } from "../core/json/json.ts";
 import { VERSION } from "../core/build.ts";
 import type { Generation, RouteTarget } from "../call/generation.ts";

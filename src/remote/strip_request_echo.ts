@@ -1,4 +1,4 @@
-import { isRefusal } from "../core/failure.ts";
+import { isRefusal } from "../core/failure/failure.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../core/json/json.ts";
 import { areTooLarge } from "../formats/parse_limits.ts";
 import type { CapturedCall } from "./capture.ts";

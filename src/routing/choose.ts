@@ -1,9 +1,9 @@
-import type { Refusal } from "../core/failure.ts";
-import { type Failed, fault, type Result, success } from "../core/result.ts";
-import { isAble, prepareRouted } from "../call/accounts.ts";
+import type { Refusal } from "../core/failure/failure.ts";
+import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import { isAble, prepareRouted } from "./accounts.ts";
 import { type Call, recordModel } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
-import type { PickView } from "../state/balancers.ts";
+import type { PickView } from "../traffic/balancers.ts";
 import {
   chooseRefusal,
   type Eligible,
@@ -18,7 +18,7 @@ import { matchRoute } from "./match.ts";
 import { traceTargets } from "./trace_targets.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
-import { refuseUnknownCost } from "../call/permissions.ts";
+import { refuseUnknownCost } from "../access/permissions.ts";
 import type { Target } from "../wires/wire.ts";
 import { loadKey } from "../call/key_pool.ts";
 

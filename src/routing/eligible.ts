@@ -1,11 +1,11 @@
-import { isRefusal, type Refusal } from "../core/failure.ts";
-import { messageOf } from "../core/openai_error.ts";
-import { type Failed, refuse, type Result } from "../core/result.ts";
+import { isRefusal, type Refusal } from "../core/failure/failure.ts";
+import { messageOf } from "../core/failure/openai_error.ts";
+import { type Failed, refuse, type Result } from "../core/failure/result.ts";
 import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Call } from "../call/call.ts";
-import { isPermissionRefusal, isRestricted, refuseTarget } from "../call/permissions.ts";
-import { refuseSteering } from "../call/steering.ts";
+import { isPermissionRefusal, isRestricted, refuseTarget } from "../access/permissions.ts";
+import { refuseSteering } from "../access/steering.ts";
 import type { Target } from "../wires/wire.ts";
 import type { RequestedModel } from "./requested_model.ts";
 

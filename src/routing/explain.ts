@@ -1,5 +1,5 @@
 import { nearest } from "../config/problems.ts";
-import { messageOf } from "../core/openai_error.ts";
+import { messageOf } from "../core/failure/openai_error.ts";
 import {
   type EndpointName,
   type RelayFamily,
@@ -7,11 +7,11 @@ import {
   ROUTED_PATHS,
 } from "../core/endpoint.ts";
 import { hasCapability, requireNativeProvider } from "../call/capability.ts";
-import { isLapsed } from "../call/client_key.ts";
+import { isLapsed } from "../access/client_key.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import { refuseEndpoint, refuseProvider } from "../call/permissions.ts";
+import { refuseEndpoint, refuseProvider } from "../access/permissions.ts";
 import { stickyKey } from "./choose.ts";
-import { pickRendezvous } from "../state/rendezvous.ts";
+import { pickRendezvous } from "../traffic/rendezvous.ts";
 import {
   chooseRefusal,
   evaluateFallbacks,
@@ -25,7 +25,7 @@ import {
   withPermission,
 } from "./eligible.ts";
 import type { Target } from "../wires/wire.ts";
-import type { Result } from "../core/result.ts";
+import type { Result } from "../core/failure/result.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "./match.ts";
 import { parseRequestedModel, type RequestedModel } from "./requested_model.ts";
 import {

@@ -1,7 +1,7 @@
 import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
 import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
-import type { PresentedKey } from "../call/permissions.ts";
+import type { PresentedKey } from "../access/permissions.ts";
 import type { RequestedModel } from "./requested_model.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
 

@@ -1,6 +1,6 @@
-import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
-import { refuseProvider } from "../call/permissions.ts";
+import { refuseProvider } from "../access/permissions.ts";
 
 /** The provider and the model that a client requests. */
 export interface RequestedModel {

@@ -2,7 +2,7 @@ import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
-import { EXPLORED_RATIO, type Strategy } from "../state/balancers.ts";
+import { EXPLORED_RATIO, type Strategy } from "../traffic/balancers.ts";
 
 /** Returns the conditions of a route. Header values may be secrets, so they are omitted. */
 export function matchText(

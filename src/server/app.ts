@@ -1,30 +1,30 @@
 import { type Context, Hono } from "@hono/hono";
 import type { ApiRequest, ClientApi, Endpoint, SocketEndpoint } from "../api/client_api.ts";
 import { clientApis, factsOf } from "../api/registry.ts";
-import { isJsonType } from "../api/response_document.ts";
+import { isJsonType } from "../api/stored/response_document.ts";
 import { isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json/json.ts";
-import type { Reply } from "../core/reply.ts";
-import { type Failed, refuse, type Result } from "../core/result.ts";
+import type { Reply } from "../core/stream/reply.ts";
+import { type Failed, refuse, type Result } from "../core/failure/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
-import { parseSteering } from "../call/steering.ts";
+import { parseSteering } from "../access/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
-import { endConnection } from "./connections/end_connection.ts";
+import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";
-import type { Peer } from "./peer.ts";
+import type { Peer } from "../runtime/peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
-import { onDisconnect } from "./listener_request.ts";
+import { onDisconnect } from "../runtime/listener_request.ts";
 
 /**
  * Serves every request of the gateway. `peer` is the client end of its connection. Never rejects.

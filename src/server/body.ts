@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument, parseRequest } from "../formats/document.ts";
 import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";

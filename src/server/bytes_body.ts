@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import type { BytesReply } from "../core/reply.ts";
+import type { BytesReply } from "../core/stream/reply.ts";
 import type { BodyEnding } from "./stream_body.ts";
 import type { Taking } from "./taking.ts";
 

@@ -1,7 +1,7 @@
 import type { Call } from "../call/call.ts";
-import { nanoUsd as toNanoUsd } from "../call/client_key.ts";
-import type { Meter, MeteredUse } from "../call/meter.ts";
-import { budgetWall, usesOf } from "../call/quotas.ts";
+import { nanoUsd as toNanoUsd } from "../access/client_key.ts";
+import type { Meter, MeteredUse } from "../access/meter.ts";
+import { budgetWall, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
 import { internalError } from "./internal_error.ts";

@@ -1,5 +1,5 @@
-import { bugText } from "../core/bug_text.ts";
-import { type Failed, fault } from "../core/result.ts";
+import { bugText } from "../core/failure/bug_text.ts";
+import { type Failed, fault } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 
 /**

@@ -3,9 +3,9 @@ import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, newCallClient, parseControls } from "../call/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
-import { stateForCall } from "../state/call_state.ts";
+import { stateForCall } from "../store/call_state.ts";
 import { refuseResponse } from "./admission/overload.ts";
-import { listenerRequest } from "./listener_request.ts";
+import { listenerRequest } from "../runtime/listener_request.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
 
 /**

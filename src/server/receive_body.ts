@@ -1,5 +1,5 @@
 import { formatDuration } from "../config/units.ts";
-import { type Failed, fault, refuse, type Result, success } from "../core/result.ts";
+import { type Failed, fault, refuse, type Result, success } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 import { type BodyStorage, newBlocks, newOneBuffer } from "./body_storage.ts";
 import { holdBody } from "./admission/overload.ts";

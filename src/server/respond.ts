@@ -1,7 +1,7 @@
-import { type Failure, statusOf } from "../core/failure.ts";
-import { clientGone, type Failed, fault, type Result } from "../core/result.ts";
+import { type Failure, statusOf } from "../core/failure/failure.ts";
+import { clientGone, type Failed, fault, type Result } from "../core/failure/result.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
-import type { BytesReply, HttpResponse, Reply, StoredReply, WholeReply } from "../core/reply.ts";
+import type { BytesReply, HttpResponse, Reply, StoredReply, WholeReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import { type CallReport, isBilled } from "../observe/report.ts";
@@ -10,11 +10,11 @@ import { bytesBody } from "./bytes_body.ts";
 import { refuseResponse } from "./admission/overload.ts";
 import { heldBody, MAX_SMALL_RESPONSE_BYTES, writtenPieces } from "./held_body.ts";
 import type { Pace } from "./pace.ts";
-import type { Peer } from "./peer.ts";
-import { heldBytes } from "../state/retention.ts";
+import type { Peer } from "../runtime/peer.ts";
+import { heldBytes } from "../store/retention.ts";
 import { chargeCall } from "./charge.ts";
 import type { Flusher } from "./flusher.ts";
-import { type HeaderPair, newResponse, setField } from "./new_response.ts";
+import { type HeaderPair, newResponse, setField } from "../runtime/new_response.ts";
 import { type BodyEnding, type ResponseEnding, streamBody } from "./stream_body.ts";
 import { type Taking, watchTaking } from "./taking.ts";
 

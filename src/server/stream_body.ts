@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import type { KeepAlive, StreamReply } from "../core/reply.ts";
+import type { KeepAlive, StreamReply } from "../core/stream/reply.ts";
 import type { World } from "../core/world.ts";
 import { sseText } from "../formats/sse.ts";
 import { utf8Bytes } from "../formats/utf8.ts";

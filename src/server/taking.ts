@@ -1,5 +1,5 @@
 import type { Call } from "../call/call.ts";
-import type { Peer } from "./peer.ts";
+import type { Peer } from "../runtime/peer.ts";
 import { watchSilence } from "./silence.ts";
 
 /** Bytes of a response in the runtime, which its client may not have taken. */

@@ -1,5 +1,5 @@
 import { Cancellation } from "../core/cancellation.ts";
-import { fault } from "../core/result.ts";
+import { fault } from "../core/failure/result.ts";
 import type { World } from "../core/world.ts";
 
 /** Timeouts of one upstream attempt. */

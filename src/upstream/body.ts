@@ -1,10 +1,10 @@
 import { concatBytes } from "../core/concat_bytes.ts";
-import { ConnectionError } from "../core/connection_error.ts";
-import { failed, fault, type Result, success } from "../core/result.ts";
+import { ConnectionError } from "../core/failure/connection_error.ts";
+import { failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
 import type { ResponseMemory } from "../call/response_memory.ts";
-import type { LoopTurns } from "../state/loop_turns.ts";
+import type { LoopTurns } from "../traffic/loop_turns.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */

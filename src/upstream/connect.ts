@@ -1,8 +1,8 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { type ConnectionCause, ConnectionError } from "../core/connection_error.ts";
-import { type Failure, isRefusal } from "../core/failure.ts";
+import { type ConnectionCause, ConnectionError } from "../core/failure/connection_error.ts";
+import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
-import { failed, fault, type Result, success } from "../core/result.ts";
+import { failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
 import { upstreamRequestHeaders } from "./headers.ts";

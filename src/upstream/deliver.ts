@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import type { Outcome, StreamTranslation } from "../core/stream.ts";
-import type { Failure } from "../core/failure.ts";
+import type { Outcome, StreamTranslation } from "../core/stream/stream.ts";
+import type { Failure } from "../core/failure/failure.ts";
 import { pushAll } from "../core/push_all.ts";
-import type { StreamRecord } from "../core/reply.ts";
-import { clientGone, type Failed, fault, type Result, success } from "../core/result.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
+import { clientGone, type Failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /** One upstream stream with its translation for the client. */

@@ -1,6 +1,6 @@
-import type { Failure } from "../core/failure.ts";
-import type { BytesReply } from "../core/reply.ts";
-import { clientGone, failed, type Result, success } from "../core/result.ts";
+import type { Failure } from "../core/failure/failure.ts";
+import type { BytesReply } from "../core/stream/reply.ts";
+import { clientGone, failed, type Result, success } from "../core/failure/result.ts";
 import type { BodyReader } from "./body.ts";
 
 /**

@@ -1,11 +1,11 @@
-import type { Catalog } from "../state/catalogs.ts";
-import { connectionCause, type Failure } from "../core/failure.ts";
+import type { Catalog } from "../traffic/catalogs.ts";
+import { connectionCause, type Failure } from "../core/failure/failure.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
-import { pickAccount } from "../call/accounts.ts";
+import { pickAccount } from "../routing/accounts.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
-import { newKeyTrial, type RefusedKey } from "../call/key_trial.ts";
+import { newKeyTrial, type RefusedKey } from "./key_trial.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
 import { openBody, readAll } from "./body.ts";

@@ -1,5 +1,5 @@
 import type { HeaderFields } from "../core/header_fields.ts";
-import { isNeverPassed, isPassed } from "../core/passed_headers.ts";
+import { isNeverPassed, isPassed } from "../config/passed_headers.ts";
 import type { FieldReader } from "../core/world.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 

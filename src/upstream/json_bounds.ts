@@ -1,5 +1,5 @@
-import type { JsonOutline } from "../core/reply.ts";
-import { fault, type Result, success } from "../core/result.ts";
+import type { JsonOutline } from "../core/stream/reply.ts";
+import { fault, type Result, success } from "../core/failure/result.ts";
 import { scanJson } from "../formats/json_scan.ts";
 import { MAX_PARSE_STEPS, MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 

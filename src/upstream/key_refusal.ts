@@ -1,4 +1,4 @@
-import type { KeyRefusal } from "../core/failure.ts";
+import type { KeyRefusal } from "../core/failure/failure.ts";
 import type { JsonObject } from "../core/json/json.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Usage } from "../core/events.ts";
+import type { Usage } from "../core/stream/events.ts";
 import { parseJson } from "../core/json/json.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
 import type { RecordReader } from "./record_reader.ts";

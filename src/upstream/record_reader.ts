@@ -1,5 +1,5 @@
-import type { StreamRecord } from "../core/reply.ts";
-import { fault, type Result, success } from "../core/result.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
+import { fault, type Result, success } from "../core/failure/result.ts";
 import type { Framing } from "../formats/framing.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { isLongerThan, utf8Bytes, utf8Text } from "../formats/utf8.ts";

@@ -1,7 +1,7 @@
-import { type Failure, type FaultKind, isRefusal, type UpstreamError } from "../core/failure.ts";
+import { type Failure, type FaultKind, isRefusal, type UpstreamError } from "../core/failure/failure.ts";
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
-import { type ErrorFields, typeOfStatus } from "../core/openai_error.ts";
-import { type Failed, failed, fault } from "../core/result.ts";
+import { type ErrorFields, typeOfStatus } from "../core/failure/openai_error.ts";
+import { type Failed, failed, fault } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";

@@ -1,5 +1,5 @@
 import type { JsonDocument } from "../core/json/json.ts";
-import type { OwnedReasoning } from "../core/reasoning.ts";
+import type { OwnedReasoning } from "../core/stream/reasoning.ts";
 import type { StrictSchemas } from "./verified/strict_schemas.ts";
 
 /**

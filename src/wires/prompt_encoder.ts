@@ -1,4 +1,4 @@
-import type { Result } from "../core/result.ts";
+import type { Result } from "../core/failure/result.ts";
 import { type Carrier, newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import { foldSystem } from "../prompt/fold_system.ts";

@@ -1,4 +1,4 @@
-import type { Usage } from "../core/events.ts";
+import type { Usage } from "../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { tokenCount, usageFrom } from "./token_counts.ts";
 

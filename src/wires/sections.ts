@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/json/json.ts";
-import { type Result, success } from "../core/result.ts";
+import { type Result, success } from "../core/failure/result.ts";
 
 /**
  * Translates one group of request fields. Returns fields of the upstream request that no other

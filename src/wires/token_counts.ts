@@ -1,7 +1,7 @@
-import type { Usage } from "../core/events.ts";
-import type { Fault } from "../core/failure.ts";
+import type { Usage } from "../core/stream/events.ts";
+import type { Fault } from "../core/failure/failure.ts";
 import { isObject, numberOf } from "../core/json/json.ts";
-import { type Failed, fault } from "../core/result.ts";
+import { type Failed, fault } from "../core/failure/result.ts";
 import type { Optional } from "../prompt/refusals.ts";
 
 /** The token counts of one response; null if the provider does not send them. */

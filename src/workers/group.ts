@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { bugText } from "../core/bug_text.ts";
+import { bugText } from "../core/failure/bug_text.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { WorkerProcess } from "./process.ts";

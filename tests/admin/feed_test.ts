@@ -1,6 +1,6 @@
 import { newFeed } from "../../src/admin/feed.ts";
 import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Attempt, type CallReport, newReport } from "../../src/observe/report.ts";
 import { configOf } from "../config/parse.ts";

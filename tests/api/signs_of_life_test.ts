@@ -1,4 +1,4 @@
-import { fault } from "../../src/core/result.ts";
+import { fault } from "../../src/core/failure/result.ts";
 import { newResponseEncoder } from "../../src/api/responses/generate/encoder.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chunk, silentUpstream } from "../support/silent_upstream.ts";

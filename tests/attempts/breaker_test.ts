@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../src/core/connection_error.ts";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { newReport } from "../../src/observe/report.ts";
 import { assertEquals } from "../support/assert.ts";

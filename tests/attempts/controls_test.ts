@@ -1,4 +1,4 @@
-import { type ConnectionCause, ConnectionError } from "../../src/core/connection_error.ts";
+import { type ConnectionCause, ConnectionError } from "../../src/core/failure/connection_error.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";

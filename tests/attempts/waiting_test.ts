@@ -1,6 +1,6 @@
 import { decideRetry, retryDelayMs } from "../../src/attempts/retry_policy.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";

@@ -2,7 +2,7 @@ import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
-import type { CachedResponses } from "../../src/state/cached_responses.ts";
+import type { CachedResponses } from "../../src/store/cached_responses.ts";
 import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { newOutageStore } from "../support/outage.ts";
 import { parsedConfig } from "../support/parsed_config.ts";

@@ -1,5 +1,5 @@
-import type { HttpResponse } from "../../src/core/reply.ts";
-import type { CachedResponses } from "../../src/state/cached_responses.ts";
+import type { HttpResponse } from "../../src/core/stream/reply.ts";
+import type { CachedResponses } from "../../src/store/cached_responses.ts";
 import { assertEquals } from "../support/assert.ts";
 import { chatRequest } from "../support/chat_call.ts";
 import { cachedGateway, completion } from "./cached_gateway.ts";

@@ -1,5 +1,5 @@
-import type { HttpResponse } from "../../src/core/reply.ts";
-import type { CachedResponses } from "../../src/state/cached_responses.ts";
+import type { HttpResponse } from "../../src/core/stream/reply.ts";
+import type { CachedResponses } from "../../src/store/cached_responses.ts";
 
 /** Cached responses outside the process, which return promises. */
 export interface SharedStore extends CachedResponses {

@@ -1,5 +1,5 @@
 import { drain } from "../../src/cli/drain.ts";
-import { newInFlight } from "../../src/state/in_flight.ts";
+import { newInFlight } from "../../src/traffic/in_flight.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { configOf, withSection } from "../config/parse.ts";

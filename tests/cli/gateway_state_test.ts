@@ -1,6 +1,6 @@
 import { type GatewayServer, openGateway } from "../../src/cli/gateway_server.ts";
-import type { OpenedStore } from "../../src/state/state_store.ts";
-import { openStateStore } from "../../src/state/open_store.ts";
+import type { OpenedStore } from "../../src/store/state_store.ts";
+import { openStateStore } from "../../src/store/open_store.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { COMPLETION } from "../support/chat_call.ts";

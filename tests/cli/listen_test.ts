@@ -1,6 +1,6 @@
 import { listen } from "../../src/cli/listen.ts";
-import type { Peer } from "../../src/server/peer.ts";
-import type { IdleLimits } from "../../src/server/connections/idle_rules.ts";
+import type { Peer } from "../../src/runtime/peer.ts";
+import type { IdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { connectRaw } from "../server/raw_connection.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { CLIENT_PING, http2Get, PREFACE, SETTINGS_ACK } from "../support/raw_http2.ts";

@@ -1,7 +1,7 @@
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { load } from "../../src/config/load.ts";
-import { openStateStore } from "../../src/state/open_store.ts";
-import type { StateStore } from "../../src/state/state_store.ts";
+import { openStateStore } from "../../src/store/open_store.ts";
+import type { StateStore } from "../../src/store/state_store.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { stored } from "../support/object_store.ts";
 import { startValkeyServer, valkeyTest } from "../support/valkey_server.ts";

@@ -1,10 +1,10 @@
-import { success } from "../../src/core/result.ts";
+import { success } from "../../src/core/failure/result.ts";
 import { optionValue, parseArguments } from "../../src/cli/arguments.ts";
 import { newStateCommand } from "../../src/cli/state.ts";
-import type { StoreLog } from "../../src/state/store_dependencies.ts";
-import type { StateInfo } from "../../src/state/state_info.ts";
-import type { OpenedStore } from "../../src/state/state_store.ts";
-import { storeUnavailable } from "../../src/state/store_failure.ts";
+import type { StoreLog } from "../../src/store/store_dependencies.ts";
+import type { StateInfo } from "../../src/store/state_info.ts";
+import type { OpenedStore } from "../../src/store/state_store.ts";
+import { storeUnavailable } from "../../src/store/store_failure.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { newSwitchedStore } from "../support/switched_store.ts";
 import { configFile, type Ran, ran, testTerminal } from "./test_terminal.ts";

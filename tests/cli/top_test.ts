@@ -5,7 +5,7 @@ import { durationText, figure, visible } from "../../src/cli/top_words.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { configFile, ran, testTerminal, whileServing } from "./test_terminal.ts";
 import { run } from "../../src/cli/run.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 
 const NO_USE = { calls: 0, input: 0, output: 0, cached: 0, nanoUsd: 0, estimated: 0 };
 const AT_MS = Date.parse("2026-11-22T18:00:00Z");

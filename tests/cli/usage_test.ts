@@ -1,13 +1,13 @@
 import { parseArguments } from "../../src/cli/arguments.ts";
-import { openStateStore } from "../../src/state/open_store.ts";
+import { openStateStore } from "../../src/store/open_store.ts";
 import { newUsageCommand } from "../../src/cli/usage.ts";
-import { success } from "../../src/core/result.ts";
+import { success } from "../../src/core/failure/result.ts";
 import type { UsageRow } from "../../src/core/usage_row.ts";
-import type { OpenedStore } from "../../src/state/state_store.ts";
-import { storeUnavailable } from "../../src/state/store_failure.ts";
+import type { OpenedStore } from "../../src/store/state_store.ts";
+import { storeUnavailable } from "../../src/store/store_failure.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { newSwitchedStore } from "../support/switched_store.ts";
-import { usageRow } from "../state/conformance/usage.ts";
+import { usageRow } from "../store/conformance/usage.ts";
 import { configFile, type Ran, testTerminal } from "./test_terminal.ts";
 
 const SERVER = "state: {store: valkey, usage_days: 3}\nsecurity: {time_zone: Europe/Berlin}\n";

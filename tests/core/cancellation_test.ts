@@ -1,5 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const DRAINING = refuse("draining", "The gateway is shutting down.").failure;

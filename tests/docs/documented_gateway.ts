@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { type TestAdmin, testAdmin } from "../support/admin.ts";
 import { scriptedWorld } from "../support/world.ts";

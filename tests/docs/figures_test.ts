@@ -162,7 +162,7 @@ Deno.test("a figure is shown by its number in a named test, or by a default", ()
 
 Deno.test("a figure that only the code under test has is not shown, because the test would pass with any other one", () => {
   // `LEASE_MS`, which the code of this test imports.
-  const test = "tests/state/lease_renewal_test.ts";
+  const test = "tests/store/lease_renewal_test.ts";
   assertEquals(
     unshown("## One", "It ends after 30 s.", "", `<!-- shown by: ${test} -->`).length,
     1,

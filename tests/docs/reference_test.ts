@@ -1,9 +1,9 @@
 import { GENERATED_PAGES, GENERATED_PARTS } from "../../scripts/tools/docs.ts";
 import { clientApis } from "../../src/api/registry.ts";
 import { load } from "../../src/config/load.ts";
-import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
+import { FAULTS, REFUSALS } from "../../src/core/failure/failure.ts";
 import { FAULT_DOCS } from "../../scripts/tools/reference/fault_docs.ts";
-import { REFUSAL_DOCS } from "../../src/core/refusal_docs.ts";
+import { REFUSAL_DOCS } from "../../src/core/failure/refusal_docs.ts";
 import { accessFields } from "../../src/observe/access_log.ts";
 import { configFile, ran } from "../cli/test_terminal.ts";
 import { declaredMetrics } from "../observe/exposition.ts";
@@ -99,7 +99,7 @@ Deno.test("the reference explains every field of an access line and every value 
   const [fieldsPart = "", endsPart = ""] = page.split("\n## Values of end\n");
   const named = (part: string) => tableIn(part).map(([name = ""]) => quoted(name)[0]);
   assertEquals(named(fieldsPart), Object.keys(accessFields(reportOf())));
-  const failures = await source("core/failure.ts");
+  const failures = await source("core/failure/failure.ts");
   const ends = /type End =((?:\s+\| "\w+")+);/.exec(failures)?.[1]?.match(/\w+/g) ?? [];
   assert(ends.length > 10);
   assertEquals(named(endsPart), [...ends]);

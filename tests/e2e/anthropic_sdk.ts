@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { newSimulator } from "../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { type ServedGateway, serveGateway } from "../support/gateway.ts";
 
 /** The translated provider types, and where the simulator speaks each type. */

@@ -1,9 +1,9 @@
 import Anthropic from "@anthropic-ai/sdk";
 import fc from "fast-check";
 import { newMessageEncoder } from "../../src/api/messages/generate/encoder.ts";
-import type { StreamEvent } from "../../src/core/events.ts";
-import type { StreamRecord } from "../../src/core/reply.ts";
-import { refuse } from "../../src/core/result.ts";
+import type { StreamEvent } from "../../src/core/stream/events.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
+import { refuse } from "../../src/core/failure/result.ts";
 import { sseText } from "../../src/formats/sse.ts";
 import {
   call,

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { clockWorld, keys, limitedGateway } from "../support/limited_gateway.ts";
-import { newMemoryQuotas } from "../../src/state/memory/quotas.ts";
+import { newMemoryQuotas } from "../../src/store/memory/quotas.ts";
 import { newSwitchedStore } from "../support/switched_store.ts";
 
 const HOUR_MS = 60 * 60 * 1000;

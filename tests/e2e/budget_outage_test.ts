@@ -1,12 +1,12 @@
-import type { GatewayStore } from "../../src/state/gateway_store.ts";
-import type { QuotaStore } from "../../src/state/quota_store.ts";
+import type { GatewayStore } from "../../src/store/gateway_store.ts";
+import type { QuotaStore } from "../../src/store/quota_store.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { clockWorld, keys, limitedGateway, USAGE } from "../support/limited_gateway.ts";
 import { newSwitchedStore } from "../support/switched_store.ts";
-import { scriptedStore } from "../state/quotas/scripted_remote.ts";
-import { withFile } from "../state/sqlite/store.ts";
+import { scriptedStore } from "../store/quotas/scripted_remote.ts";
+import { withFile } from "../store/sqlite/store.ts";
 
 const BUDGET = keys({ ada: { budgets: [{ per: "month", tokens: 50 }] } });
 

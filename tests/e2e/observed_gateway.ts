@@ -1,5 +1,5 @@
 import { listen } from "../../src/cli/listen.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { type TestGateway, testGateway } from "../support/gateway.ts";
 
 /** A wait that a gateway has requested. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
-import type { StateOperation } from "../../src/core/state_operation.ts";
+import type { StateOperation } from "../../src/data/state_operation.ts";
 import { type Stateful, stateful, terminalOf } from "../api/responses/stateful.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { COMPLETION, MESSAGES } from "../support/chat_call.ts";

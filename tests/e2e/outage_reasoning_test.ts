@@ -5,7 +5,7 @@ import {
   thinkingGateway,
   type Thought,
   USER,
-} from "../api/thinking_gateway.ts";
+} from "../api/reasoning/thinking_gateway.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { withOutage } from "../support/outage.ts";
 

@@ -1,5 +1,5 @@
 import { endOf } from "../../src/observe/report.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { STREAM } from "../attempts/two_targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";

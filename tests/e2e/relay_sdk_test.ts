@@ -1,5 +1,5 @@
 import { APIError, BadRequestError, NotFoundError, toFile } from "openai";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { textOfTone } from "../../src/simulator/relay/tone.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";

@@ -1,4 +1,4 @@
-import type { Usage } from "../../src/core/events.ts";
+import type { Usage } from "../../src/core/stream/events.ts";
 import { endOf } from "../../src/observe/report.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";

@@ -3,7 +3,7 @@ import { ResponsesWebSocketSession } from "openai/lib/responses/responses-websoc
 import { ResponsesWS } from "openai/resources/responses/ws";
 // The SDK's socket is made of it, and finds it only in a program that has it too.
 import "ws";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { EVERY_TYPE } from "../support/simulated.ts";
 import { socketGateway } from "../support/socket_gateway.ts";

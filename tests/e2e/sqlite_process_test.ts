@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { program } from "../cli/program.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { objectsAt, type StateCalls, stateCalls, textAt } from "../support/state_call.ts";

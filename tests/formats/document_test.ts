@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/core/json/json.ts";
-import { messageOf } from "../../src/core/openai_error.ts";
+import { messageOf } from "../../src/core/failure/openai_error.ts";
 import {
   checkItems,
   emptyDocument,

@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../../src/core/reply.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { findValue, replaceValue } from "../../src/formats/edit.ts";
 import { editRecord } from "../../src/formats/edit_record.ts";
 import { newSseFraming } from "../../src/formats/sse.ts";

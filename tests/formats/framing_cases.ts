@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../../src/core/reply.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import type { Framing } from "../../src/formats/framing.ts";
 
 /** All records of a text that arrives in these pieces and then ends. */

@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { messageOf } from "../../src/core/openai_error.ts";
+import { messageOf } from "../../src/core/failure/openai_error.ts";
 import {
   formText,
   type MultipartBody,
   newFormParser,
   withModel,
 } from "../../src/formats/multipart.ts";
-import type { Result } from "../../src/core/result.ts";
+import type { Result } from "../../src/core/failure/result.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 
 const TYPE = "multipart/form-data; boundary=b0";

@@ -1,6 +1,6 @@
 import { isComment, plainRecord } from "../../src/formats/plain_record.ts";
 import { newSseFraming, sseText } from "../../src/formats/sse.ts";
-import type { StreamRecord } from "../../src/core/reply.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 function recordOf(text: string): StreamRecord {

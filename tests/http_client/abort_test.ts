@@ -1,4 +1,4 @@
-import { newForceShutdown } from "../../src/http_client/force_shutdown.ts";
+import { newForceShutdown } from "../../src/runtime/force_shutdown.ts";
 import { assertEquals } from "../support/assert.ts";
 import { readRequest } from "../support/received_request.ts";
 import { textOf } from "./heard.ts";

@@ -1,5 +1,5 @@
-import { ConnectionError } from "../../src/core/connection_error.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { textOf } from "./heard.ts";
 import { post } from "./server.ts";
 

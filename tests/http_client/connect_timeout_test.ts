@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../src/core/connection_error.ts";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import type { Clock } from "../../src/http_client/connection_pool.ts";
 import { newHttpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";

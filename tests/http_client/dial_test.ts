@@ -1,7 +1,7 @@
-import { newForceShutdown } from "../../src/http_client/force_shutdown.ts";
+import { newForceShutdown } from "../../src/runtime/force_shutdown.ts";
 import { dial } from "../../src/http_client/dial.ts";
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { ConnectionError } from "../../src/core/connection_error.ts";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answering, plain, post, server } from "./server.ts";
 import { textOf } from "./heard.ts";

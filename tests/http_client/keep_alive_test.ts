@@ -2,7 +2,7 @@ import { newKeepAlive } from "../../src/http_client/keep_alive.ts";
 import { assertEquals } from "../support/assert.ts";
 import { textOf } from "./heard.ts";
 import { answering, plain, post, server } from "./server.ts";
-import { libcPath } from "../../src/sockets/sockets.ts";
+import { libcPath } from "../../src/runtime/sockets.ts";
 
 /** SO_KEEPALIVE, TCP_NODELAY, TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT of Linux. */
 const OPTIONS = [[1, 9], [6, 1], [6, 4], [6, 5], [6, 6]] as const;

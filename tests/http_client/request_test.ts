@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../src/core/connection_error.ts";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import { parseDestination, requestParts, reuseParts } from "../../src/http_client/request.ts";
 import type { Outgoing } from "../../src/core/world.ts";
 import { assert, assertEquals } from "../support/assert.ts";

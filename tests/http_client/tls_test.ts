@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../src/core/connection_error.ts";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import { newHttpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT, type TlsSettings } from "../../src/core/transport.ts";
 import { assert, assertEquals } from "../support/assert.ts";

@@ -1,7 +1,7 @@
 import { accessFields } from "../../src/observe/access_log.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { type Fields, type Line, type LogSettings, newLog, textOf } from "../../src/observe/log.ts";
-import { fault } from "../../src/core/result.ts";
+import { fault } from "../../src/core/failure/result.ts";
 import fc from "fast-check";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, got } from "../support/chat_call.ts";

@@ -1,5 +1,5 @@
 import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import { type Metrics, newMetrics } from "../../src/observe/metrics.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals } from "../support/assert.ts";

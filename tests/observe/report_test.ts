@@ -1,5 +1,5 @@
-import { type End, type Failure, FAULTS, isFaultKind } from "../../src/core/failure.ts";
-import { fault, refuse } from "../../src/core/result.ts";
+import { type End, type Failure, FAULTS, isFaultKind } from "../../src/core/failure/failure.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import { endOf, retriesOf } from "../../src/observe/report.ts";
 import { assertEquals } from "../support/assert.ts";
 import { tryOf } from "./reports.ts";

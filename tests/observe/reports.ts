@@ -1,6 +1,6 @@
 import { clientApis, factsOf } from "../../src/api/registry.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
-import type { Usage } from "../../src/core/events.ts";
+import type { Usage } from "../../src/core/stream/events.ts";
 import { type Attempt, type CallReport, newReport } from "../../src/observe/report.ts";
 
 /** The facts of a registered endpoint; those of an unknown one for every other path. */

@@ -1,7 +1,7 @@
 import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import { InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { hrTimeToMilliseconds } from "@opentelemetry/core";
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { spansTo } from "../../src/observe/spans.ts";
 import { assertEquals } from "../support/assert.ts";

@@ -1,6 +1,6 @@
 import { newUsageReport, usageCsv, usageJson } from "../../src/observe/usage_report.ts";
 import { assertEquals } from "../support/assert.ts";
-import { usageRow } from "../state/conformance/usage.ts";
+import { usageRow } from "../store/conformance/usage.ts";
 
 const PERIOD = { from: "2026-11-21", to: "2026-11-22" };
 const ROWS = [

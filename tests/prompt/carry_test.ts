@@ -1,4 +1,4 @@
-import { messageOf } from "../../src/core/openai_error.ts";
+import { messageOf } from "../../src/core/failure/openai_error.ts";
 import { newCarrier, notCarried } from "../../src/prompt/carry.ts";
 import type { ChatField } from "../../src/prompt/chat_fields.ts";
 import {

@@ -1,5 +1,5 @@
-import { FAULTS, REFUSALS } from "../../src/core/failure.ts";
-import { fault, refuse } from "../../src/core/result.ts";
+import { FAULTS, REFUSALS } from "../../src/core/failure/failure.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import { eventCount, type ExportSettings, newEvents } from "../../src/remote/export.ts";
 import { endpointAt, tryOf, USAGE } from "../observe/reports.ts";

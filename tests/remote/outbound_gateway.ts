@@ -1,6 +1,6 @@
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { openStateStore } from "../../src/state/open_store.ts";
+import { openStateStore } from "../../src/store/open_store.ts";
 import { type GatewayServer, openGateway, type WorkerRole } from "../../src/cli/gateway_server.ts";
 import { type TestTerminal, testTerminal } from "../cli/test_terminal.ts";
 

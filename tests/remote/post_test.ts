@@ -1,5 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { postOnce, type PostResult } from "../../src/remote/post.ts";
 import { assertEquals } from "../support/assert.ts";
 import { oneResponseServer } from "../support/one_response_server.ts";

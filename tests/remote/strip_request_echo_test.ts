@@ -1,4 +1,4 @@
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { stripRequestEcho } from "../../src/remote/strip_request_echo.ts";
 import { endpointAt } from "../observe/reports.ts";

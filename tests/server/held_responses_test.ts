@@ -5,7 +5,7 @@ import { oneProvider, type ServedGateway, serveGateway, testGateway } from "../s
 import { startUpstream } from "../support/upstream.ts";
 import { storeUnderTest } from "../support/store_under_test.ts";
 import { testOverStores } from "../support/over_stores.ts";
-import { MAX_CONCURRENT_READS } from "../../src/state/read_turns.ts";
+import { MAX_CONCURRENT_READS } from "../../src/store/read_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { until } from "../support/valkey_server.ts";
 import { connectRaw } from "./raw_connection.ts";

@@ -1,6 +1,6 @@
 import { heldGateway } from "../attempts/held_calls.ts";
 import { runCandidates } from "../../src/attempts/attempt.ts";
-import { success } from "../../src/core/result.ts";
+import { success } from "../../src/core/failure/result.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { internalError } from "../../src/server/internal_error.ts";
 import { endpointAt } from "../observe/reports.ts";

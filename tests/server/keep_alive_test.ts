@@ -1,6 +1,6 @@
 import { newMessageEncoder } from "../../src/api/messages/generate/encoder.ts";
 import { Cancellation } from "../../src/core/cancellation.ts";
-import type { KeepAlive, StreamRecord } from "../../src/core/reply.ts";
+import type { KeepAlive, StreamRecord } from "../../src/core/stream/reply.ts";
 import { streamBody } from "../../src/server/stream_body.ts";
 import { assertEquals } from "../support/assert.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";

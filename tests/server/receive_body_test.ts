@@ -1,5 +1,5 @@
 import { compile } from "../../src/gateway/compile.ts";
-import { refuse } from "../../src/core/result.ts";
+import { refuse } from "../../src/core/failure/result.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { takePlace } from "../../src/server/admission/overload.ts";

@@ -1,7 +1,7 @@
-import type { ErrorFormat } from "../../src/core/error_format.ts";
-import { statusOf } from "../../src/core/failure.ts";
-import { messageOf } from "../../src/core/openai_error.ts";
-import { fault, refuse, success } from "../../src/core/result.ts";
+import type { ErrorFormat } from "../../src/core/failure/error_format.ts";
+import { statusOf } from "../../src/core/failure/failure.ts";
+import { messageOf } from "../../src/core/failure/openai_error.ts";
+import { fault, refuse, success } from "../../src/core/failure/result.ts";
 import { utf8Bytes } from "../../src/formats/utf8.ts";
 import type { Capture } from "../../src/call/call.ts";
 import { compile } from "../../src/gateway/compile.ts";

@@ -1,5 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import type { StreamRecord } from "../../src/core/reply.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { streamBody } from "../../src/server/stream_body.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";

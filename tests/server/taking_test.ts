@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { endOf } from "../../src/observe/report.ts";
-import type { Peer } from "../../src/server/peer.ts";
+import type { Peer } from "../../src/runtime/peer.ts";
 import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { oneProvider, serveGateway, testGateway } from "../support/gateway.ts";

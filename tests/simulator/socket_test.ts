@@ -1,4 +1,4 @@
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

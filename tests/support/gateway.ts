@@ -1,5 +1,5 @@
 import { listen } from "../../src/cli/listen.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import {
@@ -12,7 +12,7 @@ import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
-import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
+import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { parsedConfig } from "./parsed_config.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 

@@ -1,6 +1,6 @@
 import type { Gateway } from "../../src/gateway/gateway.ts";
-import { newMemoryQuotas } from "../../src/state/memory/quotas.ts";
-import type { QuotaDecision, QuotaStore, QuotaUse } from "../../src/state/quota_store.ts";
+import { newMemoryQuotas } from "../../src/store/memory/quotas.ts";
+import type { QuotaDecision, QuotaStore, QuotaUse } from "../../src/store/quota_store.ts";
 
 /** Quotas that decide when the test says so, as a store beyond the process does. */
 export interface HeldQuotas extends QuotaStore {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
-import type { GatewayStore } from "../../src/state/gateway_store.ts";
+import type { GatewayStore } from "../../src/store/gateway_store.ts";
 import { answers, COMPLETION } from "./chat_call.ts";
 import { configOf } from "../config/parse.ts";
 import { type TestGateway, testGateway } from "./gateway.ts";

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.t
 import { compile } from "../../src/gateway/compile.ts";
 import { type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/server/app.ts";
-import type { GatewayState } from "../../src/state/gateway_state.ts";
+import type { GatewayState } from "../../src/store/gateway_state.ts";
 import { configOf } from "../config/parse.ts";
 import { answers } from "./chat_call.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";

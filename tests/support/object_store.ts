@@ -1,11 +1,11 @@
-import type { Binding } from "../../src/state/bindings.ts";
-import { newDirectOutcomes } from "../../src/state/outcome_store.ts";
+import type { Binding } from "../../src/store/bindings.ts";
+import { newDirectOutcomes } from "../../src/store/outcome_store.ts";
 import {
   type BoundType,
   type ObjectStore,
   ownerStore,
   type Stored,
-} from "../../src/state/object_store.ts";
+} from "../../src/store/object_store.ts";
 
 /** Returns the value of a store operation, which must succeed. */
 export async function stored<T>(operation: Stored<T>): Promise<T> {

@@ -1,9 +1,9 @@
-import type { LossReason, StateOperation } from "../../src/core/state_operation.ts";
+import type { LossReason, StateOperation } from "../../src/data/state_operation.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import {
   type AvailableStore,
   newAvailableStore,
-} from "../../src/state/availability/available_store.ts";
+} from "../../src/store/availability/available_store.ts";
 import { newSwitchedStore, type SwitchedStore } from "./switched_store.ts";
 import type { ScriptedWorld } from "./world.ts";
 

@@ -1,11 +1,11 @@
-import { openStateStore } from "../../src/state/open_store.ts";
-import { newPlainCodec } from "../../src/state/records/plain_codec.ts";
-import { openSqliteStore } from "../../src/state/sqlite/open.ts";
-import type { OpenedStore, StateStore } from "../../src/state/state_store.ts";
-import { newThreadStarter } from "../state/sqlite/kept_threads.ts";
-import { newMemoryFolder, settingsOf } from "../state/sqlite/store.ts";
-import { PATIENT_TIMEOUT_MS } from "../state/valkey/connections.ts";
-import { newPrefix, storeSettings } from "../state/valkey/stores.ts";
+import { openStateStore } from "../../src/store/open_store.ts";
+import { newPlainCodec } from "../../src/store/records/plain_codec.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import type { OpenedStore, StateStore } from "../../src/store/state_store.ts";
+import { newThreadStarter } from "../store/sqlite/kept_threads.ts";
+import { newMemoryFolder, settingsOf } from "../store/sqlite/store.ts";
+import { PATIENT_TIMEOUT_MS } from "../store/valkey/connections.ts";
+import { newPrefix, storeSettings } from "../store/valkey/stores.ts";
 import { type OpenStoreUnderTest, withStores } from "./store_under_test.ts";
 import { sharedValkeyServer, valkeyTest } from "./valkey_server.ts";
 

@@ -1,6 +1,6 @@
 import { openGateway } from "../../src/cli/gateway_server.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 import { testTerminal } from "../cli/test_terminal.ts";
 import { configOf } from "../config/parse.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";

@@ -1,4 +1,4 @@
-import type { Sockets } from "../../src/sockets/sockets.ts";
+import type { Sockets } from "../../src/runtime/sockets.ts";
 
 /** A socket that exists only in a test. */
 export interface ScriptedSocket {

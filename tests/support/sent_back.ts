@@ -2,7 +2,7 @@ import { compat } from "../../src/wires/compat/compat.ts";
 import { local } from "../../src/wires/local/local.ts";
 import { messages } from "../../src/wires/messages/messages.ts";
 import { responses } from "../../src/wires/responses/responses.ts";
-import type { Result } from "../../src/core/result.ts";
+import type { Result } from "../../src/core/failure/result.ts";
 import { encodeAs, providerOf, type Written } from "./translated.ts";
 
 /** The protocols that translate a chat request. */

@@ -1,21 +1,21 @@
-import { newRealWorld } from "../../src/world/real_world.ts";
-import { openSockets } from "../../src/sockets/sockets.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
+import { openSockets } from "../../src/runtime/sockets.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport } from "../../src/observe/report.ts";
-import type { GatewayStore } from "../../src/state/gateway_store.ts";
+import type { GatewayStore } from "../../src/store/gateway_store.ts";
 import { createApp } from "../../src/server/app.ts";
-import { newConnections } from "../../src/server/connections/connections.ts";
-import { newIdleLimits } from "../../src/server/connections/idle_rules.ts";
+import { newConnections } from "../../src/runtime/connections/connections.ts";
+import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
-import { setNoDelay } from "../../src/sockets/find_sockets.ts";
+import { setNoDelay } from "../../src/runtime/find_sockets.ts";
 
 /** A gateway that listens on its own port and gives the test access to its parts. */
 export interface SocketGateway extends AsyncDisposable {

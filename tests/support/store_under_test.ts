@@ -1,15 +1,15 @@
-import { success } from "../../src/core/result.ts";
+import { success } from "../../src/core/failure/result.ts";
 import type { World } from "../../src/core/world.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
-import { newAvailableStore } from "../../src/state/availability/available_store.ts";
-import { interceptedObjects } from "../../src/state/intercepted_objects.ts";
-import type { GatewayStore } from "../../src/state/gateway_store.ts";
-import { newMemoryQuotas } from "../../src/state/memory/quotas.ts";
-import { newMemoryObjectStore } from "../../src/state/memory/object_store.ts";
-import type { ObjectStore } from "../../src/state/object_store.ts";
-import { DEFAULT_RETENTION } from "../../src/state/retention.ts";
-import type { StateStore } from "../../src/state/state_store.ts";
-import { newRealWorld } from "../../src/world/real_world.ts";
+import { newAvailableStore } from "../../src/store/availability/available_store.ts";
+import { interceptedObjects } from "../../src/store/intercepted_objects.ts";
+import type { GatewayStore } from "../../src/store/gateway_store.ts";
+import { newMemoryQuotas } from "../../src/store/memory/quotas.ts";
+import { newMemoryObjectStore } from "../../src/store/memory/object_store.ts";
+import type { ObjectStore } from "../../src/store/object_store.ts";
+import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
+import type { StateStore } from "../../src/store/state_store.ts";
+import { newRealWorld } from "../../src/cli/real_world.ts";
 
 /** Opens an empty store for one gateway; `release` removes what belongs to it once it is closed. */
 export type OpenStoreUnderTest = (

@@ -1,10 +1,10 @@
-import { success } from "../../src/core/result.ts";
-import type { StateOperation } from "../../src/core/state_operation.ts";
-import { interceptedObjects } from "../../src/state/intercepted_objects.ts";
-import { newMemoryObjectStore } from "../../src/state/memory/object_store.ts";
-import type { Stored } from "../../src/state/object_store.ts";
-import type { StateStore } from "../../src/state/state_store.ts";
-import { recordUnreadable, storeUnavailable } from "../../src/state/store_failure.ts";
+import { success } from "../../src/core/failure/result.ts";
+import type { StateOperation } from "../../src/data/state_operation.ts";
+import { interceptedObjects } from "../../src/store/intercepted_objects.ts";
+import { newMemoryObjectStore } from "../../src/store/memory/object_store.ts";
+import type { Stored } from "../../src/store/object_store.ts";
+import type { StateStore } from "../../src/store/state_store.ts";
+import { recordUnreadable, storeUnavailable } from "../../src/store/store_failure.ts";
 
 /** How a store is unavailable: it refuses operations, or it makes them and its replies are lost. */
 export type Outage = "refusing" | "deaf";

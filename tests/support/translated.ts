@@ -1,7 +1,7 @@
 import { providerSchema } from "../../src/config/provider_schema.ts";
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
-import type { FaultKind, RefusalKind } from "../../src/core/failure.ts";
-import { type Result, success } from "../../src/core/result.ts";
+import type { FaultKind, RefusalKind } from "../../src/core/failure/failure.ts";
+import { type Result, success } from "../../src/core/failure/result.ts";
 import { parseDocument } from "../../src/formats/document.ts";
 import type { Provider, Sender, Target, UpstreamRequest, Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "./assert.ts";

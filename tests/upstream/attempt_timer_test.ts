@@ -1,5 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { refuse } from "../../src/core/result.ts";
+import { refuse } from "../../src/core/failure/result.ts";
 import { newAttemptTimer, type Timeouts } from "../../src/upstream/attempt_timer.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";

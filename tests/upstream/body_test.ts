@@ -1,8 +1,8 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
-import { refuse } from "../../src/core/result.ts";
+import { refuse } from "../../src/core/failure/result.ts";
 import { newAttemptTimer } from "../../src/upstream/attempt_timer.ts";
 import { openBody } from "../../src/upstream/body.ts";
-import type { LoopTurns } from "../../src/state/loop_turns.ts";
+import type { LoopTurns } from "../../src/traffic/loop_turns.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 

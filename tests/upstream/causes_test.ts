@@ -1,4 +1,4 @@
-import { CONNECTION_CAUSES } from "../../src/core/connection_error.ts";
+import { CONNECTION_CAUSES } from "../../src/core/failure/connection_error.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { listenWith } from "../http_client/certificates.ts";
 import { samplesNamed } from "../observe/exposition.ts";

@@ -1,6 +1,6 @@
-import type { Outcome } from "../../src/core/stream.ts";
-import type { StreamRecord } from "../../src/core/reply.ts";
-import { refuse, type Result, success } from "../../src/core/result.ts";
+import type { Outcome } from "../../src/core/stream/stream.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
+import { refuse, type Result, success } from "../../src/core/failure/result.ts";
 import { commit, type Stream } from "../../src/upstream/deliver.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 

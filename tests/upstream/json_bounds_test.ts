@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
-import { success } from "../../src/core/result.ts";
+import { success } from "../../src/core/failure/result.ts";
 import { newSseFraming } from "../../src/formats/sse.ts";
 import { newRecordReader } from "../../src/upstream/record_reader.ts";
 import { checkJson } from "../../src/upstream/json_bounds.ts";

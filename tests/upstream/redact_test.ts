@@ -1,4 +1,4 @@
-import { fault, refuse } from "../../src/core/result.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
 import { assertEquals } from "../support/assert.ts";
 import { redactedFailure } from "../../src/upstream/rejection.ts";
 

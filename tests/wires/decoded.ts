@@ -1,7 +1,7 @@
-import type { Codec } from "../../src/core/stream.ts";
-import type { StreamEvent } from "../../src/core/events.ts";
-import type { StreamRecord } from "../../src/core/reply.ts";
-import { type Result, success } from "../../src/core/result.ts";
+import type { Codec } from "../../src/core/stream/stream.ts";
+import type { StreamEvent } from "../../src/core/stream/events.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
+import { type Result, success } from "../../src/core/failure/result.ts";
 import { newSseFraming } from "../../src/formats/sse.ts";
 import { textPieces } from "../support/pieces.ts";
 

@@ -1,5 +1,5 @@
-import { isRefusal } from "../../src/core/failure.ts";
-import { success } from "../../src/core/result.ts";
+import { isRefusal } from "../../src/core/failure/failure.ts";
+import { success } from "../../src/core/failure/result.ts";
 import { parseDocument } from "../../src/formats/document.ts";
 import { wires } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";

@@ -1,8 +1,8 @@
-import type { StreamEvent } from "../../src/core/events.ts";
+import type { StreamEvent } from "../../src/core/stream/events.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
-import { newExtractingDecoder } from "../../src/core/reasoning_tags.ts";
-import { type Decoder, type EventEncoder, translateStream } from "../../src/core/stream.ts";
-import { success } from "../../src/core/result.ts";
+import { newExtractingDecoder } from "../../src/api/reasoning/reasoning_tags.ts";
+import { type Decoder, type EventEncoder, translateStream } from "../../src/core/stream/stream.ts";
+import { success } from "../../src/core/failure/result.ts";
 import { newDecoder as newCompatDecoder } from "../../src/wires/compat/decode.ts";
 import { newDecoder as newMessagesDecoder } from "../../src/wires/messages/stream.ts";
 import { newDecoder as newResponsesDecoder } from "../../src/wires/responses/stream.ts";

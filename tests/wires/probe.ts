@@ -1,6 +1,6 @@
-import { isRefusal } from "../../src/core/failure.ts";
+import { isRefusal } from "../../src/core/failure/failure.ts";
 import type { JsonValue } from "../../src/core/json/json.ts";
-import type { Result } from "../../src/core/result.ts";
+import type { Result } from "../../src/core/failure/result.ts";
 import type { CapabilityName, Treatment } from "../../src/prompt/field_table.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import type { Written } from "../support/translated.ts";

@@ -1,5 +1,5 @@
 import { CHECKED_FIELDS } from "../../src/api/chat/request.ts";
-import { success } from "../../src/core/result.ts";
+import { success } from "../../src/core/failure/result.ts";
 import { parseDocument } from "../../src/formats/document.ts";
 import { CHAT_FIELDS } from "../../src/prompt/chat_fields.ts";
 import { treatmentOf } from "../../src/prompt/field_table.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
-import { messageOf } from "../../src/core/openai_error.ts";
+import { messageOf } from "../../src/core/failure/openai_error.ts";
 import { parseDocument } from "../../src/formats/document.ts";
 import { wires } from "../../src/wires/registry.ts";
 import type { WireName } from "../../src/wires/wire.ts";

@@ -9,7 +9,7 @@ import { LOCAL } from "../../../src/simulator/local.ts";
 import { MESSAGES } from "../../../src/simulator/messages.ts";
 import { newApiError } from "../../../src/simulator/protocol.ts";
 import { newSimulator } from "../../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../../src/world/real_world.ts";
+import { newRealWorld } from "../../../src/cli/real_world.ts";
 import type { Exchange } from "./exchange.ts";
 import { KEY, type ProviderType } from "./results.ts";
 

@@ -1,4 +1,4 @@
-import type { End } from "../../../src/core/failure.ts";
+import type { End } from "../../../src/core/failure/failure.ts";
 import type { AccessField } from "../../../src/observe/access_log.ts";
 
 /** Description of one field of the access line for the reference page of log fields. */

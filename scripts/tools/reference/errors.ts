@@ -1,7 +1,7 @@
-import { FAULTS, REFUSALS } from "../../../src/core/failure.ts";
+import { FAULTS, REFUSALS } from "../../../src/core/failure/failure.ts";
 import { FAULT_DOCS } from "./fault_docs.ts";
-import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/refusal_docs.ts";
-import { typeOfStatus } from "../../../src/core/openai_error.ts";
+import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/failure/refusal_docs.ts";
+import { typeOfStatus } from "../../../src/core/failure/openai_error.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
 /** One kind of failure with its columns of the page. */
@@ -26,7 +26,7 @@ export function errorsPage(): string {
 
 ${
     generatedNote(
-      "`src/core/failure.ts`, `src/core/refusal_docs.ts` and `scripts/tools/reference/fault_docs.ts`",
+      "`src/core/failure/failure.ts`, `src/core/failure/refusal_docs.ts` and `scripts/tools/reference/fault_docs.ts`",
     )
   }
 

@@ -1,5 +1,5 @@
-import type { FaultKind } from "../../../src/core/failure.ts";
-import type { FailureDoc } from "../../../src/core/refusal_docs.ts";
+import type { FaultKind } from "../../../src/core/failure/failure.ts";
+import type { FailureDoc } from "../../../src/core/failure/refusal_docs.ts";
 
 /** Descriptions of all faults. A new kind without one does not compile. */
 export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {

@@ -1,25 +1,25 @@
 import type { ChatRequest } from "../../wires/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
-import { openaiErrors } from "../../core/openai_error.ts";
-import type { Refusal } from "../../core/failure.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
 import { isObject, isTooDeep, type JsonValue } from "../../core/json/json.ts";
-import { type Failed, success } from "../../core/result.ts";
+import { type Failed, success } from "../../core/failure/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { bindObject, protocolOf } from "../../call/ownership.ts";
-import { refuseStored } from "../../call/stored_state.ts";
-import type { ResponseProvenance } from "../../state/bindings.ts";
+import { refuseStored } from "../stored/stored_state.ts";
+import type { ResponseProvenance } from "../../store/bindings.ts";
 import { parseMessages } from "../../prompt/chat/parse_messages.ts";
 import { compat } from "../../wires/compat/compat.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { newTranslatedHandler } from "../translated_handler.ts";
+import { newTranslatedHandler } from "../generate/translated_handler.ts";
 import type { Identity } from "./relay_edits.ts";
 import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
@@ -32,7 +32,7 @@ import {
   type FoundReasoning,
   reasoningAccount,
   storeReasoning,
-} from "../reasoning_memory.ts";
+} from "../reasoning/reasoning_memory.ts";
 import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
 

@@ -6,7 +6,7 @@ import {
   newCallFinder,
   textOf,
 } from "../../wires/compat/find_call.ts";
-import { ITEM_BYTES } from "../../core/stream.ts";
+import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import type { Change } from "./relay_edits.ts";
 

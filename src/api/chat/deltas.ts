@@ -1,8 +1,8 @@
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
-import type { Fault } from "../../core/failure.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
+import type { Fault } from "../../core/failure/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { type CallingReasoning, newReasoningCollector } from "../../core/reasoning.ts";
-import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../core/stream/reasoning.ts";
+import { type Failed, fault, type Result, success } from "../../core/failure/result.ts";
 import { calledAs, calledPiece, type CallKind } from "./tool_call.ts";
 
 /** Identity of a generated response, whole or in chunks. */

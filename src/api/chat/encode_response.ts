@@ -1,8 +1,8 @@
-import type { StreamEvent, Usage } from "../../core/events.ts";
+import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import type { CallingReasoning } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { CallingReasoning } from "../../core/stream/reasoning.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
 import { chatUsage } from "./usage.ts";

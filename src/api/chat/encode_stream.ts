@@ -1,12 +1,12 @@
-import type { EventEncoder } from "../../core/stream.ts";
-import type { StreamEvent } from "../../core/events.ts";
+import type { EventEncoder } from "../../core/stream/stream.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
-import { COMMENT_KEEP_ALIVE } from "../keep_alive.ts";
-import { BROKEN_END, DONE } from "../openai_stream_end.ts";
+import { COMMENT_KEEP_ALIVE } from "../generate/keep_alive.ts";
+import { BROKEN_END, DONE } from "../generate/openai_stream_end.ts";
 import { chatUsage } from "./usage.ts";
 
 /** Options for encoding a stream of chunks. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
 import { splice } from "../../formats/edit.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import { type ChoiceCalls, newChoiceCalls, type RelayedCall } from "./choice_calls.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { extractReasoning } from "../../core/reasoning_tags.ts";
+import { extractReasoning } from "../reasoning/reasoning_tags.ts";
 import {
   changeMembers,
   type Edit,

@@ -1,8 +1,8 @@
-import type { Outcome } from "../../core/stream.ts";
+import type { Outcome } from "../../core/stream/stream.ts";
 import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import type { HttpResponse, UpstreamResponse } from "../../core/reply.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import type { HttpResponse, UpstreamResponse } from "../../core/stream/reply.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { newCallIds } from "../../wires/call_ids.ts";

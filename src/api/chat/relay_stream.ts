@@ -1,9 +1,9 @@
-import type { StreamTranslation } from "../../core/stream.ts";
-import type { Usage } from "../../core/events.ts";
+import type { StreamTranslation } from "../../core/stream/stream.ts";
+import type { Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
@@ -21,8 +21,8 @@ import {
   identityOf,
   reasoningEdits,
 } from "./relay_edits.ts";
-import { COMMENT_KEEP_ALIVE } from "../keep_alive.ts";
-import { BROKEN_END, DONE } from "../openai_stream_end.ts";
+import { COMMENT_KEEP_ALIVE } from "../generate/keep_alive.ts";
+import { BROKEN_END, DONE } from "../generate/openai_stream_end.ts";
 
 /** Options for relaying chunks. */
 export interface RelayOptions {

@@ -2,9 +2,9 @@ import * as z from "zod";
 import type { ChatRequest } from "../../wires/chat_request.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
-import { either, flag, list, map, number, object, text } from "../field_kinds.ts";
-import { checkFields } from "../fields.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { either, flag, list, map, number, object, text } from "../items/field_kinds.ts";
+import { checkFields } from "../items/fields.ts";
 
 const call = z.looseObject({ id: text, type: text, function: object, custom: object });
 

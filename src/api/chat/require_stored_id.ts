@@ -1,8 +1,8 @@
-import type { StreamTranslation } from "../../core/stream.ts";
+import type { StreamTranslation } from "../../core/stream/stream.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json/json.ts";
-import type { StreamRecord, UpstreamResponse } from "../../core/reply.ts";
-import { type Failed, fault, type Result, success } from "../../core/result.ts";
+import type { StreamRecord, UpstreamResponse } from "../../core/stream/reply.ts";
+import { type Failed, fault, type Result, success } from "../../core/failure/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";

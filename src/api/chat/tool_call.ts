@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 
 /** The kind of a tool call; undefined is a function. */

@@ -1,4 +1,4 @@
-import type { Usage } from "../../core/events.ts";
+import type { Usage } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 
 /**

@@ -1,14 +1,14 @@
-import { openaiErrors } from "../../core/openai_error.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { findNativeProvider, requireCapability } from "../../call/capability.ts";
 import { findOwner, type Place } from "../../call/ownership.ts";
-import type { Conversation } from "../../state/conversations.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
-import { needsStore } from "../stored_objects.ts";
-import { identifierProblem, pathIdProblem, pathItemProblem } from "../identifier.ts";
+import { needsStore } from "../stored/stored_objects.ts";
+import { identifierProblem, pathIdProblem, pathItemProblem } from "../stored/identifier.ts";
 import * as local from "./local.ts";
 import * as native from "./native.ts";
 

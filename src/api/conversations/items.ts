@@ -1,11 +1,11 @@
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import type { Refusal } from "../../core/failure.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
+import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import { brokenRule } from "../../prompt/refusals.ts";
-import { identifierProblem } from "../identifier.ts";
-import { inputItem } from "../item_shapes.ts";
-import { isReference, typeOf } from "../item_type.ts";
-import { requiredField, typeProblem, wrongField } from "../shape.ts";
+import { identifierProblem } from "../stored/identifier.ts";
+import { inputItem } from "../items/item_shapes.ts";
+import { isReference, typeOf } from "../items/item_type.ts";
+import { requiredField, typeProblem, wrongField } from "../items/shape.ts";
 
 /** Largest number of items that one request adds. */
 const MAX_ADDED_ITEMS = 20;

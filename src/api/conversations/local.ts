@@ -1,16 +1,16 @@
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json/json.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import { isVisible } from "../../call/ownership.ts";
-import { type Conversation, unknownConversation, unknownItem } from "../../state/conversations.ts";
+import { type Conversation, unknownConversation, unknownItem } from "../../store/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { jsonReply, storedReply } from "../json_reply.ts";
-import { requiredField } from "../shape.ts";
-import { toStoredItem } from "../stored_item.ts";
-import { parseMetadata } from "../metadata.ts";
-import { encodePage, listObject, parsePage, queryProblem } from "../paging.ts";
+import { jsonReply, storedReply } from "../stored/json_reply.ts";
+import { requiredField } from "../items/shape.ts";
+import { toStoredItem } from "../items/stored_item.ts";
+import { parseMetadata } from "../items/metadata.ts";
+import { encodePage, listObject, parsePage, queryProblem } from "../stored/paging.ts";
 import { parseItemBatch } from "./items.ts";
 
 /** Creates a conversation in the gateway, with the items and metadata of the body. */

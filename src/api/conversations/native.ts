@@ -1,12 +1,12 @@
 import { isExactId } from "../../core/ids.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
-import type { Reply } from "../../core/reply.ts";
-import type { Result } from "../../core/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import type { Result } from "../../core/failure/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { bindObject, type Place, release } from "../../call/ownership.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
+import { callNative, isDeleted, isList, isResource } from "../stored/native_call.ts";
 
 const OBJECT = "conversation";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { exchange } from "../../exchange.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
-import type { Usage } from "../../core/events.ts";
+import type { Usage } from "../../core/stream/events.ts";
 import {
   isObject,
   type JsonDocument,
@@ -10,16 +10,16 @@ import {
   numberOf,
   parseJson,
 } from "../../core/json/json.ts";
-import { openaiErrors } from "../../core/openai_error.ts";
-import type { JsonOutline, UpstreamResponse } from "../../core/reply.ts";
-import { fault, refuse, type Result, success } from "../../core/result.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
+import type { JsonOutline, UpstreamResponse } from "../../core/stream/reply.ts";
+import { fault, refuse, type Result, success } from "../../core/failure/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import type { Candidate, Inference, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
 import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { checkFields } from "../fields.ts";
+import { checkFields } from "../items/fields.ts";
 
 const body = z.looseObject({
   model: z.string().nullish(),

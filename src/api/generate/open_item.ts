@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
 import { type JsonEnd, newJsonEnd } from "./json_object_end.ts";
 
 /** One item of a generated response; `Event` is an event of the client's stream. */

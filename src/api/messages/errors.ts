@@ -1,4 +1,4 @@
-import type { ErrorFormat } from "../../core/error_format.ts";
+import type { ErrorFormat } from "../../core/failure/error_format.ts";
 import {
   type Failure,
   FAULTS,
@@ -6,11 +6,11 @@ import {
   REFUSALS,
   statusOf,
   type UpstreamError,
-} from "../../core/failure.ts";
+} from "../../core/failure/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { retryAfterHeader } from "../../core/openai_error.ts";
+import { retryAfterHeader } from "../../core/failure/openai_error.ts";
 import type { HeaderFields } from "../../core/header_fields.ts";
-import type { HttpResponse, StreamRecord } from "../../core/reply.ts";
+import type { HttpResponse, StreamRecord } from "../../core/stream/reply.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { errorType } from "./error_type.ts";
 import { dottedPath, refusalWords } from "./refusal_words.ts";

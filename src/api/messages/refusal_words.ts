@@ -1,4 +1,4 @@
-import type { Refusal, RefusalKind } from "../../core/failure.ts";
+import type { Refusal, RefusalKind } from "../../core/failure/failure.ts";
 import { SENTENCES } from "./sentences.ts";
 
 /** Kinds of refusals whose text follows the path of the field that is wrong. */

@@ -1,7 +1,7 @@
-import type { Reason, Refusal } from "../../core/failure.ts";
-import { type Failed, refuse } from "../../core/result.ts";
+import type { Reason, Refusal } from "../../core/failure/failure.ts";
+import { type Failed, refuse } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
-import { requiredField, wrongField } from "../shape.ts";
+import { requiredField, wrongField } from "../items/shape.ts";
 
 /** Returns the refusal of a field with the wrong JSON type, or of an absent field. */
 export function wrongType(given: Optional, path: string, expected: string): Failed<Refusal> {

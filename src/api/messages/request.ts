@@ -1,5 +1,5 @@
 import type { JsonDocument } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { wrongType } from "./refusals.ts";
 
 /** Parsed request to create a message. What the fields mean is for each target to judge. */

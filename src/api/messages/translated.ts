@@ -1,6 +1,6 @@
 import { newId } from "../../core/ids.ts";
 import { isObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import type { Optional } from "../../prompt/refusals.ts";
@@ -13,8 +13,8 @@ import {
   findTarget,
   reasoningAccount,
   storeReasoning,
-} from "../reasoning_memory.ts";
-import { newTranslatedHandler } from "../translated_handler.ts";
+} from "../reasoning/reasoning_memory.ts";
+import { newTranslatedHandler } from "../generate/translated_handler.ts";
 import { CALL_ID_PREFIX } from "./generate/call_id.ts";
 import { encodeMessage, type MessageLabels, newMessageEncoder } from "./generate/encoder.ts";
 import {

@@ -1,6 +1,6 @@
-import { isRefusal } from "../../core/failure.ts";
+import { isRefusal } from "../../core/failure/failure.ts";
 import { numberOf } from "../../core/json/json.ts";
-import { failed, type Result } from "../../core/result.ts";
+import { failed, type Result } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { SENTENCES } from "./sentences.ts";
 

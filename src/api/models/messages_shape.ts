@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { refuse, type Result, success } from "../../core/failure/result.ts";
 
 const MAX_PAGE_MODELS = 1000;
 const DEFAULT_PAGE_MODELS = 20;

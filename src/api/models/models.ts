@@ -1,11 +1,11 @@
-import { openaiErrors } from "../../core/openai_error.ts";
-import { type Failed, failed, refuse, type Result, success } from "../../core/result.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
+import { type Failed, failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import { listModels } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { refuseModel, refuseProvider } from "../../call/permissions.ts";
+import { refuseModel, refuseProvider } from "../../access/permissions.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { jsonReply } from "../json_reply.ts";
+import { jsonReply } from "../stored/json_reply.ts";
 import { wantsMessagesShape } from "../spoken_api.ts";
 import { type ListedModel, modelObject, modelPage } from "./messages_shape.ts";
 

@@ -1,12 +1,12 @@
-import { openaiErrors } from "../../core/openai_error.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { VERSION } from "../../core/build.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { ClientApi } from "../client_api.ts";
-import { jsonReply } from "../json_reply.ts";
+import { jsonReply } from "../stored/json_reply.ts";
 
 /** Prometheus text exposition format. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,7 +1,7 @@
 import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
@@ -14,13 +14,13 @@ import {
   type Reference,
   release,
 } from "../../call/ownership.ts";
-import { refuseBatch } from "../../call/permissions.ts";
-import type { Creator, Owner } from "../../state/bindings.ts";
+import { refuseBatch } from "../../access/permissions.ts";
+import type { Creator, Owner } from "../../store/bindings.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { callNative, type NativeCall } from "../native_call.ts";
-import { listOwned } from "../owned_list.ts";
-import { findOwnedPlace, unknownOwner } from "../owned_place.ts";
+import { callNative, type NativeCall } from "../stored/native_call.ts";
+import { listOwned } from "../stored/owned_list.ts";
+import { findOwnedPlace, unknownOwner } from "../stored/owned_place.ts";
 import type { ObjectKind, OwnedEndpoint } from "./table.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { RELAY_FAMILIES } from "../../core/endpoint.ts";
-import { openaiErrors } from "../../core/openai_error.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
 import type { ClientApi, Endpoint } from "../client_api.ts";
-import { needsStore } from "../stored_objects.ts";
+import { needsStore } from "../stored/stored_objects.ts";
 import { sendOwned } from "./owned.ts";
 import { sendRouted } from "./routed.ts";
 import { RELAYED, type RelayedEndpoint } from "./table.ts";

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { fault, type Result, success } from "../../core/result.ts";
-import type { Outcome, StreamTranslation } from "../../core/stream.ts";
-import type { Usage } from "../../core/events.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
+import type { Outcome, StreamTranslation } from "../../core/stream/stream.ts";
+import type { Usage } from "../../core/stream/events.ts";
 import { malformed, providerError } from "../../wires/openai/errors.ts";
-import { BROKEN, BROKEN_END } from "../openai_stream_end.ts";
+import { BROKEN, BROKEN_END } from "../generate/openai_stream_end.ts";
 import type { RelayedRequest } from "./request.ts";
 import type { RoutedEndpoint } from "./table.ts";
 import { relayedUnits, relayedUsage } from "./usage.ts";

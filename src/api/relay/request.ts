@@ -1,12 +1,12 @@
 import * as z from "zod";
 import type { JsonDocument } from "../../core/json/json.ts";
-import { refuse, type Result, success } from "../../core/result.ts";
+import { refuse, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { formText, type MultipartBody, withModel } from "../../formats/multipart.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { flag, text as textField } from "../field_kinds.ts";
-import { checkFields } from "../fields.ts";
+import { flag, text as textField } from "../items/field_kinds.ts";
+import { checkFields } from "../items/fields.ts";
 
 /** What the gateway reads of a relayed request; everything else reaches the upstream unread. */
 export interface RelayedRequest {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import { fault, success } from "../../core/result.ts";
-import type { Outcome } from "../../core/stream.ts";
+import { fault, success } from "../../core/failure/result.ts";
+import type { Outcome } from "../../core/stream/stream.ts";
 import type { FixedResponseHandler, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { utf8Text } from "../../formats/utf8.ts";
@@ -9,7 +9,7 @@ import {
   isResponseList,
   jsonHeaders,
   parseResponseDocument,
-} from "../response_document.ts";
+} from "../stored/response_document.ts";
 import type { RelayedRequest } from "./request.ts";
 import { newRelayStream } from "./relay_stream.ts";
 import type { RoutedEndpoint } from "./table.ts";

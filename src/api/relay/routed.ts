@@ -1,11 +1,11 @@
 import { exchange, requestedModel } from "../../exchange.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import { refuseIncapable } from "../../call/capability.ts";
 import type { Candidate, Inference } from "../../call/inference.ts";
-import { refuseUnknownCost } from "../../call/permissions.ts";
-import { refuseQuery } from "../../call/steering.ts";
+import { refuseUnknownCost } from "../../access/permissions.ts";
+import { refuseQuery } from "../../access/steering.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { type RelayedRequest, relayedRequest } from "./request.ts";
 import { relayedHandler } from "./response.ts";

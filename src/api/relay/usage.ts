@@ -1,4 +1,4 @@
-import type { BilledUnits, Usage } from "../../core/events.ts";
+import type { BilledUnits, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { reportedUsage } from "../../wires/reported_usage.ts";
 import { usageFrom } from "../../wires/token_counts.ts";

@@ -1,7 +1,7 @@
-import { refuse, type Result } from "../../core/result.ts";
+import { refuse, type Result } from "../../core/failure/result.ts";
 import { isExactId } from "../../core/ids.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
-import type { Reply } from "../../core/reply.ts";
+import type { Reply } from "../../core/stream/reply.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
@@ -10,12 +10,12 @@ import {
   requireCapability,
   requireNativeProvider,
 } from "../../call/capability.ts";
-import { refuseModel, refuseUnknownCost, refuseUnpriced } from "../../call/permissions.ts";
-import { refuseSteering } from "../../call/steering.ts";
+import { refuseModel, refuseUnknownCost, refuseUnpriced } from "../../access/permissions.ts";
+import { refuseSteering } from "../../access/steering.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
-import { callNative, type NativeCall } from "../native_call.ts";
-import { requiredField, wrongField } from "../shape.ts";
+import { callNative, type NativeCall } from "../stored/native_call.ts";
+import { requiredField, wrongField } from "../items/shape.ts";
 import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 

@@ -1,7 +1,7 @@
-import type { Outcome } from "../../core/stream.ts";
-import type { Usage } from "../../core/events.ts";
+import type { Outcome } from "../../core/stream/stream.ts";
+import type { Usage } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import type { Result } from "../../core/result.ts";
+import type { Result } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Candidate } from "../../call/inference.ts";
 import type { Target } from "../../wires/wire.ts";

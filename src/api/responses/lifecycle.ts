@@ -1,11 +1,11 @@
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability } from "../../call/capability.ts";
 import { findProvenance, isUpstreamOnly, type Place, resolveOwner } from "../../call/ownership.ts";
 import type { Endpoint } from "../client_api.ts";
-import { identifierProblem, pathIdProblem } from "../identifier.ts";
-import { needsStore } from "../stored_objects.ts";
+import { identifierProblem, pathIdProblem } from "../stored/identifier.ts";
+import { needsStore } from "../stored/stored_objects.ts";
 import * as local from "./state/local_lifecycle.ts";
 import * as native from "./native/lifecycle.ts";
 

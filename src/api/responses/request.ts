@@ -1,11 +1,11 @@
-import type { Refusal } from "../../core/failure.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { exactBody } from "./exact.ts";
-import { identifierProblem as identifierAt } from "../identifier.ts";
-import { requiredField, typeProblem, wrongField } from "../shape.ts";
+import { identifierProblem as identifierAt } from "../stored/identifier.ts";
+import { requiredField, typeProblem, wrongField } from "../items/shape.ts";
 import { responsesBody } from "./request_shape.ts";
 
 /**

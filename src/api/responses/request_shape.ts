@@ -1,4 +1,4 @@
-import { inputItem, part } from "../item_shapes.ts";
+import { inputItem, part } from "../items/item_shapes.ts";
 import {
   anyObject,
   byType,
@@ -11,8 +11,8 @@ import {
   text,
   texts,
   whole,
-} from "../shape.ts";
-import { tool, toolChoice } from "../tool_shapes.ts";
+} from "../items/shape.ts";
+import { tool, toolChoice } from "../items/tool_shapes.ts";
 
 const moderationConfig = objectOf({ mode: text });
 

@@ -1,5 +1,5 @@
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
-import { openaiErrors } from "../../core/openai_error.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
 import type { ClientApi } from "../client_api.ts";
 import { counting } from "./counting.ts";
 import { createResponse, MATCHES_AS } from "./create.ts";

@@ -1,7 +1,7 @@
-import type { Outcome } from "../../core/stream.ts";
+import type { Outcome } from "../../core/stream/stream.ts";
 import { newId } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
@@ -12,8 +12,8 @@ import {
   findTarget,
   reasoningAccount,
   storeReasoning,
-} from "../reasoning_memory.ts";
-import { newTranslatedHandler } from "../translated_handler.ts";
+} from "../reasoning/reasoning_memory.ts";
+import { newTranslatedHandler } from "../generate/translated_handler.ts";
 import type { Creation } from "./creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "./generate/encoder.ts";
 import type { HistoryItem } from "./history_item.ts";

@@ -1,13 +1,13 @@
-import { openaiErrors } from "../../core/openai_error.ts";
-import type { Result } from "../../core/result.ts";
-import type { Reply } from "../../core/reply.ts";
+import { openaiErrors } from "../../core/failure/openai_error.ts";
+import type { Result } from "../../core/failure/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
 import type { Call } from "../../call/call.ts";
 import { type Place, release } from "../../call/ownership.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
-import { callNative, isDeleted, isList, isResource } from "../native_call.ts";
-import { listOwned } from "../owned_list.ts";
-import { findOwnedPlace } from "../owned_place.ts";
-import { needsStore } from "../stored_objects.ts";
+import { callNative, isDeleted, isList, isResource } from "../stored/native_call.ts";
+import { listOwned } from "../stored/owned_list.ts";
+import { findOwnedPlace } from "../stored/owned_place.ts";
+import { needsStore } from "../stored/stored_objects.ts";
 
 const ALL = "/v1/chat/completions";
 const ONE = `${ALL}/:completion_id` as const;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import type { Failed } from "../../core/result.ts";
+import type { Failed } from "../../core/failure/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { FieldRef } from "../prompt.ts";
 import { textOf } from "../read.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
-import type { OwnedReasoning } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { OwnedReasoning } from "../../core/stream/reasoning.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { AssistantTurn, Citation, FieldRef, Given, ToolCall } from "../prompt.ts";
 import { allIn, mapObjects, requiredText, textOf } from "../read.ts";

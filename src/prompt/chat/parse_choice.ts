@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { Choice, ChosenTool, FieldRef } from "../prompt.ts";
 import { mapObjects, requiredText } from "../read.ts";

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { ChatField } from "../chat_fields.ts";
 import { textContent } from "../content.ts";

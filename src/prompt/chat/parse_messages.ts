@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import type { OwnedReasoning } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { OwnedReasoning } from "../../core/stream/reasoning.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../carry.ts";
 import type { FieldRef, Message, ToolCall } from "../prompt.ts";
 import { allIn, mapObjects, textOf } from "../read.ts";

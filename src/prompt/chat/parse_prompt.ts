@@ -1,5 +1,5 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../carry.ts";
 import { exactMember } from "../exact_member.ts";
 import type { Prompt } from "../prompt.ts";

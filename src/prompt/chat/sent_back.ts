@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { type InnerItems, newInnerItems, tooManyInnerItems } from "../inner_json.ts";
 import { type Optional, unsupported } from "../refusals.ts";
 import { equalsJson, equalsJsonText } from "./same_json.ts";

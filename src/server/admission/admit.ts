@@ -1,12 +1,12 @@
-import type { Reply } from "../../core/reply.ts";
-import { type Awaitable, type Failed, refuse, type Result, whenReady } from "../../core/result.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Awaitable, type Failed, refuse, type Result, whenReady } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
-import { Meter } from "../../call/meter.ts";
-import { refuseEndpoint } from "../../call/permissions.ts";
+import { Meter } from "../../access/meter.ts";
+import { refuseEndpoint } from "../../access/permissions.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { ADDRESS_PREFIX } from "../../state/buckets.ts";
-import type { Peer } from "../peer.ts";
+import { ADDRESS_PREFIX } from "../../traffic/buckets.ts";
+import type { Peer } from "../../runtime/peer.ts";
 import { authenticate } from "./auth.ts";
 import { newGuard } from "./browser_guard.ts";
 import { clientNetwork } from "./client_network.ts";

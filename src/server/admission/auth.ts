@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { type ClientKey, isExpired } from "../../call/client_key.ts";
+import { type ClientKey, isExpired } from "../../access/client_key.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema.ts";
-import type { Refusal } from "../../core/failure.ts";
-import type { Reply } from "../../core/reply.ts";
-import { type Failed, refuse, type Result, success } from "../../core/result.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import {
   authorityIn,
@@ -15,7 +15,7 @@ import {
   parseOrigin,
   plainName,
 } from "../../core/authority.ts";
-import type { Peer } from "../peer.ts";
+import type { Peer } from "../../runtime/peer.ts";
 
 /**
  * Returns the result of a call that ends by the browser rules: a refusal or the response to a

@@ -1,7 +1,7 @@
 import type { Call } from "../../call/call.ts";
-import { centsOf } from "../../call/client_key.ts";
-import type { BudgetUnit, CallScope } from "../../call/quotas.ts";
-import type { QuotaRest } from "../../state/quota_store.ts";
+import { centsOf } from "../../access/client_key.ts";
+import type { BudgetUnit, CallScope } from "../../access/quotas.ts";
+import type { QuotaRest } from "../../store/quota_store.ts";
 
 type ResponseHeaders = Call["responseHeaders"];
 

@@ -1,16 +1,16 @@
-import { type Awaitable, cancelled, type Failed, refuse } from "../../core/result.ts";
+import { type Awaitable, cancelled, type Failed, refuse } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { type ClientKey, usdOf } from "../../call/client_key.ts";
+import { type ClientKey, usdOf } from "../../access/client_key.ts";
 import {
   budgetWall,
   type CallQuotas,
   type CallScope,
   limitedCallers,
   scopesNow,
-} from "../../call/quotas.ts";
-import type { BucketSettings } from "../../state/buckets.ts";
-import type { QuotaDecision, QuotaScope } from "../../state/quota_store.ts";
-import { storeUnavailable } from "../../state/store_failure.ts";
+} from "../../access/quotas.ts";
+import type { BucketSettings } from "../../traffic/buckets.ts";
+import type { QuotaDecision, QuotaScope } from "../../store/quota_store.ts";
+import { storeUnavailable } from "../../store/store_failure.ts";
 import { internalError } from "../internal_error.ts";
 import { setBudgetHeader, setRateHeaders, setTokenHeaders } from "./limit_headers.ts";
 

@@ -1,4 +1,4 @@
-import type { Failed } from "../../core/result.ts";
+import type { Failed } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import { fullResponseMemory, refuseOverloaded } from "../../call/response_memory.ts";
 

@@ -1,10 +1,10 @@
 import type { Message, Session } from "../../api/client_api.ts";
-import { clientGone, type Failed, refuse } from "../../core/result.ts";
+import { clientGone, type Failed, refuse } from "../../core/failure/result.ts";
 import { utf8Length, utf8Text } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
-import type { Peer } from "../peer.ts";
+import type { Peer } from "../../runtime/peer.ts";
 import { holdBody, takePlace } from "../admission/overload.ts";
 import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
 import type { OpenSockets } from "./open_sockets.ts";

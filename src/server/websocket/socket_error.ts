@@ -1,5 +1,5 @@
-import { type Failure, statusOf } from "../../core/failure.ts";
-import { messageOf, openaiError, typeOfStatus } from "../../core/openai_error.ts";
+import { type Failure, statusOf } from "../../core/failure/failure.ts";
+import { messageOf, openaiError, typeOfStatus } from "../../core/failure/openai_error.ts";
 import type { HeaderFields } from "../../core/header_fields.ts";
 
 const WAIT = "retry-after";

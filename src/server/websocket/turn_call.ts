@@ -1,11 +1,11 @@
-import type { Awaitable, Failed } from "../../core/result.ts";
+import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient, parseControls } from "../../call/call.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
-import { stateForCall } from "../../state/call_state.ts";
+import { stateForCall } from "../../store/call_state.ts";
 import { admitTurn } from "../admission/admit.ts";
 import { authenticate } from "../admission/auth.ts";
-import type { Peer } from "../peer.ts";
+import type { Peer } from "../../runtime/peer.ts";
 
 /** Creates the calls of one socket, one for each message. */
 export type TurnCalls = ReturnType<typeof newTurnCalls>;

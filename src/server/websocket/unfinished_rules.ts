@@ -1,6 +1,6 @@
 import type { World } from "../../core/world.ts";
-import type { Admission } from "../../state/admission.ts";
-import type { UnfinishedMessage } from "../peer.ts";
+import type { Admission } from "../../traffic/admission.ts";
+import type { UnfinishedMessage } from "../../runtime/peer.ts";
 
 /** Why an unfinished message is given up. */
 export type GiveUpReason = "too_large" | "too_slow" | "no_memory";

@@ -1,7 +1,7 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
-import { fault, type Result, success } from "../../core/result.ts";
-import { ITEM_BYTES } from "../../core/stream.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
+import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";

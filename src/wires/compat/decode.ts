@@ -1,8 +1,8 @@
-import type { Decoder } from "../../core/stream.ts";
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import type { Decoder } from "../../core/stream/stream.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed, providerError } from "../openai/errors.ts";

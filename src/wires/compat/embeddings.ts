@@ -1,5 +1,5 @@
 import { isObject, type JsonDocument, parseJson } from "../../core/json/json.ts";
-import { fault, refuse, type Result, success } from "../../core/result.ts";
+import { fault, refuse, type Result, success } from "../../core/failure/result.ts";
 import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
 import { newPayload } from "../payload.ts";
 import { EMBEDDINGS } from "./fields.ts";

@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../chat_request.ts";
 import { isObject, type JsonDocument, type Member } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import {
   changeMembers,
   type Edit,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed, providerError } from "../openai/errors.ts";
 
 /** One record of a Chat Completions stream. */

@@ -1,6 +1,6 @@
 import { isObject, isTooDeep, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonValue } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { type Carrier, notCarried } from "../../prompt/carry.ts";
 import type { Given, Prompt } from "../../prompt/prompt.ts";
 import { contradiction, undeclared } from "../../prompt/refusals.ts";

@@ -1,8 +1,8 @@
-import type { Decoder } from "../../core/stream.ts";
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import type { Decoder } from "../../core/stream/stream.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
 import { newId } from "../../core/ids.ts";
 import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
 import { type Call, newCallReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";

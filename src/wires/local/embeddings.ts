@@ -5,8 +5,8 @@ import {
   numberOf,
   parseJson,
 } from "../../core/json/json.ts";
-import type { Fault } from "../../core/failure.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
+import type { Fault } from "../../core/failure/failure.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { findValue, parseElements } from "../../formats/edit.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 import { malformed } from "./errors.ts";

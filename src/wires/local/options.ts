@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { GivenNumber, Prompt } from "../../prompt/prompt.ts";
 import { brokenRule, wrongValue } from "../../prompt/refusals.ts";

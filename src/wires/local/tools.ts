@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Choice, ChosenTool, FunctionTool, Prompt } from "../../prompt/prompt.ts";
 import { wrongValue } from "../../prompt/refusals.ts";
 import type { ResponsePromise } from "../verified/response_promise.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
 import type { Carrier } from "../../prompt/carry.ts";
 import type {

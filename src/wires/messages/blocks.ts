@@ -1,8 +1,8 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
-import { type Result, success } from "../../core/result.ts";
-import { EVENT_BYTES } from "../../core/stream.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { EVENT_BYTES } from "../../core/stream/stream.ts";
 import { decodeAnnotations, thinkingEvents } from "./response.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";

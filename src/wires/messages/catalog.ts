@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "./errors.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { type Carrier, notCarried } from "../../prompt/carry.ts";
 import type { CacheMark, Content, FilePart, ImagePart, Part } from "../../prompt/prompt.ts";
 import { missing, wrongValue } from "../../prompt/refusals.ts";

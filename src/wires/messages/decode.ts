@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./response.ts";

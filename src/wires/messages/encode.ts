@@ -1,4 +1,4 @@
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import { assemble, type Section } from "../sections.ts";
 import { newPostRequest } from "../post_request.ts";

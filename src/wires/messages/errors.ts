@@ -1,7 +1,7 @@
-import type { Fault, FaultKind } from "../../core/failure.ts";
+import type { Fault, FaultKind } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { ErrorFields } from "../../core/openai_error.ts";
-import { type Failed, fault } from "../../core/result.ts";
+import type { ErrorFields } from "../../core/failure/openai_error.ts";
+import { type Failed, fault } from "../../core/failure/result.ts";
 
 /** HTTP status of each error type (Messages API, errors). */
 const STATUS: ReadonlyMap<unknown, number> = new Map([

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import type { ReasoningBlock } from "../../core/reasoning.ts";
+import type { ReasoningBlock } from "../../core/stream/reasoning.ts";
 
 /**
  * Returns the texts and calls of a message with its stored thinking blocks where the model had

@@ -1,6 +1,6 @@
-import type { FinishReason, StreamEvent, Usage } from "../../core/events.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";

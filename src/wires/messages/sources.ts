@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { Given } from "../../prompt/prompt.ts";
 import { wrongValue } from "../../prompt/refusals.ts";

@@ -1,5 +1,5 @@
-import { type Decoder, ITEM_BYTES } from "../../core/stream.ts";
-import type { StreamEvent } from "../../core/events.ts";
+import { type Decoder, ITEM_BYTES } from "../../core/stream/stream.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import {
   isObject,
   isTooDeep,
@@ -8,8 +8,8 @@ import {
   parseExact,
   parseJson,
 } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, mergeUsage, usageSoFar } from "./response.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { Format, Given } from "../../prompt/prompt.ts";
 import { undeclared } from "../../prompt/refusals.ts";

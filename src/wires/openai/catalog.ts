@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../core/json/json.ts";
-import { fault, type Result, success } from "../../core/result.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
 
 /** Path of the model list, relative to the base URL. */
 export const MODELS_PATH = "/models";

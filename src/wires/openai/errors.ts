@@ -1,7 +1,7 @@
-import type { Fault, FaultKind } from "../../core/failure.ts";
+import type { Fault, FaultKind } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { type ErrorFields, typeOfStatus } from "../../core/openai_error.ts";
-import { type Failed, fault } from "../../core/result.ts";
+import { type ErrorFields, typeOfStatus } from "../../core/failure/openai_error.ts";
+import { type Failed, fault } from "../../core/failure/result.ts";
 
 /**
  * Returns message, type, param and code of a Chat Completions error body; null if the body is not

@@ -1,6 +1,6 @@
-import type { Usage } from "../../core/events.ts";
+import type { Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 const COUNTS = ["input_tokens", "output_tokens", "total_tokens"];

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import type { ReasoningBlock } from "../../core/reasoning.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { ReasoningBlock } from "../../core/stream/reasoning.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import { type AssistantTurn, callId, type ToolCall } from "../../prompt/prompt.ts";
 import { missing } from "../../prompt/refusals.ts";

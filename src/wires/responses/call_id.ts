@@ -1,4 +1,4 @@
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
 import type { Given } from "../../prompt/prompt.ts";
 import { missing, wrongValue } from "../../prompt/refusals.ts";

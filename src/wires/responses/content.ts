@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { Content, Part } from "../../prompt/prompt.ts";
 import { wrongValue } from "../../prompt/refusals.ts";
 

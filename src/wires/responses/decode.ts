@@ -1,7 +1,7 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import type { JsonDocument } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, findFailure } from "./response.ts";

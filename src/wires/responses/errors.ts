@@ -1,6 +1,6 @@
-import type { Fault } from "../../core/failure.ts";
+import type { Fault } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { Failed } from "../../core/result.ts";
+import type { Failed } from "../../core/failure/result.ts";
 import { providerError } from "../openai/errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 

@@ -1,6 +1,6 @@
 import { mayReason } from "../../data/known_models.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import type { SectionInput } from "./controls.ts";
 
 /**

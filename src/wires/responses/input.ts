@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { callId, type Message, type ToolResult } from "../../prompt/prompt.ts";
 import { wrongValue } from "../../prompt/refusals.ts";
 import { assistantItems } from "./assistant.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 

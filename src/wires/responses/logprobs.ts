@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import { contradiction, type Optional } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";

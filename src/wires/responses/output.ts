@@ -1,8 +1,8 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { type Result, success } from "../../core/result.ts";
-import { ITEM_BYTES } from "../../core/stream.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../../prompt/refusals.ts";

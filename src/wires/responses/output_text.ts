@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../core/events.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import { nestedCitation } from "./citations.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import { decodeTokens } from "./logprobs.ts";
 import type { Piece } from "./output.ts";

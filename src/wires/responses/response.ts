@@ -1,8 +1,8 @@
-import type { FinishReason, StreamEvent } from "../../core/events.ts";
+import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
-import type { Fault } from "../../core/failure.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
+import type { Fault } from "../../core/failure/failure.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { IdSource } from "../wire.ts";
 import { reportedFault } from "./errors.ts";

@@ -1,9 +1,9 @@
-import type { Decoder } from "../../core/stream.ts";
-import type { StreamEvent, Usage } from "../../core/events.ts";
+import type { Decoder } from "../../core/stream/stream.ts";
+import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
-import type { StreamRecord } from "../../core/reply.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";

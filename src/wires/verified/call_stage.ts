@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../core/events.ts";
-import type { Fault } from "../../core/failure.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
+import type { Fault } from "../../core/failure/failure.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import type { PromiseOf, ResponsePromise } from "./response_promise.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 

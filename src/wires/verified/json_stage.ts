@@ -1,6 +1,6 @@
-import type { FinishReason, StreamEvent } from "../../core/events.ts";
-import { type Result, success } from "../../core/result.ts";
-import { EVENT_BYTES } from "../../core/stream.ts";
+import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { EVENT_BYTES } from "../../core/stream/stream.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "./response_promise.ts";

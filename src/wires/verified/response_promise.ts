@@ -1,4 +1,4 @@
-import type { PromiseKind } from "../../core/promise_kind.ts";
+import type { PromiseKind } from "../../data/promise_kind.ts";
 import type { SchemaCheck } from "./schema_check.ts";
 
 /**

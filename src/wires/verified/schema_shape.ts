@@ -1,6 +1,6 @@
-import type { Refusal } from "../../core/failure.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import type { Failed } from "../../core/result.ts";
+import type { Failed } from "../../core/failure/result.ts";
 import { type Optional, unsupported } from "../../prompt/refusals.ts";
 
 const TYPES: readonly Optional[] = [

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import type { FinishReason, StreamEvent } from "../../core/events.ts";
-import type { Fault } from "../../core/failure.ts";
-import { type Failed, fault, type Result } from "../../core/result.ts";
-import { type Codec, EVENT_BYTES } from "../../core/stream.ts";
+import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
+import type { Fault } from "../../core/failure/failure.ts";
+import { type Failed, fault, type Result } from "../../core/failure/result.ts";
+import { type Codec, EVENT_BYTES } from "../../core/stream/stream.ts";
 import type { CheckBudget } from "./check_budget.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 

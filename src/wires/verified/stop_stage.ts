@@ -1,5 +1,5 @@
-import type { StreamEvent } from "../../core/events.ts";
-import { type Result, success } from "../../core/result.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import type { PromiseOf } from "./response_promise.ts";
 import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";

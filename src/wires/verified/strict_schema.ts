@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import type { Refusal } from "../../core/failure.ts";
-import { type Failed, type Result, success } from "../../core/result.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { wrongType } from "../../prompt/refusals.ts";
 import { FORMATS } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";

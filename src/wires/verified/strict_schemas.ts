@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import type { Result } from "../../core/result.ts";
+import type { Result } from "../../core/failure/result.ts";
 import { newPatterns } from "./patterns.ts";
 import type { SchemaCheck } from "./schema_check.ts";
 import { parseStrictSchema } from "./strict_schema.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { listedPath } from "../../prompt/carry.ts";
 import type { FunctionTool } from "../../prompt/prompt.ts";
 import { unsupported } from "../../prompt/refusals.ts";

@@ -1,8 +1,8 @@
-import type { StreamEvent } from "../../core/events.ts";
-import type { PromiseKind, PromiseResult } from "../../core/promise_kind.ts";
+import type { StreamEvent } from "../../core/stream/events.ts";
+import type { PromiseKind, PromiseResult } from "../../data/promise_kind.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { fault, type Result, success } from "../../core/result.ts";
-import type { Decoder } from "../../core/stream.ts";
+import { fault, type Result, success } from "../../core/failure/result.ts";
+import type { Decoder } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { newCallStage } from "./call_stage.ts";

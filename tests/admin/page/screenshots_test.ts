@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../../src/admin/snapshot.ts";
-import { isFaultKind } from "../../../src/core/failure.ts";
+import { isFaultKind } from "../../../src/core/failure/failure.ts";
 import { BUSY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { browserTest, type TestPage } from "../../support/browser.ts";

@@ -1,6 +1,6 @@
 import { listen } from "../../../src/cli/listen.ts";
 import { newSimulator } from "../../../src/simulator/simulator.ts";
-import { newRealWorld } from "../../../src/world/real_world.ts";
+import { newRealWorld } from "../../../src/cli/real_world.ts";
 import { configFile, type TestTerminal, whileServing } from "../../cli/test_terminal.ts";
 
 /** A gateway with its admin page over simulated providers. */

@@ -1,7 +1,7 @@
 import { encodeCompletion } from "../../../src/api/chat/encode_response.ts";
 import { newChatEncoder } from "../../../src/api/chat/encode_stream.ts";
-import type { StreamEvent } from "../../../src/core/events.ts";
-import { extractFromEvents } from "../../../src/core/reasoning_tags.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
+import { extractFromEvents } from "../../../src/api/reasoning/reasoning_tags.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 

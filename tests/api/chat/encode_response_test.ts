@@ -1,6 +1,6 @@
 import { encodeCompletion } from "../../../src/api/chat/encode_response.ts";
 import type { Labels } from "../../../src/api/chat/deltas.ts";
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const LABELS: Labels = { id: "chatcmpl-1", created: 7, model: "asked", legacyFunctions: false };

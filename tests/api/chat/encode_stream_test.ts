@@ -1,7 +1,7 @@
 import { type ChatEncoderOptions, newChatEncoder } from "../../../src/api/chat/encode_stream.ts";
-import type { FinishReason, StreamEvent } from "../../../src/core/events.ts";
-import type { StreamRecord } from "../../../src/core/reply.ts";
-import { fault } from "../../../src/core/result.ts";
+import type { FinishReason, StreamEvent } from "../../../src/core/stream/events.ts";
+import type { StreamRecord } from "../../../src/core/stream/reply.ts";
+import { fault } from "../../../src/core/failure/result.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const OPTIONS: ChatEncoderOptions = {

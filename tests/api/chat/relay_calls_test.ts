@@ -1,7 +1,7 @@
 import { relayResponse } from "../../../src/api/chat/relay_response.ts";
 import { newRelay } from "../../../src/api/chat/relay_stream.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
-import { fault } from "../../../src/core/result.ts";
+import { fault } from "../../../src/core/failure/result.ts";
 import { utf8Bytes, utf8Text } from "../../../src/formats/utf8.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { valueOf } from "../../support/translated.ts";

@@ -1,7 +1,7 @@
 import { parseChatRequest } from "../../../src/api/chat/request.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
-import { messageOf } from "../../../src/core/openai_error.ts";
+import { messageOf } from "../../../src/core/failure/openai_error.ts";
 import { newDocument, parseDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 

@@ -2,7 +2,7 @@ import { API_SECTIONS } from "../../../scripts/tools/reference/request_fields.ts
 import { relayedApis } from "../../../src/api/relay/relay.ts";
 import { clientApis } from "../../../src/api/registry.ts";
 import type { JsonValue } from "../../../src/core/json/json.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import { type Result, success } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { EMBEDDINGS_FIELDS, type EmbeddingsField } from "../../../src/wires/embeddings_fields.ts";
 import { treatmentOf } from "../../../src/prompt/field_table.ts";

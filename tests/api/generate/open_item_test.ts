@@ -1,6 +1,6 @@
 import { type Item, newItemQueue } from "../../../src/api/generate/open_item.ts";
-import type { StreamEvent } from "../../../src/core/events.ts";
-import { messageOf } from "../../../src/core/openai_error.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
+import { messageOf } from "../../../src/core/failure/openai_error.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const FUNCTION: StreamEvent & { type: "tool_call" } = {

@@ -5,8 +5,8 @@ import {
   isFaultKind,
   type RefusalKind,
   REFUSALS,
-} from "../../../src/core/failure.ts";
-import { fault, refuse } from "../../../src/core/result.ts";
+} from "../../../src/core/failure/failure.ts";
+import { fault, refuse } from "../../../src/core/failure/result.ts";
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 

@@ -8,7 +8,7 @@ import {
   thinkingConfig,
   thinkingGateway,
   type Thought,
-} from "../thinking_gateway.ts";
+} from "../reasoning/thinking_gateway.ts";
 
 const HM: Thought = { text: " Hm\n", seal: "sealed" };
 const USER = { role: "user", content: "Weather?" };

@@ -1,6 +1,6 @@
 import { dottedPath, refusalWords } from "../../../src/api/messages/refusal_words.ts";
 import { invalidValue, notAmong, wrongType } from "../../../src/api/messages/refusals.ts";
-import { refuse } from "../../../src/core/result.ts";
+import { refuse } from "../../../src/core/failure/result.ts";
 import {
   brokenRule,
   missing,

@@ -1,14 +1,14 @@
 import { refusalWords } from "../../../src/api/messages/refusal_words.ts";
 import { parseMessagesRequest } from "../../../src/api/messages/request.ts";
 import { type MessagesPrompt, parsePrompt } from "../../../src/api/messages/parse/parse_prompt.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import {
   isObject,
   type JsonDocument,
   type JsonObject,
   type JsonValue,
 } from "../../../src/core/json/json.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import { type Result, success } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { encodePromptFor, newTargetCarrier } from "../../../src/wires/prompt_encoder.ts";
 import { wires } from "../../../src/wires/registry.ts";

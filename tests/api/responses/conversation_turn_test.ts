@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { GatewayState } from "../../../src/state/gateway_state.ts";
+import type { GatewayState } from "../../../src/store/gateway_state.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { testOverStores } from "../../support/over_stores.ts";
 import { stored } from "../../support/object_store.ts";

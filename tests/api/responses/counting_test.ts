@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../../src/core/connection_error.ts";
+import { ConnectionError } from "../../../src/core/failure/connection_error.ts";
 import { assertEquals } from "../../support/assert.ts";
 import {
   type Account,

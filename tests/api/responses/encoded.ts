@@ -3,9 +3,9 @@ import {
   newResponseEncoder,
 } from "../../../src/api/responses/generate/encoder.ts";
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
-import type { FinishReason, StreamEvent, Usage } from "../../../src/core/events.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../../src/core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import type { StreamRecord } from "../../../src/core/reply.ts";
+import type { StreamRecord } from "../../../src/core/stream/reply.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assertValid } from "../../support/schemas.ts";

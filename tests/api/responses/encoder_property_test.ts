@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { FinishReason, StreamEvent } from "../../../src/core/events.ts";
+import type { FinishReason, StreamEvent } from "../../../src/core/stream/events.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { encoded, finish } from "./encoded.ts";

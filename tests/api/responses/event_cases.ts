@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { call, finish, USAGE } from "./encoded.ts";
 
 /** A piece of text. */

@@ -3,7 +3,7 @@ import {
   type ResponsesRequest,
 } from "../../../src/api/responses/request.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 

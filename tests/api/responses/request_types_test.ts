@@ -1,7 +1,7 @@
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
-import { messageOf } from "../../../src/core/openai_error.ts";
+import { messageOf } from "../../../src/core/failure/openai_error.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Field, objectIn, requestFields, smallest } from "./request_fields.ts";

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../../../src/core/json/jso
 import { compile } from "../../../src/gateway/compile.ts";
 import { type GatewayOptions, newGateway } from "../../../src/gateway/gateway.ts";
 import { createApp } from "../../../src/server/app.ts";
-import type { GatewayState } from "../../../src/state/gateway_state.ts";
+import type { GatewayState } from "../../../src/store/gateway_state.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import { parsedConfig } from "../../support/parsed_config.ts";

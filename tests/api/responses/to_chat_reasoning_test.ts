@@ -5,9 +5,9 @@ import {
   reasoningTextBlock,
   sealedText,
   sealThinking,
-} from "../../../src/api/sealed_thinking.ts";
-import type { StreamEvent } from "../../../src/core/events.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+} from "../../../src/api/reasoning/sealed_thinking.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";
 import type { WireName } from "../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

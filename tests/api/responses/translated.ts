@@ -5,9 +5,9 @@ import {
 } from "../../../src/api/responses/parse/parse_prompt.ts";
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import { CHAT_ORDER } from "../../../src/api/responses/translated.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import { type Result, success } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { encodePromptFor, newTargetCarrier } from "../../../src/wires/prompt_encoder.ts";
 import { wires } from "../../../src/wires/registry.ts";

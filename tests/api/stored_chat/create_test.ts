@@ -1,4 +1,4 @@
-import { ConnectionError } from "../../../src/core/connection_error.ts";
+import { ConnectionError } from "../../../src/core/failure/connection_error.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testOverStores } from "../../support/over_stores.ts";

@@ -1,7 +1,7 @@
-import { type ConnectionCause, ConnectionError } from "../../../src/core/connection_error.ts";
+import { type ConnectionCause, ConnectionError } from "../../../src/core/failure/connection_error.ts";
 import { Cancellation } from "../../../src/core/cancellation.ts";
 import { dial } from "../../../src/http_client/dial.ts";
-import { newForceShutdown } from "../../../src/http_client/force_shutdown.ts";
+import { newForceShutdown } from "../../../src/runtime/force_shutdown.ts";
 import { bodyOf, errorText } from "./bodies.ts";
 import { IN_BODY } from "./body_breaks.ts";
 import type { Break } from "./break.ts";

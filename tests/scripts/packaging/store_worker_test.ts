@@ -10,7 +10,7 @@ Deno.test("a bundled program opens its database in the thread that is bundled ne
     assert(worker !== undefined);
     const places = { root: ROOT, folder, packages: `${folder}/none` };
     await bundleFile(places, worker);
-    await bundleFile(places, { source: "tests/state/sqlite/program.ts", file: "main.js" });
+    await bundleFile(places, { source: "tests/store/sqlite/program.ts", file: "main.js" });
     const path = `${folder}/state.db`;
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [

@@ -1,6 +1,6 @@
 import awaits, { STORE_METHODS, STORING_FUNCTIONS } from "../../../scripts/tools/awaits.ts";
-import { newMemoryObjectStore } from "../../../src/state/memory/object_store.ts";
-import { newDirectOutcomes } from "../../../src/state/outcome_store.ts";
+import { newMemoryObjectStore } from "../../../src/store/memory/object_store.ts";
+import { newDirectOutcomes } from "../../../src/store/outcome_store.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const ROOT = new URL("../../../", import.meta.url);

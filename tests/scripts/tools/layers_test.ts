@@ -13,7 +13,7 @@ function importing(file: string, specifier: string): string[] {
 }
 
 Deno.test("a folder may import itself and what its line of the table names", () => {
-  assertEquals(importing("src/core/reply.ts", "./json.ts"), []);
+  assertEquals(importing("src/core/stream/reply.ts", "./json.ts"), []);
   assertEquals(importing("src/gateway/compile.ts", "../config/schema.ts"), []);
   assertEquals(importing("src/api/chat/chat.ts", "../../exchange.ts"), []);
   assertEquals(importing("src/exchange.ts", "./routing/choose.ts"), []);
@@ -23,7 +23,7 @@ Deno.test("a folder may import itself and what its line of the table names", () 
 });
 
 Deno.test("an import that the table does not name is reported", () => {
-  assertEquals(importing("src/core/reply.ts", "../formats/sse.ts"), [
+  assertEquals(importing("src/core/stream/reply.ts", "../formats/sse.ts"), [
     "core must not import formats",
   ]);
   assertEquals(importing("src/upstream/open.ts", "../api/registry.ts"), [
@@ -79,7 +79,7 @@ Deno.test("client APIs do not know each other, their common files know them all"
 Deno.test("packages that belong to a folder are reported elsewhere", () => {
   assertEquals(importing("src/server/app.ts", "@hono/hono/cors"), []);
   assertEquals(importing("src/config/schema.ts", "zod"), []);
-  assertEquals(importing("src/api/fields.ts", "zod"), []);
+  assertEquals(importing("src/api/items/fields.ts", "zod"), []);
   assertEquals(importing("src/config/source.ts", "yaml"), []);
   assertEquals(importing("src/api/registry.ts", "@hono/hono/cors"), [
     "api must not import @hono/hono: only server may",
@@ -119,7 +119,7 @@ Deno.test("an object that lives for one request has methods instead of accessors
     assertEquals(complaints("src/core/chain.ts", source), [message], accessor);
     assertEquals(complaints("src/wires/compat/decode.ts", source), [message], accessor);
     assertEquals(complaints("src/exchange.ts", source), [message], accessor);
-    assertEquals(complaints("src/state/in_flight.ts", source), [], accessor);
+    assertEquals(complaints("src/traffic/in_flight.ts", source), [], accessor);
     assertEquals(complaints("tests/core/chain_test.ts", source), [], accessor);
   }
   const allowed = "export const codec = () => ({ done: () => true, end() {}, size: 1 });";

@@ -1,4 +1,4 @@
-import type { QuotaDecision } from "../../../src/state/quota_store.ts";
+import type { QuotaDecision } from "../../../src/store/quota_store.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
 import { keyOf } from "../../support/client_keys.ts";

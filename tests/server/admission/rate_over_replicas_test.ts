@@ -3,8 +3,8 @@ import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.t
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { startValkeyServer, valkeyTest } from "../../support/valkey_server.ts";
 import { scriptedWorld } from "../../support/world.ts";
-import { PATIENT_TIMEOUT_MS } from "../../state/valkey/connections.ts";
-import { openTestStore } from "../../state/valkey/stores.ts";
+import { PATIENT_TIMEOUT_MS } from "../../store/valkey/connections.ts";
+import { openTestStore } from "../../store/valkey/stores.ts";
 
 const RATE = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 5}\n";
 

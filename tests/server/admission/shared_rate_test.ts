@@ -1,4 +1,4 @@
-import type { QuotaScope } from "../../../src/state/quota_store.ts";
+import type { QuotaScope } from "../../../src/store/quota_store.ts";
 import { newCall } from "../../../src/server/new_call.ts";
 import { admitToQuotas } from "../../../src/server/admission/limits.ts";
 import { createApp } from "../../../src/server/app.ts";

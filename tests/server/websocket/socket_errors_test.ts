@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { refuse } from "../../../src/core/result.ts";
+import { refuse } from "../../../src/core/failure/result.ts";
 import { errorEvent } from "../../../src/server/websocket/socket_error.ts";
 import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../../src/core/json/json.ts";
-import { newRealWorld } from "../../../src/world/real_world.ts";
+import { newRealWorld } from "../../../src/cli/real_world.ts";
 import type { World } from "../../../src/core/world.ts";
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
 import { delta, lifecycle, sse } from "../../api/responses/native/native_stream.ts";

@@ -1,5 +1,5 @@
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import type { TurnKind } from "../../../src/state/loop_turns.ts";
+import type { TurnKind } from "../../../src/traffic/loop_turns.ts";
 import { endOf } from "../../../src/observe/report.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { oneProvider } from "../../support/gateway.ts";

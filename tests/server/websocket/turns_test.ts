@@ -1,5 +1,5 @@
-import type { KeepAlive, StreamRecord } from "../../../src/core/reply.ts";
-import { refuse, success } from "../../../src/core/result.ts";
+import type { KeepAlive, StreamRecord } from "../../../src/core/stream/reply.ts";
+import { refuse, success } from "../../../src/core/failure/result.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { newGateway } from "../../../src/gateway/gateway.ts";
 import { type CallReport, endOf } from "../../../src/observe/report.ts";

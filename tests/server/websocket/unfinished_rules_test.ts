@@ -1,5 +1,5 @@
 import { newUnfinishedRules } from "../../../src/server/websocket/unfinished_rules.ts";
-import { newAdmission } from "../../../src/state/admission.ts";
+import { newAdmission } from "../../../src/traffic/admission.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const KIB = 1024;

@@ -1,4 +1,4 @@
-import { sealThinking } from "../../../src/api/sealed_thinking.ts";
+import { sealThinking } from "../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingCall } from "./doubling.ts";
 import { growingCall, growingConfig, type ProviderName } from "./growing_gateway.ts";

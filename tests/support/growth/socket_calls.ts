@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { newRealWorld } from "../../../src/world/real_world.ts";
+import { newRealWorld } from "../../../src/cli/real_world.ts";
 import { assertEquals } from "../assert.ts";
 import { create, type SocketClient } from "../socket_client.ts";
 import { socketGateway } from "../socket_gateway.ts";

@@ -1,7 +1,7 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
-import type { StreamRecord } from "../../../src/core/reply.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import type { StreamRecord } from "../../../src/core/stream/reply.ts";
+import { type Result, success } from "../../../src/core/failure/result.ts";
 import { newDecoder } from "../../../src/wires/compat/decode.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";

@@ -1,7 +1,7 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { decode } from "../../../src/wires/compat/decode.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

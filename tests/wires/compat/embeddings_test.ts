@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
-import type { Result } from "../../../src/core/result.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/compat/embeddings.ts";

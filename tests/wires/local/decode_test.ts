@@ -1,7 +1,7 @@
 import { assertEquals } from "../../support/assert.ts";
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { countingMint } from "./target.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "../../support/assert.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "../../../src/wires/local/embeddings.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { localTarget } from "./target.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import { isObject, type JsonValue } from "../../../src/core/json/json.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { assertFailed } from "../../support/translated.ts";
 import { bodyOf, encodeFields } from "./target.ts";
 

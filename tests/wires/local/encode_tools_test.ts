@@ -1,4 +1,4 @@
-import { messageOf } from "../../../src/core/openai_error.ts";
+import { messageOf } from "../../../src/core/failure/openai_error.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { isObject } from "../../../src/core/json/json.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";

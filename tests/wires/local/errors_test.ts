@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "../../support/assert.ts";
-import type { Fault, FaultKind } from "../../../src/core/failure.ts";
-import { isRefusal } from "../../../src/core/failure.ts";
-import { openaiErrors } from "../../../src/core/openai_error.ts";
+import type { Fault, FaultKind } from "../../../src/core/failure/failure.ts";
+import { isRefusal } from "../../../src/core/failure/failure.ts";
+import { openaiErrors } from "../../../src/core/failure/openai_error.ts";
 import { isBrokenOff } from "../../../src/wires/local/errors.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { valueOf } from "../../support/translated.ts";

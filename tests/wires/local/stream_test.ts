@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import { pieces } from "../../support/pieces.ts";
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { newNdjsonFraming } from "../../../src/formats/ndjson.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { decodeRecords } from "../decoded.ts";

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../src/core/json/json.ts";
 import { parseJson } from "../../../src/core/json/json.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import type { IdSource, Provider, Sender, Target } from "../../../src/wires/wire.ts";
 import {

@@ -1,11 +1,11 @@
-import type { OwnedReasoning } from "../../../src/core/reasoning.ts";
+import type { OwnedReasoning } from "../../../src/core/stream/reasoning.ts";
 import {
   isObject,
   type JsonObject,
   type JsonValue,
   parseJson,
 } from "../../../src/core/json/json.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { messages as wire } from "../../../src/wires/messages/messages.ts";
 import type { UpstreamRequest } from "../../../src/wires/wire.ts";

@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
 import { decodeText } from "./encoded_request.ts";

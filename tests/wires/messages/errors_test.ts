@@ -1,5 +1,5 @@
-import type { FaultKind } from "../../../src/core/failure.ts";
-import { openaiErrors } from "../../../src/core/openai_error.ts";
+import type { FaultKind } from "../../../src/core/failure/failure.ts";
+import { openaiErrors } from "../../../src/core/failure/openai_error.ts";
 import { messages } from "../../../src/wires/messages/messages.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { decodeStream, decodeText, streamOf } from "./encoded_request.ts";

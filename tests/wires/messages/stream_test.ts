@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { withCrlf } from "../../support/golden.ts";

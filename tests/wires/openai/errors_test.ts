@@ -1,11 +1,11 @@
-import { isRefusal, statusOf } from "../../../src/core/failure.ts";
+import { isRefusal, statusOf } from "../../../src/core/failure/failure.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
 import { newNativeRelay } from "../../../src/api/responses/native/relay.ts";
 import { newRelay } from "../../../src/api/chat/relay_stream.ts";
-import type { StreamRecord } from "../../../src/core/reply.ts";
-import type { Result } from "../../../src/core/result.ts";
+import type { StreamRecord } from "../../../src/core/stream/reply.ts";
+import type { Result } from "../../../src/core/failure/result.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
 const idSource = { uuid: () => "00000000-0000-4000-8000-000000000001", unix: () => 1 };

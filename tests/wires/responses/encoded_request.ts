@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import { type Result, success } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";

@@ -1,4 +1,4 @@
-import type { OwnedReasoning } from "../../../src/core/reasoning.ts";
+import type { OwnedReasoning } from "../../../src/core/stream/reasoning.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import { newDocument } from "../../../src/formats/document.ts";
 import { compat } from "../../../src/wires/compat/compat.ts";

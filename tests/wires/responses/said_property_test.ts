@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { textPieces } from "../../support/pieces.ts";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../src/core/openai_error.ts";
+import { messageOf } from "../../../src/core/failure/openai_error.ts";
 import { promptOf } from "../../prompt/prompt_of.ts";
 import { splitStops } from "../../../src/wires/verified/stop_promises.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../../src/core/events.ts";
+import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type Result, success } from "../../../src/core/result.ts";
+import { type Result, success } from "../../../src/core/failure/result.ts";
 import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
 import { newCheckBudget } from "../../../src/wires/verified/check_budget.ts";
 import { newPatterns } from "../../../src/wires/verified/patterns.ts";

@@ -1,5 +1,5 @@
 import type { RequestType } from "../../../core/endpoint.ts";
-import { type Failed, refuse, type Result } from "../../../core/result.ts";
+import { type Failed, refuse, type Result } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import type { Candidate, Inference } from "../../../call/inference.ts";

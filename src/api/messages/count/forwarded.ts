@@ -1,8 +1,8 @@
-import { fault, type Result, success } from "../../../core/result.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import type { Target } from "../../../wires/wire.ts";
-import { parseResponseDocument } from "../../response_document.ts";
+import { parseResponseDocument } from "../../stored/response_document.ts";
 import { relayedBody } from "../relay/body.ts";
 import { relayedHeaders } from "../relay/headers.ts";
 import { sealedBlocks, sealedPaths } from "../relay/sealed_blocks.ts";

@@ -1,4 +1,4 @@
-import { fault, type Result, success } from "../../../core/result.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { parseMembers } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
@@ -7,7 +7,7 @@ import { newPayload } from "../../../wires/payload.ts";
 import { encodePromptFor, newTargetCarrier } from "../../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../../wires/verified/strict_schemas.ts";
 import type { Target } from "../../../wires/wire.ts";
-import { parseResponseDocument } from "../../response_document.ts";
+import { parseResponseDocument } from "../../stored/response_document.ts";
 import type { MessagesRequest } from "../request.ts";
 import { parsePrompt } from "../parse/parse_prompt.ts";
 

@@ -1,10 +1,10 @@
-import type { StreamEvent } from "../../../core/events.ts";
+import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { fault, type Result, success } from "../../../core/result.ts";
-import { EVENT_BYTES } from "../../../core/stream.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { EVENT_BYTES } from "../../../core/stream/stream.ts";
 import { isJsonObject } from "../../../formats/parse_limits.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
-import { sealThinking } from "../../sealed_thinking.ts";
+import { sealThinking } from "../../reasoning/sealed_thinking.ts";
 import { callId } from "./call_id.ts";
 import type { MessageLabels } from "./labels.ts";
 

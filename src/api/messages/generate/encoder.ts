@@ -1,10 +1,10 @@
-import type { EventEncoder } from "../../../core/stream.ts";
-import type { StreamEvent } from "../../../core/events.ts";
+import type { EventEncoder } from "../../../core/stream/stream.ts";
+import type { StreamEvent } from "../../../core/stream/events.ts";
 import { pushAll } from "../../../core/push_all.ts";
-import type { StreamRecord } from "../../../core/reply.ts";
-import { type Result, success } from "../../../core/result.ts";
-import { KEEP_ALIVE_MS } from "../../keep_alive.ts";
-import type { EncodedResponse } from "../../translated_handler.ts";
+import type { StreamRecord } from "../../../core/stream/reply.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
+import { KEEP_ALIVE_MS } from "../../generate/keep_alive.ts";
+import type { EncodedResponse } from "../../generate/translated_handler.ts";
 import { errorRecord } from "../errors.ts";
 import type { MessageEvent } from "./blocks.ts";
 import { foldMessage } from "./fold.ts";

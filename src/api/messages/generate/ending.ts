@@ -1,4 +1,4 @@
-import type { FinishReason, Usage } from "../../../core/events.ts";
+import type { FinishReason, Usage } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 
 /** Facts that decide how a message ended. */

@@ -5,7 +5,7 @@ import {
   type JsonValue,
   parseExact,
 } from "../../../core/json/json.ts";
-import { fault, type Result, success } from "../../../core/result.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { areTooLarge } from "../../../formats/parse_limits.ts";
 import type { MessageEvent } from "./blocks.ts";
 

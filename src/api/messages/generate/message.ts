@@ -1,7 +1,7 @@
-import type { FinishReason, StreamEvent, Usage } from "../../../core/events.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type CallingReasoning, newReasoningCollector } from "../../../core/reasoning.ts";
-import { fault, type Result, success } from "../../../core/result.ts";
+import { type CallingReasoning, newReasoningCollector } from "../../../core/stream/reasoning.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { type MessageEvent, newBlocks } from "./blocks.ts";
 import { callId } from "./call_id.ts";
 import { messageUsage, stopFields } from "./ending.ts";

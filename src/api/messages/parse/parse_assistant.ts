@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { parseElements, parseMembers, type Span } from "../../../formats/edit.ts";
 import { textContent } from "../../../prompt/content.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { AssistantTurn, FieldRef, ToolCall } from "../../../prompt/prompt.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
-import { parseThinking, sealedText } from "../../sealed_thinking.ts";
+import { parseThinking, sealedText } from "../../reasoning/sealed_thinking.ts";
 import { invalidValue } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import {

@@ -1,4 +1,4 @@
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Choice, FieldRef, Prompt } from "../../../prompt/prompt.ts";
 import type { Optional } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";

@@ -1,6 +1,6 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
-import { type Failed, type Result, success } from "../../../core/result.ts";
+import { type Failed, type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import type { FieldRef } from "../../../prompt/prompt.ts";
 import { type Optional, unsupported } from "../../../prompt/refusals.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
-import { type Failed, type Result, success } from "../../../core/result.ts";
+import { type Failed, type Result, success } from "../../../core/failure/result.ts";
 import { parseElements, type Span } from "../../../formats/edit.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { contentOf } from "../../../prompt/content.ts";

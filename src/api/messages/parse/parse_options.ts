@@ -5,7 +5,7 @@ import {
   numberOf,
   parseExact,
 } from "../../../core/json/json.ts";
-import { refuse, type Result, success } from "../../../core/result.ts";
+import { refuse, type Result, success } from "../../../core/failure/result.ts";
 import { findValue } from "../../../formats/edit.ts";
 import { exactMember } from "../../../prompt/exact_member.ts";
 import type { Format, Given, GivenNumber, Prompt } from "../../../prompt/prompt.ts";

@@ -1,11 +1,11 @@
 import type { JsonDocument } from "../../../core/json/json.ts";
-import { type Failed, type Result, success } from "../../../core/result.ts";
+import { type Failed, type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import type { StoredReasoning } from "../../../prompt/chat/parse_messages.ts";
 import type { FunctionTool, Message, Prompt } from "../../../prompt/prompt.ts";
 import { nesting } from "../../../prompt/refusals.ts";
 import type { Target, Wire } from "../../../wires/wire.ts";
-import { withReasoning } from "../../reasoning_memory.ts";
+import { withReasoning } from "../../reasoning/reasoning_memory.ts";
 import type { MessageLabels } from "../generate/encoder.ts";
 import type { MessagesRequest } from "../request.ts";
 import { parseChoice, promptChoice } from "./parse_choice.ts";

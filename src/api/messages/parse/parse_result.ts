@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { contentOf, textPart } from "../../../prompt/content.ts";
 import type { Content, Given, Part } from "../../../prompt/prompt.ts";
-import { type MovedKind, newMovedTexts } from "../../moved_media.ts";
+import { type MovedKind, newMovedTexts } from "../../generate/moved_media.ts";
 import { invalidValue } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { textPart } from "../../../prompt/content.ts";
 import type { TextPart } from "../../../prompt/prompt.ts";
 import { type Optional, unsupported } from "../../../prompt/refusals.ts";

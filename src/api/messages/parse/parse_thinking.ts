@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, numberOf } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { FieldRef, Prompt } from "../../../prompt/prompt.ts";
 import { type Optional, unsupported } from "../../../prompt/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";

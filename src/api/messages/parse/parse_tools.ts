@@ -1,12 +1,12 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { parseElements } from "../../../formats/edit.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { exactMember } from "../../../prompt/exact_member.ts";
 import type { FieldRef, FunctionTool } from "../../../prompt/prompt.ts";
 import { isEmpty, unsupported } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { shortName } from "../../tool_names.ts";
+import { shortName } from "../../generate/tool_names.ts";
 import { invalidValue, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { flagAt, memberText, objectAt, textAt, unknownIn } from "./read.ts";

@@ -1,4 +1,4 @@
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { providerVersion } from "../../../wires/messages/version.ts";

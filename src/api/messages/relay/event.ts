@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../../../core/json/json.ts";
-import type { StreamRecord } from "../../../core/reply.ts";
+import type { StreamRecord } from "../../../core/stream/reply.ts";
 
 /** Event types on which the relay depends, and those that it passes on unread. */
 const KNOWN: ReadonlySet<string> = new Set([

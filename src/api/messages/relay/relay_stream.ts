@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
-import type { StreamRecord } from "../../../core/reply.ts";
-import { fault, type Result, success } from "../../../core/result.ts";
-import type { StreamTranslation } from "../../../core/stream.ts";
+import type { StreamRecord } from "../../../core/stream/reply.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
+import type { StreamTranslation } from "../../../core/stream/stream.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
 import { mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
 import { errorRecord } from "../errors.ts";

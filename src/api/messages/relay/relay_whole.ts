@@ -1,8 +1,8 @@
 import { isObject, parseJson } from "../../../core/json/json.ts";
-import type { HttpResponse, UpstreamResponse } from "../../../core/reply.ts";
-import { fault, type Result, success } from "../../../core/result.ts";
-import type { Outcome } from "../../../core/stream.ts";
-import { jsonHeaders } from "../../response_document.ts";
+import type { HttpResponse, UpstreamResponse } from "../../../core/stream/reply.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
+import type { Outcome } from "../../../core/stream/stream.ts";
+import { jsonHeaders } from "../../stored/response_document.ts";
 import { utf8Text } from "../../../formats/utf8.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
 import { parseUsage } from "../../../wires/messages/response.ts";

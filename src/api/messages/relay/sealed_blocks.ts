@@ -1,7 +1,7 @@
 import { isObject, type JsonDocument, type JsonValue } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Edit, parseElements, parseMembers, removeElements } from "../../../formats/edit.ts";
-import { isSealed } from "../../sealed_thinking.ts";
+import { isSealed } from "../../reasoning/sealed_thinking.ts";
 
 /**
  * Thinking blocks of one message that this gateway made out of the response of another upstream.

@@ -1,7 +1,7 @@
-import type { StreamEvent } from "../../../core/events.ts";
+import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Content, type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
-import { reasoningTextBlock, sealThinking } from "../../sealed_thinking.ts";
+import { reasoningTextBlock, sealThinking } from "../../reasoning/sealed_thinking.ts";
 
 /** Status of an output item. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";

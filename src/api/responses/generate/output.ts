@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../../../core/events.ts";
+import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { fault, type Result, success } from "../../../core/result.ts";
+import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
 import {
   type CalledFunction,

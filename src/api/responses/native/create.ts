@@ -1,13 +1,13 @@
 import { newId } from "../../../core/ids.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
-import { type Failed, refuse, success } from "../../../core/result.ts";
+import { type Failed, refuse, success } from "../../../core/failure/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { undeclared } from "../../../prompt/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
-import { MAX_RESOURCE_BYTES } from "../../native_call.ts";
+import { MAX_RESOURCE_BYTES } from "../../stored/native_call.ts";
 import { CLIENT_RUN } from "./fields.ts";
 import { newNativeRelay } from "./relay.ts";
 import { parseNativeResponse } from "./whole_response.ts";

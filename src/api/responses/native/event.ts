@@ -5,8 +5,8 @@ import {
   type JsonDocument,
   type JsonObject,
 } from "../../../core/json/json.ts";
-import type { StreamRecord } from "../../../core/reply.ts";
-import { type Failed, type Result, success } from "../../../core/result.ts";
+import type { StreamRecord } from "../../../core/stream/reply.ts";
+import { type Failed, type Result, success } from "../../../core/failure/result.ts";
 import { hasKeyTwice, parseDocument } from "../../../formats/document.ts";
 import { parseMembers } from "../../../formats/edit.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";

@@ -7,7 +7,7 @@ import {
   numberOf,
   parseExact,
 } from "../../../core/json/json.ts";
-import type { StreamRecord } from "../../../core/reply.ts";
+import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { emptyDocument } from "../../../formats/document.ts";
 import { findValue, replaceValue, splice } from "../../../formats/edit.ts";
 import type { NativeEvent } from "./event.ts";

@@ -1,13 +1,13 @@
 import { newId } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import type { Reply } from "../../../core/reply.ts";
-import type { Result } from "../../../core/result.ts";
+import type { Reply } from "../../../core/stream/reply.ts";
+import type { Result } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { NativeCapability } from "../../../call/capability.ts";
 import { type Place, release } from "../../../call/ownership.ts";
 import type { ResponseHandler } from "../../../call/inference.ts";
 import type { ApiRequest } from "../../client_api.ts";
-import { callNative, isDeleted, isList, isResource } from "../../native_call.ts";
+import { callNative, isDeleted, isList, isResource } from "../../stored/native_call.ts";
 import { newNativeRelay } from "./relay.ts";
 
 /** A response that a provider stores. */

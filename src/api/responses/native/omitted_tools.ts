@@ -1,6 +1,6 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
-import type { Failed } from "../../../core/result.ts";
+import type { Failed } from "../../../core/failure/result.ts";
 import { parseElements } from "../../../formats/edit.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
 import type { Target } from "../../../wires/wire.ts";

@@ -1,20 +1,20 @@
 import { Buffer } from "node:buffer";
-import type { Outcome, StreamTranslation } from "../../../core/stream.ts";
-import type { Usage } from "../../../core/events.ts";
+import type { Outcome, StreamTranslation } from "../../../core/stream/stream.ts";
+import type { Usage } from "../../../core/stream/events.ts";
 import {
   isObject,
   type JsonDocument,
   type JsonObject,
   parseExact,
 } from "../../../core/json/json.ts";
-import type { StreamRecord } from "../../../core/reply.ts";
-import { type Failed, fault, type Result, success } from "../../../core/result.ts";
-import { messageOf } from "../../../core/openai_error.ts";
+import type { StreamRecord } from "../../../core/stream/reply.ts";
+import { type Failed, fault, type Result, success } from "../../../core/failure/result.ts";
+import { messageOf } from "../../../core/failure/openai_error.ts";
 import type { Edit, Entry } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { COMMENT_KEEP_ALIVE } from "../../keep_alive.ts";
+import { COMMENT_KEEP_ALIVE } from "../../generate/keep_alive.ts";
 import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
 import { memberEdits, type OwnMembers, ownMembers } from "./own_members.ts";

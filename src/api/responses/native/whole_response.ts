@@ -1,15 +1,15 @@
-import type { Outcome } from "../../../core/stream.ts";
+import type { Outcome } from "../../../core/stream/stream.ts";
 import { isExactId } from "../../../core/ids.ts";
 import { isObject, parseExact } from "../../../core/json/json.ts";
 import { skipBlanks } from "../../../core/json/scan.ts";
-import type { HttpResponse, UpstreamResponse } from "../../../core/reply.ts";
-import { type Result, success } from "../../../core/result.ts";
+import type { HttpResponse, UpstreamResponse } from "../../../core/stream/reply.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { hasKeyTwice } from "../../../formats/document.ts";
 import { splice } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { parseResponseDocument } from "../../response_document.ts";
+import { parseResponseDocument } from "../../stored/response_document.ts";
 import { memberEdits, ownMembers } from "./own_members.ts";
 import type { NativeOptions } from "./relay.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
-import { typeOf } from "../../item_type.ts";
+import { typeOf } from "../../items/item_type.ts";
 import type { ToolList } from "./parse_tools.ts";
 import type { HistoryItem } from "../history_item.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import { type Carrier, usedBy } from "../../../prompt/carry.ts";
 import type { Content, FieldRef, Part } from "../../../prompt/prompt.ts";
 import { contentOf, textContent, textPart } from "../../../prompt/content.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { textContent } from "../../../prompt/content.ts";
 import { newInnerItems } from "../../../prompt/inner_json.ts";
@@ -15,7 +15,7 @@ import type {
 import { allIn, requiredText } from "../../../prompt/read.ts";
 import { missing, unsupported, wrongValue } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { typeOf } from "../../item_type.ts";
+import { typeOf } from "../../items/item_type.ts";
 import { flatNameIn } from "./namespaces.ts";
 import { parseAssistantTexts, parseContent } from "./parse_content.ts";
 import { mergeReasoning, type Reasoning } from "./parse_reasoning.ts";

@@ -1,6 +1,6 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
-import { type Failed, type Result, success } from "../../../core/result.ts";
+import { type Failed, type Result, success } from "../../../core/failure/result.ts";
 import { type Carrier, usedBy } from "../../../prompt/carry.ts";
 import type { ChatField } from "../../../prompt/chat_fields.ts";
 import { isRefused } from "../../../prompt/field_table.ts";

@@ -1,5 +1,5 @@
 import { isObject, isTooDeep, type JsonObject, MAX_LEVELS } from "../../../core/json/json.ts";
-import { refuse, type Result, success } from "../../../core/result.ts";
+import { refuse, type Result, success } from "../../../core/failure/result.ts";
 import { type Carrier, usedBy } from "../../../prompt/carry.ts";
 import type { StoredReasoning } from "../../../prompt/chat/parse_messages.ts";
 import { textContent } from "../../../prompt/content.ts";
@@ -7,7 +7,7 @@ import type { FieldRef, Message, Prompt } from "../../../prompt/prompt.ts";
 import { flagOf } from "../../../prompt/read.ts";
 import { missing } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { withReasoning } from "../../reasoning_memory.ts";
+import { withReasoning } from "../../reasoning/reasoning_memory.ts";
 import type { CalledFunction } from "../generate/items.ts";
 import type { HistoryItem } from "../history_item.ts";
 import type { ResponsesRequest } from "../request.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { Given, ThinkingBlock } from "../../../prompt/prompt.ts";
@@ -12,7 +12,7 @@ import {
   parseThinking,
   reasoningTextOf,
   sealedText,
-} from "../../sealed_thinking.ts";
+} from "../../reasoning/sealed_thinking.ts";
 
 /** Reasoning that precedes an assistant message. */
 export interface Reasoning {

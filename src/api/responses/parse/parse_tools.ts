@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import type { Choice, ChosenTool, FieldRef, FunctionTool } from "../../../prompt/prompt.ts";
 import { allIn, flagOf, mapObjects, requiredText, textOf } from "../../../prompt/read.ts";

@@ -1,10 +1,10 @@
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { contentOf, textPart } from "../../../prompt/content.ts";
 import type { Content, Part } from "../../../prompt/prompt.ts";
 import type { Optional } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { newMovedTexts } from "../../moved_media.ts";
+import { newMovedTexts } from "../../generate/moved_media.ts";
 import { parseContent } from "./parse_content.ts";
 
 /** The output of a call: the content of its result, and what that cannot hold. */

@@ -1,10 +1,10 @@
 import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
-import type { StreamRecord, StreamReply } from "../../../core/reply.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import type { StreamRecord, StreamReply } from "../../../core/stream/reply.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { parseSteering } from "../../../call/steering.ts";
+import { parseSteering } from "../../../access/steering.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
-import type { Creator } from "../../../state/bindings.ts";
+import type { Creator } from "../../../store/bindings.ts";
 import type { HoldState, Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";
 import { findStreamId, parseCreateMessage, parseMessage } from "./socket_message.ts";

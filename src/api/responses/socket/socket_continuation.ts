@@ -2,8 +2,8 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf, type RequiredTarget } from "../../../call/ownership.ts";
-import { heldBytes } from "../../../state/retention.ts";
-import { outputOf } from "../../../state/snapshots.ts";
+import { heldBytes } from "../../../store/retention.ts";
+import { outputOf } from "../../../store/snapshots.ts";
 import type { FinishedResponse } from "../creation.ts";
 import {
   type Continuation,

@@ -4,10 +4,10 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../../../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { parseDocument, parseRequest } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
-import { wrongField } from "../../shape.ts";
+import { wrongField } from "../../items/shape.ts";
 
 /** Parsed `response.create` message of a WebSocket. */
 export interface CreateMessage {

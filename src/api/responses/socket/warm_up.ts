@@ -1,9 +1,9 @@
 import { newId } from "../../../core/ids.ts";
 import type { JsonDocument } from "../../../core/json/json.ts";
-import type { StreamReply } from "../../../core/reply.ts";
-import { refuse, type Result, success } from "../../../core/result.ts";
+import type { StreamReply } from "../../../core/stream/reply.ts";
+import { refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { parseMetadata } from "../../metadata.ts";
+import { parseMetadata } from "../../items/metadata.ts";
 import { requiredTarget } from "../state/continuation.ts";
 import { continuationFromItems, type SocketContinuation } from "./socket_continuation.ts";
 import { parseWarmUpRequest } from "../request.ts";

@@ -1,6 +1,6 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import type { Failed } from "../../../core/result.ts";
+import type { Failed } from "../../../core/failure/result.ts";
 import type { RequiredTarget } from "../../../call/ownership.ts";
 import type { HistoryItem } from "../history_item.ts";
 

@@ -1,11 +1,11 @@
-import type { Refusal } from "../../../core/failure.ts";
-import type { Reply } from "../../../core/reply.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
+import type { Reply } from "../../../core/stream/reply.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import type { Snapshot } from "../../../state/snapshots.ts";
+import type { Snapshot } from "../../../store/snapshots.ts";
 import type { ApiRequest } from "../../client_api.ts";
-import { storedReply } from "../../json_reply.ts";
-import { encodePage, parsePage, queryProblem } from "../../paging.ts";
+import { storedReply } from "../../stored/json_reply.ts";
+import { encodePage, parsePage, queryProblem } from "../../stored/paging.ts";
 
 /** A response in the gateway's own store, with its ID and owner. */
 export interface LocalResponse {

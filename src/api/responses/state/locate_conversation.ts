@@ -1,8 +1,8 @@
-import { type Result, success } from "../../../core/result.ts";
+import { type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { isVisible, type Place, resolveOwner } from "../../../call/ownership.ts";
-import { refuseStored } from "../../../call/stored_state.ts";
-import { type Conversation, unknownConversation } from "../../../state/conversations.ts";
+import { refuseStored } from "../../stored/stored_state.ts";
+import { type Conversation, unknownConversation } from "../../../store/conversations.ts";
 
 /** Storage place of a conversation: the gateway's own store or a provider. */
 export type ConversationPlace =

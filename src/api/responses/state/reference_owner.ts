@@ -1,6 +1,6 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonDocument } from "../../../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { findOwner, type Place } from "../../../call/ownership.ts";
 import { locateConversation } from "./locate_conversation.ts";

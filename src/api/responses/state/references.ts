@@ -1,9 +1,9 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
-import { isReference } from "../../item_type.ts";
+import { isReference } from "../../items/item_type.ts";
 import type { ResolvedRequest } from "./continuation.ts";
 import { refuseUnstoredItem } from "./without_store.ts";
 import type { ResponsesRequest } from "../request.ts";

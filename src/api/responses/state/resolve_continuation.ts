@@ -1,6 +1,6 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
 import { requireCapability } from "../../../call/capability.ts";
@@ -14,8 +14,8 @@ import {
   MAX_CONVERSATION_ITEMS,
   refuseAddedItems,
   unknownConversation,
-} from "../../../state/conversations.ts";
-import { outputOf } from "../../../state/snapshots.ts";
+} from "../../../store/conversations.ts";
+import { outputOf } from "../../../store/snapshots.ts";
 import {
   type Continuation,
   NO_CONTINUATION,

@@ -1,14 +1,14 @@
-import type { Refusal } from "../../../core/failure.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../../../core/result.ts";
+import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf } from "../../../call/ownership.ts";
-import type { Owner } from "../../../state/bindings.ts";
-import { turnBefore } from "../../../state/many_items.ts";
-import { outputOf } from "../../../state/snapshots.ts";
+import type { Owner } from "../../../store/bindings.ts";
+import { turnBefore } from "../../../store/many_items.ts";
+import { outputOf } from "../../../store/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
-import { withNewId } from "../../stored_item.ts";
+import { withNewId } from "../../items/stored_item.ts";
 import {
   isHistoryComplete,
   itemCount,

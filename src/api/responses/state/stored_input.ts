@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { World } from "../../../core/world.ts";
-import { toStoredItem } from "../../stored_item.ts";
+import { toStoredItem } from "../../items/stored_item.ts";
 import type { ResolvedRequest } from "./continuation.ts";
 
 /** Stored items by the request that they are new in. */

@@ -1,7 +1,7 @@
-import type { Refusal } from "../../../core/failure.ts";
-import type { Failed } from "../../../core/result.ts";
+import type { Refusal } from "../../../core/failure/failure.ts";
+import type { Failed } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { refuseStored } from "../../../call/stored_state.ts";
+import { refuseStored } from "../../stored/stored_state.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /**

@@ -3,9 +3,9 @@ import {
   type MessageLabels,
   newMessageEncoder,
 } from "../../../../src/api/messages/generate/encoder.ts";
-import type { FinishReason, StreamEvent, Usage } from "../../../../src/core/events.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../../../src/core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
-import type { StreamRecord } from "../../../../src/core/reply.ts";
+import type { StreamRecord } from "../../../../src/core/stream/reply.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 
 /** Every count is another one. */

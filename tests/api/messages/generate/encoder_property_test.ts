@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
-import type { StreamEvent } from "../../../../src/core/events.ts";
+import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
+import type { StreamEvent } from "../../../../src/core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { call, contentOf, encoded, finish, more, reasoning, text, whole } from "./encoded.ts";

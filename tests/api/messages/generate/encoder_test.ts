@@ -1,8 +1,8 @@
 import { encodeMessage, newMessageEncoder } from "../../../../src/api/messages/generate/encoder.ts";
-import { parseThinking, sealedText, sealThinking } from "../../../../src/api/sealed_thinking.ts";
-import type { StreamEvent, Usage } from "../../../../src/core/events.ts";
+import { parseThinking, sealedText, sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
+import type { StreamEvent, Usage } from "../../../../src/core/stream/events.ts";
 import { isObject } from "../../../../src/core/json/json.ts";
-import { fault, refuse } from "../../../../src/core/result.ts";
+import { fault, refuse } from "../../../../src/core/failure/result.ts";
 import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
 import {
   call,

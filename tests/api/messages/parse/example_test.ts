@@ -1,4 +1,4 @@
-import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
+import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";
 import { ABLE, encodeFor, refusalOf, translate, TRANSLATED } from "../translated.ts";

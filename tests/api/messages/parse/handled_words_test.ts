@@ -1,5 +1,5 @@
 import { MESSAGES_FIELDS } from "../../../../src/api/messages/parse/fields.ts";
-import { isRefusal } from "../../../../src/core/failure.ts";
+import { isRefusal } from "../../../../src/core/failure/failure.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { ABLE, translateFields } from "../translated.ts";

@@ -1,4 +1,4 @@
-import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
+import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { relayedBody, relayedDefaults } from "../../../../src/api/messages/relay/body.ts";
 import { sealedBlocks } from "../../../../src/api/messages/relay/sealed_blocks.ts";
-import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
+import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { parseDocument } from "../../../../src/formats/document.ts";
 import { utf8Bytes } from "../../../../src/formats/utf8.ts";

@@ -1,9 +1,9 @@
 import { newMessageRelay } from "../../../../src/api/messages/relay/relay_stream.ts";
-import { isRefusal } from "../../../../src/core/failure.ts";
+import { isRefusal } from "../../../../src/core/failure/failure.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { messageOf } from "../../../../src/core/openai_error.ts";
-import type { StreamRecord } from "../../../../src/core/reply.ts";
-import { fault } from "../../../../src/core/result.ts";
+import { messageOf } from "../../../../src/core/failure/openai_error.ts";
+import type { StreamRecord } from "../../../../src/core/stream/reply.ts";
+import { fault } from "../../../../src/core/failure/result.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { valueOf } from "../../../support/translated.ts";
 

@@ -1,5 +1,5 @@
 import { relayWhole } from "../../../../src/api/messages/relay/relay_whole.ts";
-import { isRefusal } from "../../../../src/core/failure.ts";
+import { isRefusal } from "../../../../src/core/failure/failure.ts";
 import type { HeaderFields } from "../../../../src/core/header_fields.ts";
 import { utf8Bytes } from "../../../../src/formats/utf8.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";

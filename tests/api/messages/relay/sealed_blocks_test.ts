@@ -3,7 +3,7 @@ import {
   sealedBlocks,
   sealedPaths,
 } from "../../../../src/api/messages/relay/sealed_blocks.ts";
-import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
+import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonValue } from "../../../../src/core/json/json.ts";
 import { parseDocument } from "../../../../src/formats/document.ts";
 import { splice } from "../../../../src/formats/edit.ts";

@@ -2,9 +2,9 @@ import {
   encodeResponse,
   newResponseEncoder,
 } from "../../../../src/api/responses/generate/encoder.ts";
-import type { StreamEvent } from "../../../../src/core/events.ts";
+import type { StreamEvent } from "../../../../src/core/stream/events.ts";
 import { isObject, type JsonObject } from "../../../../src/core/json/json.ts";
-import { fault } from "../../../../src/core/result.ts";
+import { fault } from "../../../../src/core/failure/result.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertValid } from "../../../support/schemas.ts";
 import { call, encoded, finish, labelsOf, line, readEvents, USAGE } from "../encoded.ts";

@@ -1,6 +1,6 @@
 import { encodeResponse } from "../../../../src/api/responses/generate/encoder.ts";
 import { parseResponsesRequest } from "../../../../src/api/responses/request.ts";
-import type { StreamEvent } from "../../../../src/core/events.ts";
+import type { StreamEvent } from "../../../../src/core/stream/events.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { parseDocument } from "../../../../src/formats/document.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";

@@ -1,5 +1,5 @@
 import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
-import { fault } from "../../../../src/core/result.ts";
+import { fault } from "../../../../src/core/failure/result.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { NATIVE_RECORDS } from "./native_recording.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { openaiErrors } from "../../../../src/core/openai_error.ts";
+import { openaiErrors } from "../../../../src/core/failure/openai_error.ts";
 import { assert, assertEquals, assertMatch } from "../../../support/assert.ts";
 import { sentenceOf } from "../../../support/sentence.ts";
 import {

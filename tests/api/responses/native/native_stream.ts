@@ -1,8 +1,8 @@
 import { newNativeRelay } from "../../../../src/api/responses/native/relay.ts";
-import type { Outcome } from "../../../../src/core/stream.ts";
-import type { Failure } from "../../../../src/core/failure.ts";
+import type { Outcome } from "../../../../src/core/stream/stream.ts";
+import type { Failure } from "../../../../src/core/failure/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../../src/core/json/json.ts";
-import { fault, success } from "../../../../src/core/result.ts";
+import { fault, success } from "../../../../src/core/failure/result.ts";
 import { newSseFraming, sseText } from "../../../../src/formats/sse.ts";
 import { commit } from "../../../../src/upstream/deliver.ts";
 import { newRecordReader } from "../../../../src/upstream/record_reader.ts";

@@ -1,5 +1,5 @@
 import { parseNativeResponse } from "../../../../src/api/responses/native/whole_response.ts";
-import type { UpstreamResponse } from "../../../../src/core/reply.ts";
+import type { UpstreamResponse } from "../../../../src/core/stream/reply.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
 

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../../src/core/openai_error.ts";
+import { messageOf } from "../../../../src/core/failure/openai_error.ts";
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { nativeGateway } from "../../../support/native_gateway.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import { messageOf } from "../../../../src/core/openai_error.ts";
+import { messageOf } from "../../../../src/core/failure/openai_error.ts";
 import { messages } from "../../../../src/wires/messages/messages.ts";
 import { local } from "../../../../src/wires/local/local.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";

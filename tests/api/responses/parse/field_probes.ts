@@ -1,5 +1,5 @@
 import type { ResponsesField } from "../../../../src/api/responses/parse/fields.ts";
-import { sealThinking } from "../../../../src/api/sealed_thinking.ts";
+import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonValue } from "../../../../src/core/json/json.ts";
 import type { WireName } from "../../../../src/wires/wire.ts";
 import type { Written } from "../../../support/translated.ts";

@@ -1,14 +1,14 @@
 import { CLIENT_RUN, nativeTreatment } from "../../../../src/api/responses/native/fields.ts";
-import { inputItem, part } from "../../../../src/api/item_shapes.ts";
+import { inputItem, part } from "../../../../src/api/items/item_shapes.ts";
 import { responsesBody } from "../../../../src/api/responses/request_shape.ts";
 import { translatedTreatment } from "../../../../src/api/responses/parse/field_treatment.ts";
 import {
   RESPONSES_FIELDS,
   type ResponsesField,
 } from "../../../../src/api/responses/parse/fields.ts";
-import type { Shape } from "../../../../src/api/shape.ts";
-import { tool, toolChoice } from "../../../../src/api/tool_shapes.ts";
-import { success } from "../../../../src/core/result.ts";
+import type { Shape } from "../../../../src/api/items/shape.ts";
+import { tool, toolChoice } from "../../../../src/api/items/tool_shapes.ts";
+import { success } from "../../../../src/core/failure/result.ts";
 import { wires } from "../../../../src/wires/registry.ts";
 import { pathsOf } from "../../../../src/wires/verified/response_promise.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";

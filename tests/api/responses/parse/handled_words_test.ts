@@ -1,5 +1,5 @@
 import { RESPONSES_FIELDS } from "../../../../src/api/responses/parse/fields.ts";
-import { isRefusal } from "../../../../src/core/failure.ts";
+import { isRefusal } from "../../../../src/core/failure/failure.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import type { Written } from "../../../support/translated.ts";
 import { translate } from "../translated.ts";

@@ -4,7 +4,7 @@ import {
   parseMessage,
 } from "../../../../src/api/responses/socket/socket_message.ts";
 import { parseJson } from "../../../../src/core/json/json.ts";
-import type { Result } from "../../../../src/core/result.ts";
+import type { Result } from "../../../../src/core/failure/result.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../src/core/json/json.ts";
-import type { GatewayState } from "../../../../src/state/gateway_state.ts";
-import { DEFAULT_RETENTION, heldBytes } from "../../../../src/state/retention.ts";
-import { outputOf } from "../../../../src/state/snapshots.ts";
+import type { GatewayState } from "../../../../src/store/gateway_state.ts";
+import { DEFAULT_RETENTION, heldBytes } from "../../../../src/store/retention.ts";
+import { outputOf } from "../../../../src/store/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { testOverStores } from "../../../support/over_stores.ts";
 import { stored } from "../../../support/object_store.ts";

@@ -1,0 +1,184 @@
+import { Buffer } from "node:buffer";
+import type { BilledUnits, Usage } from "../core/stream/events.ts";
+import type { Outcome } from "../core/stream/stream.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
+import type { Target, UpstreamRequest } from "../wires/wire.ts";
+import { streamedTextBytes, wholeTextBytes } from "./delivered_text.ts";
+
+/**
+ * Charge of an operation. `none`: no model is called. `tokens`: counted but free. `reported`: only
+ * what the provider reports, because the bytes of media say nothing of their tokens.
+ */
+export type Billing = "none" | "tokens" | "reported";
+
+/** An upstream request whose use is metered. */
+export interface MeteredRequest {
+  readonly target: Target;
+  readonly request: UpstreamRequest;
+  /** Absent for tokens with their cost. */
+  readonly billing?: Billing;
+  /** Units of the request besides tokens, also if the client leaves early. */
+  readonly requestUnits?: BilledUnits;
+  /** Member of a stream record with the text of the model; absent for `delta`. */
+  readonly textMember?: "text";
+}
+
+/** Tokens of one model that a call has used. */
+export interface MeteredUse {
+  readonly provider: string;
+  readonly model: string;
+  /** Null if the tokens are not known and not estimated. */
+  readonly usage: Usage | null;
+  /** Units besides tokens, which are billed if tokens are not known or have no price. */
+  readonly units: BilledUnits | null;
+  /** True if a count is an estimate, because the provider has reported none. */
+  readonly isEstimated: boolean;
+  /** True if the provider charges nothing for the operation, such as counting tokens. */
+  readonly isFree: boolean;
+}
+
+/** Use of a complete response, from its outcome. */
+type BilledOutcome = Pick<Outcome, "usage" | "units">;
+
+/** Bytes of a text that count as one token where a provider reports no tokens. */
+const TOKEN_BYTES = 4;
+
+/** An attempt whose use is not known yet. */
+interface OpenAttempt {
+  readonly candidate: MeteredRequest;
+  /** Returns the last counts that the stream of the provider has reported. */
+  told: () => Usage | null;
+  /** Bytes of text that the client has received. */
+  textBytes: number;
+}
+
+/**
+ * Meter of what a call uses at providers. Counts of a provider come first. For a response without
+ * counts, and for one that the client did not wait for, they are estimated from the bytes of the
+ * request and of the delivered text, because leaving early must not be free. Attempts that failed
+ * without counts count nothing.
+ */
+export class Meter {
+  readonly #uses: MeteredUse[] = [];
+  #attempt: OpenAttempt | null = null;
+
+  /** Begins an attempt, just before its request is sent. */
+  begin(candidate: MeteredRequest): void {
+    this.#attempt = candidate.billing === "none"
+      ? null
+      : { candidate, told: unknown, textBytes: 0 };
+  }
+
+  /** Sets the source of the counts of a response, which a stream may report before its end. */
+  stream(told: () => Usage | null): void {
+    if (this.#attempt !== null) this.#attempt.told = told;
+  }
+
+  /** Counts records of a stream that are delivered to the client. */
+  deliver(records: readonly StreamRecord[]): void {
+    if (this.#attempt === null) return;
+    const { textMember } = this.#attempt.candidate;
+    for (const { data } of records) {
+      this.#attempt.textBytes += streamedTextBytes(data, textMember);
+    }
+  }
+
+  /**
+   * Ends an attempt with a complete response. `body` is that of a whole response, for an estimate.
+   */
+  complete({ usage, units }: BilledOutcome, body: Uint8Array | null = null): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    this.#attempt = null;
+    const { billing, requestUnits = null } = attempt.candidate;
+    if (billing === "reported") {
+      // Only of audio the units of the request are those of the response. The tokens may have no
+      // price.
+      const isLengthEstimated = units === undefined && isAudio(requestUnits);
+      const known = units ?? (isLengthEstimated ? requestUnits : null);
+      return this.#add(attempt, usage, isLengthEstimated && usage === null, known);
+    }
+    if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
+    if (body !== null) attempt.textBytes = wholeTextBytes(body);
+    this.#add(attempt, estimate(attempt, usage), true);
+  }
+
+  /**
+   * Ends an attempt that failed. `isWanted` is false if the provider failed and nothing was
+   * delivered: then it counts only with counts of the provider. Without `counts` they are those of
+   * the source that was set last.
+   */
+  fail(counts: Usage | null, isWanted: boolean): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    this.#attempt = null;
+    const usage = counts ?? attempt.told();
+    if (!isWanted) {
+      if (usage !== null) this.#add(attempt, usage, false);
+      return;
+    }
+    const { billing, requestUnits = null } = attempt.candidate;
+    if (billing === "reported") {
+      return this.#add(attempt, usage, usage === null && isAudio(requestUnits), requestUnits);
+    }
+    const used = estimate(attempt, usage);
+    this.#add(attempt, used, used !== usage);
+  }
+
+  /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
+  uses(): readonly MeteredUse[] {
+    this.fail(null, true);
+    return this.#uses;
+  }
+
+  #add(
+    { candidate: { target, billing } }: OpenAttempt,
+    usage: Usage | null,
+    isEstimated: boolean,
+    units: BilledUnits | null = null,
+  ): void {
+    this.#uses.push({
+      units,
+      provider: target.provider.id,
+      model: target.model,
+      usage,
+      isEstimated,
+      isFree: billing === "tokens",
+    });
+  }
+}
+
+/** True for units of audio, whose length is estimated from its bytes. */
+function isAudio(units: BilledUnits | null): boolean {
+  return units?.seconds !== undefined;
+}
+
+function unknown(): null {
+  return null;
+}
+
+/**
+ * Returns the counts of an attempt whose provider has not reported all of them: the reported ones
+ * as they are, the unknown ones from bytes. The Messages API reports the input at the start of a
+ * stream, with an output of almost nothing.
+ */
+function estimate(attempt: OpenAttempt, told: Usage | null): Usage {
+  const { candidate: { request }, textBytes } = attempt;
+  const delivered = Math.ceil(textBytes / TOKEN_BYTES);
+  if (told !== null && told.unknown === undefined) {
+    return told.isEarly === true && told.output < delivered
+      ? { ...told, output: delivered, total: told.input + delivered }
+      : told;
+  }
+  const sent = Math.ceil(Buffer.byteLength(request.payload?.text() ?? "") / TOKEN_BYTES);
+  const input = told === null || told.unknown === "input" ? sent : told.input;
+  const output = told === null || told.unknown === "output" ? delivered : told.output;
+  return {
+    input,
+    output,
+    total: input + output,
+    cached: told?.cached ?? 0,
+    cacheWrite: told?.cacheWrite ?? 0,
+    reasoning: told?.reasoning ?? 0,
+  };
+}

@@ -1,0 +1,23 @@
+import { errorText } from "../../core/failure/openai_error.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+
+/** The last record of a stream of the OpenAI API whose events have no type. */
+export const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
+
+/**
+ * The record of a stream that broke after delivery began. It has no `choices`, because clients take
+ * a record with `choices` for a chunk and lose the error.
+ */
+export const BROKEN: StreamRecord = {
+  event: null,
+  data: errorText({
+    message: "The upstream's stream broke off; the answer is incomplete.",
+    type: "upstream_error",
+    param: null,
+    code: "upstream_stream_error",
+  }),
+  raw: null,
+};
+
+/** The last records of such a stream that broke after delivery began. */
+export const BROKEN_END: readonly StreamRecord[] = [BROKEN, DONE];

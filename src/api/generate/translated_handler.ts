@@ -1,0 +1,97 @@
+import { type EventEncoder, translateStream } from "../../core/stream/stream.ts";
+import type { StreamEvent, Usage } from "../../core/stream/events.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import type { CallingReasoning } from "../../core/stream/reasoning.ts";
+import { extractFromEvents, newExtractingDecoder } from "../reasoning/reasoning_tags.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { utf8Bytes } from "../../formats/utf8.ts";
+import type { Call } from "../../call/call.ts";
+import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
+import type { ResponsePromise } from "../../wires/verified/response_promise.ts";
+import type { Stage } from "../../wires/verified/stage.ts";
+import { newVerifier, newVerifyingDecoder, verifyEvents } from "../../wires/verified/verifier.ts";
+import type { IdSource, Target } from "../../wires/wire.ts";
+import { parseResponseDocument } from "../stored/response_document.ts";
+
+/** A whole response in the protocol of the client. */
+export interface EncodedResponse {
+  readonly body: JsonObject;
+  /** The resource that the client API stores; null if it stores none. */
+  readonly resource: JsonObject | null;
+  readonly usage: Usage | null;
+  /** Reasoning to store for the next request of a tool loop; absent or null for none. */
+  readonly reasoning?: CallingReasoning | null;
+}
+
+/** Encoding of model responses for a client API. */
+export interface ResponseEncoding {
+  /** Prefix of the IDs of tool calls to which the upstream gave none; `call_` if absent. */
+  readonly callIdPrefix?: string;
+  /** Returns an encoder of a stream of events as records. */
+  newEncoder(): EventEncoder;
+  /** Encodes the events of a whole response. */
+  encodeWhole(events: readonly StreamEvent[]): Result<EncodedResponse>;
+}
+
+/** A request to a target in another protocol. */
+export interface TranslatedCall {
+  readonly call: Call;
+  readonly target: Target;
+  readonly isStream: boolean;
+  /** Fields to check on the response, with the client's paths; absent for none. */
+  readonly promises?: readonly ResponsePromise[] | undefined;
+}
+
+/**
+ * Returns the handler of a response in another protocol: decodes it into events, moves `<think>`
+ * regions if the provider is configured so, checks the promises, and encodes the events for the
+ * client.
+ */
+export function newTranslatedHandler(
+  translated: TranslatedCall,
+  { newEncoder, encodeWhole, callIdPrefix }: ResponseEncoding,
+): StreamHandler | WholeHandler {
+  const { target: { wire, provider }, call: { world } } = translated;
+  const idSource: IdSource = callIdPrefix === undefined
+    ? world
+    : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
+  const extracts = provider.settings.extract_reasoning_tags;
+  const verifier = newCallVerifier(translated);
+  if (translated.isStream) {
+    const decoder = wire.newDecoder(idSource);
+    const extracting = extracts ? newExtractingDecoder(decoder) : decoder;
+    return {
+      kind: "stream",
+      translation: translateStream(
+        verifier === null ? extracting : newVerifyingDecoder(extracting, verifier),
+        newEncoder(),
+      ),
+    };
+  }
+  return {
+    kind: "whole",
+    read(answer) {
+      const document = parseResponseDocument(answer);
+      if (!document.ok) return document;
+      const decoded = wire.decode(document.value, idSource);
+      if (!decoded.ok) return decoded;
+      const events = extracts ? extractFromEvents(decoded.value) : decoded.value;
+      const verified = verifier === null ? success(events) : verifyEvents(events, verifier);
+      if (!verified.ok) return verified;
+      const encoded = encodeWhole(verified.value);
+      if (!encoded.ok) return encoded;
+      const { body, resource, usage, reasoning = null } = encoded.value;
+      const headers = { "content-type": "application/json" };
+      return success({
+        response: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
+        outcome: { resource, usage, ...reasoning !== null && { reasoning } },
+      });
+    },
+  };
+}
+
+function newCallVerifier({ call, promises, isStream }: TranslatedCall): Stage | null {
+  if (promises === undefined) return null;
+  const { world: idSource, metrics } = call;
+  return newVerifier(promises, { isStream, idSource, onResult: metrics.verified });
+}

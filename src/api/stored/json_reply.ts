@@ -1,0 +1,21 @@
+import type { JsonObject } from "../../core/json/json.ts";
+import type { Reply } from "../../core/stream/reply.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { utf8Bytes } from "../../formats/utf8.ts";
+
+/** Returns a response with an object or a list that the gateway stores. */
+export function storedReply(value: JsonObject): Result<Reply> {
+  return success({ kind: "stored", value });
+}
+
+/** Returns a whole response of the gateway itself, with status 200. */
+export function jsonReply(value: JsonObject): Result<Reply> {
+  return success({
+    kind: "whole",
+    response: {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: utf8Bytes(JSON.stringify(value)),
+    },
+  });
+}

@@ -1,0 +1,105 @@
+import type { JsonObject } from "../json/json.ts";
+import type { HeaderFields } from "../header_fields.ts";
+import type { Result } from "../failure/result.ts";
+
+/** A whole HTTP answer. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: HeaderFields;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Members of a large JSON object that are read without parsing it. */
+export interface JsonOutline {
+  /** The needed members up to 64 KiB. An array has only its last element. */
+  readonly value: JsonObject;
+  /** Number of elements of each needed array. */
+  readonly lengths: ReadonlyMap<string, number>;
+}
+
+/** A whole HTTP response of an upstream. */
+export interface UpstreamResponse {
+  readonly status: number;
+  /**
+   * Returns the header fields that may be sent to the client. They are copied on each call, because
+   * most responses do not need them.
+   */
+  headers(): HeaderFields;
+  readonly body: Uint8Array<ArrayBuffer>;
+  /**
+   * Outline of a body that is too large to be parsed for its few needed members; absent for any
+   * other one.
+   */
+  readonly outline?: JsonOutline;
+}
+
+/** One whole record of a stream: an SSE event, an NDJSON line, a WebSocket message. */
+export interface StreamRecord {
+  /** Name of an SSE event; null when the record has none. */
+  readonly event: string | null;
+  readonly data: string;
+  /** The received text with its separators, if the record can be sent unchanged; else null. */
+  readonly raw: string | null;
+  /**
+   * Outline of data that is too large to be parsed for its few needed members; absent for any other
+   * one.
+   */
+  readonly outline?: JsonOutline;
+}
+
+/** A record that keeps a silent stream alive. */
+export interface KeepAlive {
+  /**
+   * Returns the record, which must be written before any later record of the stream; null if none
+   * may be written now.
+   */
+  record(): StreamRecord | null;
+  /** Time without a write after which the record is sent, in milliseconds. */
+  readonly silenceMs: number;
+}
+
+/**
+ * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of
+ * records, or bytes as they arrive.
+ */
+export type Reply = WholeReply | StoredReply | StreamReply | BytesReply;
+
+/** A whole answer. */
+export interface WholeReply {
+  readonly kind: "whole";
+  readonly response: HttpResponse;
+  /** True if the next request of the client needs state that is stored for this client alone. */
+  readonly isPersonal?: boolean;
+}
+
+/**
+ * An object or a list that the gateway stores, with status 200. Its JSON is written element by
+ * element, and a read of it is refused while responses fill their memory: nothing is lost, as it
+ * stays stored.
+ */
+export interface StoredReply {
+  readonly kind: "stored";
+  readonly value: JsonObject;
+}
+
+/** Records in groups that arrived together. */
+export interface StreamReply {
+  readonly kind: "stream";
+  /** Status of the response; 200 if absent. */
+  readonly status?: number;
+  /** Headers of the upstream's response to send to the client. */
+  readonly headers: HeaderFields;
+  /** Sent whenever nothing was written for some time; absent for none. */
+  readonly keepAlive?: KeepAlive;
+  readonly records: AsyncIterable<readonly StreamRecord[]>;
+}
+
+/** A response body whose bytes are sent as they arrive, such as audio or the content of a file. */
+export interface BytesReply {
+  readonly kind: "bytes";
+  readonly status: number;
+  /** Headers of the upstream's response to send to the client, with its content type. */
+  readonly headers: HeaderFields;
+  /** The pieces of the body in order. A failure is the last one: the response has broken off. */
+  readonly pieces: AsyncIterable<Result<Uint8Array<ArrayBuffer>>>;
+}

@@ -1,0 +1,79 @@
+import type { Peer } from "../peer.ts";
+import type { IdleState } from "./idle_rules.ts";
+import type { Traffic } from "../sockets.ts";
+
+/**
+ * A client connection, with what is the same in the `Peer` of all its requests. Times are on the
+ * listener's clock.
+ */
+export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
+  /** Address of the client as `ADDRESS PORT`. */
+  readonly key: string;
+  /** The descriptor of its socket; null until a sweep has found it. */
+  descriptor: number | null;
+  /** Number of the last sweep that has found the connection. */
+  sweep: number;
+  /** True if a sweep has noticed that its descriptor is closed. */
+  isGone: boolean;
+  /** Number of requests that have arrived. */
+  requests: number;
+  /** Number of requests in flight; an open WebSocket counts as a request. */
+  inFlight: number;
+  /** True if the connection ends once no request is in flight. */
+  isEnding: boolean;
+  sinceMs: IdleState["sinceMs"];
+  hasServed: IdleState["hasServed"];
+  isMultiplexed: IdleState["isMultiplexed"];
+  headSinceMs: IdleState["headSinceMs"];
+  acknowledgedBytes: IdleState["acknowledgedBytes"];
+  /** Bytes that wait for the client, as of the last sweep. */
+  write: WriteState;
+  /** Counts the end of a request in flight. */
+  readonly ended: () => void;
+}
+
+/** Returns the address of a key. */
+export function parseKey(key: string): Deno.NetAddr {
+  const space = key.lastIndexOf(" ");
+  return {
+    transport: "tcp",
+    hostname: key.slice(0, space),
+    port: Number(key.slice(space + 1)),
+  };
+}
+
+/** Slowest rate at which a client may take what waits for it. */
+const MIN_TAKEN_BYTES_PER_S = 1_000;
+
+/** State of a client connection on which written bytes wait. */
+export interface WriteState {
+  /** Time at which the client last kept the slowest rate; null if nothing waited. */
+  readonly behindSinceMs: number | null;
+  /** Bytes that the client had acknowledged at that time. */
+  readonly behindFromBytes: number;
+}
+
+/** The state of a connection on which nothing waits. */
+export const NOTHING_WAITS: WriteState = { behindSinceMs: null, behindFromBytes: 0 };
+
+/**
+ * Returns the state after a look. A client that has taken the slowest rate since it was behind
+ * begins again: one with a small window takes its bytes in bursts.
+ */
+export function writeStateAt(
+  { behindSinceMs, behindFromBytes }: WriteState,
+  { unsentBytes, acknowledgedBytes }: Pick<Traffic, "unsentBytes" | "acknowledgedBytes">,
+  nowMs: number,
+): WriteState {
+  if (unsentBytes === 0) return NOTHING_WAITS;
+  const restart = { behindSinceMs: nowMs, behindFromBytes: acknowledgedBytes };
+  if (behindSinceMs === null || acknowledgedBytes < behindFromBytes) return restart;
+  const neededBytes = MIN_TAKEN_BYTES_PER_S * (nowMs - behindSinceMs) / 1_000;
+  const takenBytes = acknowledgedBytes - behindFromBytes;
+  return takenBytes > 0 && takenBytes >= neededBytes ? restart : { behindSinceMs, behindFromBytes };
+}
+
+/** True if the client has been too slow for the whole timeout. */
+export function isTooSlow({ behindSinceMs }: WriteState, nowMs: number, writeMs: number): boolean {
+  return behindSinceMs !== null && nowMs - behindSinceMs >= writeMs;
+}

@@ -1,0 +1,279 @@
+import type { Sockets } from "../sockets.ts";
+import { MAX_STEPS_PER_TURN, walk } from "../walk.ts";
+import type { World } from "../../core/world.ts";
+import { type Connection, isTooSlow, NOTHING_WAITS, parseKey, writeStateAt } from "./connection.ts";
+import { newDeliveries } from "./deliveries.ts";
+import { newEndings } from "./endings.ts";
+import type { Peer } from "../peer.ts";
+import { newMessageWatches } from "./message_watch.ts";
+import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
+
+/** The client connections of one listener. */
+export interface Connections {
+  /** Returns the peer of a request, which is in flight until `info.completed` settles. */
+  enter(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Peer;
+  /** Stops the supervision; the connections stay open. */
+  close(): void;
+}
+
+/** Interval between two sweeps over all descriptors; shorter for shorter timeouts. */
+const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
+
+/**
+ * Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read
+ * them.
+ */
+const MAX_UNREAD_MS = 1_000;
+
+/** Time between two slices of a sweep that nothing waits for, in milliseconds. */
+const SLICE_PAUSE_MS = 5;
+
+/** Maximum descriptors per millisecond, which bounds the work of sweeps that follow each other. */
+const MAX_DESCRIPTORS_PER_MS = 50;
+
+/**
+ * Descriptors below and above the lowest free one that are looked at for a connection of which no
+ * sweep knows.
+ */
+const MAX_NEAR_DESCRIPTORS = 32;
+
+/** The same for a WebSocket, because many may be opened at once. */
+const MAX_NEAR_SOCKET_DESCRIPTORS = 512;
+
+/**
+ * Returns the supervision of the client connections of the listener at `address`. Connections that
+ * are idle for longer than the limits, and those whose client takes its responses too slowly, are
+ * closed, which the runtime itself never does. Sweeps over the descriptors of the process find the
+ * connections, because the runtime reports a connection only with its requests.
+ */
+export function newConnections(
+  sockets: Sockets,
+  address: Pick<Deno.NetAddr, "hostname" | "port">,
+  limits: IdleLimits,
+  clock: Pick<World, "now" | "after">,
+): Connections {
+  const byKey = new Map<string, Connection>();
+  const byDescriptor = new Map<number, Connection>();
+  const isOurs = localEnds(address);
+  const intervalMs = sweepInterval(limits);
+  const endings = newEndings(sockets, clock, sweepSoon);
+  const watches = newMessageWatches(sockets, clock, sweepSoon);
+  const deliveries = newDeliveries(sockets, clock, locate);
+  let sweeps = 0;
+  let isSweeping = false;
+  let isHurried = false;
+  let earliestMs = 0;
+  let isClosed = false;
+  let cancel = clock.after(intervalMs, sweep);
+
+  function add(key: string): Connection {
+    const connection: Connection = {
+      key,
+      remoteAddr: parseKey(key),
+      descriptor: null,
+      sweep: sweeps,
+      isGone: false,
+      requests: 0,
+      inFlight: 0,
+      isEnding: false,
+      write: NOTHING_WAITS,
+      ...newIdleState(clock.now()),
+      ended() {
+        connection.inFlight--;
+        connection.sinceMs = clock.now();
+        if (connection.isEnding && connection.inFlight === 0) endings.afterDelivery(connection);
+      },
+      isShared: () => connection.isMultiplexed || connection.inFlight > 1,
+      waitsInSystem: () => connection.write.behindSinceMs !== null,
+      disconnect() {
+        connection.isEnding = true;
+        if (connection.inFlight === 0) endings.afterDelivery(connection);
+      },
+      abort: () => endings.soon(connection),
+      watchMessages(headBytes, onCheck) {
+        connection.inFlight++;
+        // A client may have come back from the port of a connection that was closed.
+        if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
+          connection.descriptor = null;
+        }
+        if (connection.descriptor === null) locate(connection, MAX_NEAR_SOCKET_DESCRIPTORS);
+        const { arrived, end } = watches.add(connection, headBytes, onCheck);
+        let isOver = false;
+        return {
+          arrived,
+          end() {
+            if (isOver) return;
+            isOver = true;
+            end();
+            connection.ended();
+          },
+        };
+      },
+    };
+    byKey.set(key, connection);
+    return connection;
+  }
+
+  /**
+   * Looks for a connection where the kernel puts new ones, else with the next sweep. The
+   * connections on the way are found too: each of many that arrive at once would else be compared
+   * with all.
+   */
+  function locate(connection: Connection, maxAway = MAX_NEAR_DESCRIPTORS) {
+    const free = sockets.lowestFree();
+    for (let away = 1; free !== null && away <= maxAway; away++) {
+      for (const descriptor of [free - away, free + away]) {
+        const near = found(descriptor);
+        if (near !== null) near.descriptor = descriptor;
+        if (near === connection) return;
+      }
+    }
+    sweepSoon();
+  }
+
+  /** Schedules the next sweep early, to find the descriptor of a connection. */
+  function sweepSoon() {
+    if (isHurried || isClosed) return;
+    isHurried = true;
+    if (!isSweeping) plan();
+  }
+
+  function plan() {
+    cancel();
+    const ms = isHurried ? Math.max(0, earliestMs - clock.now()) : intervalMs;
+    cancel = clock.after(ms, sweep);
+  }
+
+  function sweep() {
+    sweeps++;
+    const pauseMs = isHurried ? 0 : SLICE_PAUSE_MS;
+    isSweeping = true;
+    isHurried = false;
+    const later = (task: () => void) => {
+      if (!isClosed) cancel = clock.after(pauseMs, task);
+    };
+    const bound = sockets.bound();
+    walk(
+      bound,
+      (descriptor) => {
+        const connection = found(descriptor);
+        if (connection !== null) inspect(connection, descriptor);
+        return true;
+      },
+      later,
+      () => forgetGone(later, bound),
+    );
+  }
+
+  /** Returns the client connection of a descriptor; null for any other descriptor. */
+  function found(descriptor: number): Connection | null {
+    const remote = sockets.remote(descriptor);
+    const known = byDescriptor.get(descriptor);
+    if (known !== undefined && known.key === remote && !known.isGone) return known;
+    if (known !== undefined) byDescriptor.delete(descriptor);
+    if (remote === null || !isOurs(sockets.local(descriptor))) return null;
+    const connection = byKey.get(remote) ?? add(remote);
+    byDescriptor.set(descriptor, connection);
+    return connection;
+  }
+
+  function inspect(connection: Connection, descriptor: number) {
+    connection.sweep = sweeps;
+    connection.descriptor = descriptor;
+    const traffic = sockets.traffic(descriptor);
+    if (traffic === null) return;
+    const now = clock.now();
+    connection.write = writeStateAt(connection.write, traffic, now);
+    if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
+    if (connection.inFlight > 0) return;
+    // A client may have come back from the same port since the last sweep: then this is a new one.
+    if (traffic.receivedBytes === 0) {
+      Object.assign(connection, newIdleState(now - traffic.silentMs));
+    }
+    if (isTaking(connection, traffic)) {
+      connection.sinceMs = now;
+      connection.headSinceMs = null;
+    }
+    connection.acknowledgedBytes = traffic.acknowledgedBytes;
+    connection.headSinceMs = headSince(connection, traffic, now);
+    if (!isOverdue(connection, now, limits)) return;
+    // On HTTP/2 what has just arrived and waits to be read may be a request.
+    const isArriving = connection.isMultiplexed && traffic.silentMs < MAX_UNREAD_MS;
+    if (isArriving && sockets.unreadBytes(descriptor) > 0) return;
+    sockets.shutDown(descriptor);
+  }
+
+  /** Removes the connections that the sweep has not found, and schedules the next sweep. */
+  function forgetGone(later: (task: () => void) => void, bound: number) {
+    const all = byKey.values();
+
+    function go() {
+      for (let steps = 0; steps < MAX_STEPS_PER_TURN; steps++) {
+        const { done, value } = all.next();
+        if (done === true) return finish(bound);
+        if (value.sweep === sweeps) continue;
+        value.isGone = true;
+        byKey.delete(value.key);
+        if (value.descriptor !== null && byDescriptor.get(value.descriptor) === value) {
+          byDescriptor.delete(value.descriptor);
+        }
+      }
+      later(go);
+    }
+
+    go();
+  }
+
+  function finish(bound: number) {
+    isSweeping = false;
+    earliestMs = clock.now() + bound / MAX_DESCRIPTORS_PER_MS;
+    if (!isClosed) plan();
+  }
+
+  return {
+    enter(request, { remoteAddr: { hostname, port }, completed }) {
+      const key = `${hostname} ${port}`;
+      const connection = byKey.get(key) ?? add(key);
+      if (!connection.hasServed) {
+        connection.hasServed = true;
+        // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
+        connection.isMultiplexed = !request.headers.has("host");
+      }
+      // Its client may have read the whole response to its last request before the next look.
+      deliveries.look(connection);
+      connection.requests++;
+      connection.inFlight++;
+      connection.headSinceMs = null;
+      completed.then(connection.ended, connection.ended);
+      return {
+        ...connection,
+        completed,
+        whenTaken(task) {
+          const look = () => deliveries.add(connection, task);
+          completed.then(look, look);
+        },
+      };
+    },
+    close() {
+      isClosed = true;
+      cancel();
+      deliveries.close();
+      endings.close();
+      watches.close();
+      sockets.close();
+    },
+  };
+}
+
+/** Returns a predicate: true if a local address belongs to connections of the listener. */
+function localEnds({ hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">) {
+  const isWildcard = hostname === "0.0.0.0" || hostname === "::";
+  const end = isWildcard ? ` ${port}` : `${hostname} ${port}`;
+  return (local: string | null) =>
+    local !== null && (isWildcard ? local.endsWith(end) : local === end);
+}
+
+function sweepInterval({ headMs, idleMs, writeMs }: IdleLimits): number {
+  const ms = Math.min(headMs, idleMs, writeMs) / 4;
+  return Math.min(MAX_SWEEP_INTERVAL_MS, Math.max(MIN_SWEEP_INTERVAL_MS, ms));
+}

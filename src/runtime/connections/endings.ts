@@ -1,0 +1,79 @@
+import type { Sockets } from "../sockets.ts";
+import type { World } from "../../core/world.ts";
+import type { Connection } from "./connection.ts";
+
+/** Interval between two checks of connections that are ending. */
+const CHECK_INTERVAL_MS = 20;
+
+/** Maximum time for a client to read its response; after it the connection ends. */
+const MAX_DELIVERY_MS = 5_000;
+
+interface Ending {
+  readonly deadlineMs: number;
+  /** True if requests in flight are aborted. */
+  readonly isForced: boolean;
+  /**
+   * Number of consecutive checks without unsent bytes: the runtime may still hold bytes that it has
+   * not written.
+   */
+  quietLooks: number;
+}
+
+/**
+ * Returns a register that ends connections whose last response was passed to the runtime but may
+ * not have been sent yet. It calls `locate` when the descriptor of a connection is not known yet.
+ */
+export function newEndings(
+  sockets: Sockets,
+  clock: Pick<World, "now" | "after">,
+  locate: () => void,
+) {
+  const endings = new Map<Connection, Ending>();
+  let cancel: (() => void) | null = null;
+
+  function add(connection: Connection, waitMs: number, { isForced }: Pick<Ending, "isForced">) {
+    if (endings.has(connection) && !isForced) return;
+    endings.set(connection, { deadlineMs: clock.now() + waitMs, isForced, quietLooks: 0 });
+    cancel ??= clock.after(CHECK_INTERVAL_MS, look);
+  }
+
+  function look() {
+    cancel = null;
+    for (const [connection, ending] of endings) {
+      if (isOver(connection, ending)) endings.delete(connection);
+    }
+    if (endings.size > 0) cancel = clock.after(CHECK_INTERVAL_MS, look);
+  }
+
+  function isOver(connection: Connection, ending: Ending): boolean {
+    const { descriptor, inFlight, isGone, key } = connection;
+    if (isGone || (inFlight > 0 && !ending.isForced)) return true;
+    // The descriptor may belong to another connection by now.
+    if (descriptor === null || sockets.remote(descriptor) !== key) {
+      connection.descriptor = null;
+      locate();
+      return false;
+    }
+    ending.quietLooks = sockets.traffic(descriptor)?.isDelivered ? ending.quietLooks + 1 : 0;
+    const isDelivered = ending.quietLooks > 1 && !ending.isForced;
+    if (!isDelivered && clock.now() < ending.deadlineMs) return false;
+    if (ending.isForced) sockets.abort(descriptor);
+    else sockets.shutDown(descriptor);
+    return true;
+  }
+
+  return {
+    /**
+     * Ends the connection once the client has the whole response, unless another request is in
+     * flight.
+     */
+    afterDelivery: (connection: Connection): void =>
+      add(connection, MAX_DELIVERY_MS, { isForced: false }),
+    /** Aborts the connection after a short delay, also with requests in flight. */
+    soon: (connection: Connection): void => add(connection, CHECK_INTERVAL_MS, { isForced: true }),
+    close(): void {
+      cancel?.();
+      endings.clear();
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import type { Sockets } from "../sockets.ts";
+import type { World } from "../../core/world.ts";
+import type { Connection } from "./connection.ts";
+import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
+
+/** Interval between two checks. */
+const CHECK_INTERVAL_MS = 50;
+
+/**
+ * Maximum number of sockets that are checked in one turn of the event loop; further sockets are
+ * checked in later turns.
+ */
+const MAX_CHECKS_PER_TURN = 256;
+
+/**
+ * Bytes of pings and pongs that a client may send between two messages: at once, in a second, and
+ * in all. They look like a message that has begun.
+ */
+const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES = 64 * 1024;
+
+/**
+ * Heads of frames are at most this part of a message that comes in fragments, unless they are tiny.
+ */
+const MAX_HEADS_PART = 1 / 64;
+
+/**
+ * Received bytes of a socket that may wait in the kernel: the most, and the least. Measured: with
+ * the megabytes that it permits else, 320 sockets that send at once block the event loop for
+ * seconds.
+ */
+const MAX_RECEIVE_BUFFER_BYTES = 64 * 1024, MIN_RECEIVE_BUFFER_BYTES = 4 * 1024;
+
+/**
+ * The same for all sockets with an unfinished message together, down to the least. The runtime
+ * reads a message as long as there is more of it, before it reads anything of an upstream.
+ * Measured: 320 sockets with the most delay the call of another client by seconds.
+ */
+const MAX_SUM_OF_BUFFERS_BYTES = 2 * 1024 * 1024;
+
+/** Size of the head of a frame with its mask, for a payload of more than 65,535 bytes. */
+const MAX_FRAME_HEAD_BYTES = 14;
+
+interface Watched {
+  readonly connection: Connection;
+  readonly onCheck: (unfinished: UnfinishedMessage) => void;
+  /** Received bytes of the connection at the end of the last message, or of the handshake. */
+  baseBytes: number;
+  /** Time of the end of the last message. */
+  sinceMs: number;
+  /** Bound that was set for the bytes that wait in the kernel; 0 for none. */
+  bufferBytes: number;
+  /** True if the last check has found an unfinished message. */
+  isArriving: boolean;
+}
+
+/**
+ * Returns a watcher that measures the unfinished messages of WebSockets, whose fragments the
+ * runtime joins before anything of them arrives here: by what their connections have received. It
+ * calls `locate` when the descriptor of a connection is not known yet.
+ */
+export function newMessageWatches(
+  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer">,
+  clock: Pick<World, "now" | "after">,
+  locate: () => void,
+) {
+  /** Sockets in the order of their next check. */
+  const watches = new Set<Watched>();
+  /** Number of sockets with an unfinished message. */
+  let arriving = 0;
+  let cancel: (() => void) | null = null;
+
+  function look() {
+    cancel = null;
+    let looks = Math.min(watches.size, MAX_CHECKS_PER_TURN);
+    for (const watched of watches) {
+      if (looks-- === 0) break;
+      watches.delete(watched);
+      if (watched.connection.isGone) {
+        setArriving(watched, false);
+        continue;
+      }
+      watches.add(watched);
+      check(watched);
+    }
+    if (watches.size > 0) cancel ??= clock.after(CHECK_INTERVAL_MS, look);
+  }
+
+  function check(watched: Watched) {
+    if (!bound(watched)) return locate();
+    const readBytes = readBytesOf(watched.connection);
+    if (readBytes === null) return;
+    // A client may have come back from the port of a connection that was closed: then all of it
+    // counts.
+    if (readBytes < watched.baseBytes) watched.baseBytes = 0;
+    const bytes = readBytes - watched.baseBytes;
+    const isMessage = bytes > controlBytes(watched);
+    setArriving(watched, isMessage);
+    watched.onCheck({ bytes, isMessage });
+  }
+
+  function setArriving(watched: Watched, isArriving: boolean) {
+    if (watched.isArriving !== isArriving) arriving += isArriving ? 1 : -1;
+    watched.isArriving = isArriving;
+  }
+
+  /** Bounds the bytes that wait in the kernel. Returns false while the descriptor is not known. */
+  function bound(watched: Watched): boolean {
+    const { connection: { descriptor } } = watched;
+    if (descriptor === null) return false;
+    const bufferBytes = receiveBufferBytes(arriving);
+    if (bufferBytes !== watched.bufferBytes) sockets.setReceiveBuffer(descriptor, bufferBytes);
+    watched.bufferBytes = bufferBytes;
+    return true;
+  }
+
+  /**
+   * Returns the bytes that the runtime has read from a connection: others wait in the kernel, and
+   * may belong to the next message. Null while the descriptor is not known.
+   */
+  function readBytesOf({ descriptor }: Connection): number | null {
+    const traffic = descriptor === null ? null : sockets.traffic(descriptor);
+    if (descriptor === null || traffic === null) return null;
+    return traffic.receivedBytes - sockets.unreadBytes(descriptor);
+  }
+
+  /** Returns how many bytes since the last message may be pings and pongs. */
+  function controlBytes({ sinceMs }: Watched): number {
+    const seconds = (clock.now() - sinceMs) / 1_000;
+    return Math.min(
+      MAX_CONTROL_BYTES,
+      MIN_CONTROL_BYTES + Math.floor(seconds * MAX_CONTROL_BYTES_PER_S),
+    );
+  }
+
+  /**
+   * Returns the received bytes at the end of a message: the runtime may have read more than that.
+   */
+  function endOf(watched: Watched, messageBytes: number): number {
+    const endBytes = watched.baseBytes + messageBytes;
+    const heads = MAX_FRAME_HEAD_BYTES + Math.ceil(messageBytes * MAX_HEADS_PART);
+    const readBytes = readBytesOf(watched.connection) ?? endBytes;
+    return Math.min(readBytes, endBytes + heads + controlBytes(watched));
+  }
+
+  /** Returns the received bytes of a connection when its handshake was read, at least. */
+  function startOf(connection: Connection, headBytes: number): number {
+    const { requests, descriptor, key } = connection;
+    const isFirst = requests === 1 || descriptor === null || sockets.remote(descriptor) !== key;
+    return isFirst ? headBytes : readBytesOf(connection) ?? headBytes;
+  }
+
+  return {
+    /**
+     * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished
+     * message at each check. `headBytes` is the least size of the handshake.
+     */
+    add(
+      connection: Connection,
+      headBytes: number,
+      onCheck: (unfinished: UnfinishedMessage) => void,
+    ): MessageWatch {
+      const baseBytes = startOf(connection, headBytes);
+      const watched: Watched = {
+        connection,
+        onCheck,
+        baseBytes,
+        sinceMs: clock.now(),
+        bufferBytes: 0,
+        isArriving: false,
+      };
+      watches.add(watched);
+      if (!bound(watched)) locate();
+      cancel ??= clock.after(CHECK_INTERVAL_MS, look);
+      return {
+        arrived(messageBytes) {
+          watched.baseBytes = endOf(watched, messageBytes);
+          watched.sinceMs = clock.now();
+          setArriving(watched, false);
+        },
+        end() {
+          watches.delete(watched);
+          setArriving(watched, false);
+        },
+      };
+    },
+    close(): void {
+      cancel?.();
+      watches.clear();
+    },
+  };
+}
+
+/**
+ * Returns the bytes of one socket that may wait in the kernel: halved until those of all fit, so
+ * that it rarely changes.
+ */
+function receiveBufferBytes(arriving: number): number {
+  let bytes = MAX_RECEIVE_BUFFER_BYTES;
+  while (bytes > MIN_RECEIVE_BUFFER_BYTES && bytes * arriving > MAX_SUM_OF_BUFFERS_BYTES) {
+    bytes /= 2;
+  }
+  return bytes;
+}

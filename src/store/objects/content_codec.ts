@@ -1,0 +1,72 @@
+import { Buffer } from "node:buffer";
+import { type JsonValue, parseExact } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import type { RecordCodec, RecordKind } from "../records/record_codec.ts";
+import { heldBytes } from "../retention.ts";
+import { recordUnreadable } from "../store_failure.ts";
+
+/** Digest of a value and the bytes that count for it. */
+export interface SizedKey {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** Makes the bodies of records and parts of JSON values. */
+export interface ContentCodec<Body> {
+  /** Maximum bytes of a part with several items; 0 if each item is a part. */
+  readonly maxPackBytes: number;
+  /** Bytes that count for each part of a record: its key and its place there. */
+  readonly referenceBytes: number;
+  /**
+   * Maximum bytes of decoded items that are remembered, so that a history is not decoded with each
+   * turn.
+   */
+  readonly maxRememberedBytes: number;
+  /** Returns a key that identifies the value, of letters and digits. */
+  identify(value: JsonValue): SizedKey;
+  /** Returns a body. `id` is authenticated with it. */
+  encode(kind: RecordKind, id: string, value: JsonValue): Promise<Body>;
+  /** Returns the value of a body; `state_unreadable` if there is none. */
+  decode(kind: RecordKind, id: string, body: Body): Promise<Result<JsonValue>>;
+  /** Returns the bytes to be decoded. */
+  sizeOf(body: Body): number;
+}
+
+/**
+ * Returns a codec for the memory of the process: bodies are the values, and equal values are
+ * different ones.
+ */
+export function newHeldContent(): ContentCodec<JsonValue> {
+  let made = 0;
+  return {
+    maxPackBytes: 0,
+    referenceBytes: 64,
+    maxRememberedBytes: 0,
+    identify: (value) => ({ key: `${++made}`, bytes: heldBytes(value) }),
+    encode: (_kind, _id, value) => Promise.resolve(value),
+    decode: (_kind, _id, body) => Promise.resolve(success(body)),
+    sizeOf: () => 0,
+  };
+}
+
+/** Returns a codec for a store outside the process, whose bodies are records of JSON texts. */
+export function newTextContent(codec: RecordCodec): ContentCodec<Uint8Array> {
+  return {
+    maxPackBytes: 64 * 1024,
+    referenceBytes: 192,
+    maxRememberedBytes: 8 * 1024 * 1024,
+    identify(value) {
+      const text = JSON.stringify(value);
+      const bytes = Math.max(heldBytes(value), Buffer.byteLength(text));
+      return { key: codec.digest(text), bytes };
+    },
+    encode: (kind, id, value) => codec.encode(kind, id, JSON.stringify(value)),
+    async decode(kind, id, body) {
+      const text = await codec.decode(kind, id, body);
+      if (!text.ok) return text;
+      const value = parseExact(text.value);
+      return value === undefined ? recordUnreadable() : success(value);
+    },
+    sizeOf: (body) => body.length,
+  };
+}

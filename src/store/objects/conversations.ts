@@ -1,0 +1,170 @@
+import { isObject, type JsonValue, numberOf } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import {
+  type Conversation,
+  largeConversation,
+  type Metadata,
+  type NewConversation,
+  refuseAddedItems,
+  unknownConversation,
+  unknownItem,
+} from "../conversations.ts";
+import { usesPerItem } from "../item_uses.ts";
+import { keyText } from "../key_text.ts";
+import type { ConversationItem, ConversationStore, Stored } from "../object_store.ts";
+import { headBytes } from "../records/bounds.ts";
+import type { NextRecord, RecordId, StoredRecord } from "../records/record_store.ts";
+import { parseObject } from "../records/json_records.ts";
+import { heldBytes } from "../retention.ts";
+import { recordUnreadable } from "../store_failure.ts";
+import type { Decision } from "./change_record.ts";
+import { newItems, packBytes } from "./items.ts";
+import { findNamedItems } from "./named_items.ts";
+import { shareOf } from "./owners.ts";
+import type { RecordRules } from "./record_rules.ts";
+
+const TYPE = "conversation";
+
+/** What a store has of a conversation besides its ID and content. */
+const OVERHEAD_BYTES = 256;
+
+/** What the head of a conversation has. */
+type Head = Pick<NewConversation, "creator" | "createdAt">;
+
+/** Returns the conversations of a store. */
+export function newConversations<Body>(rules: RecordRules<Body>): ConversationStore {
+  const { records, changer, content, bounds, ttlMs } = rules;
+  const maxBytes = bounds[TYPE].bytes;
+  const items = newItems(content, "conversation_item");
+
+  /** Returns the bytes of a conversation besides its head and its packs. */
+  function restBytes(metadata: Metadata, packs: number): number {
+    return heldBytes({ ...metadata }) + OVERHEAD_BYTES + content.referenceBytes * packs;
+  }
+
+  async function conversationIn(
+    id: string,
+    { head, body, parts }: StoredRecord<Body>,
+  ): Promise<Result<Conversation>> {
+    const known = parseHead(head);
+    if (!known.ok) return known;
+    const metadata = body === null
+      ? recordUnreadable()
+      : await content.decode(TYPE, keyText(id), body);
+    if (!metadata.ok) return metadata;
+    if (!isMetadata(metadata.value)) return recordUnreadable();
+    const list = await items.decode(parts);
+    if (!list.ok) return list;
+    if (list.value === null) return recordUnreadable();
+    return success(sized({ id, ...known.value, metadata: metadata.value, items: list.value }));
+  }
+
+  function sized(conversation: NewConversation): Conversation {
+    const { id, metadata } = conversation;
+    const packs = items.pack(conversation.items);
+    const rest = headBytes(keyText(id), headText(conversation)) + restBytes(metadata, packs.length);
+    return { ...conversation, bytes: rest + packBytes(packs) };
+  }
+
+  /**
+   * Returns the decision to store a conversation; the refusal of one that is larger than the store.
+   */
+  function storing(conversation: NewConversation): Result<Decision<Body, Conversation>> {
+    const value = sized(conversation);
+    if (value.bytes > maxBytes) return largeConversation(maxBytes);
+    return success({ value, next: (missing) => recordOf(value, missing) });
+  }
+
+  async function recordOf(
+    conversation: Conversation,
+    missing: ReadonlySet<string>,
+  ): Promise<NextRecord<Body>> {
+    const { id, creator, metadata } = conversation;
+    const body = await content.encode(TYPE, keyText(id), { ...metadata });
+    const packs = items.pack(conversation.items);
+    const parts = await items.encode(packs, missing);
+    items.markStored(packs);
+    return {
+      head: headText(conversation),
+      body: { body, bytes: restBytes(metadata, packs.length) },
+      parts,
+      share: shareOf(creator),
+      lifeMs: ttlMs,
+    };
+  }
+
+  async function change(
+    id: string,
+    changed: (conversation: Conversation) => Result<NewConversation>,
+  ): Stored<Conversation> {
+    return await changer.change(recordId(id), "all", async (found) => {
+      if (found === null) return unknownConversation("conversation_id");
+      const earlier = await conversationIn(id, found);
+      const next = earlier.ok ? changed(earlier.value) : earlier;
+      return next.ok ? storing(next.value) : next;
+    });
+  }
+
+  return {
+    maxBytes,
+    create(conversation) {
+      const problem = refuseAddedItems([], conversation.items);
+      if (problem !== null) return Promise.resolve(problem);
+      return changer.add(recordId(conversation.id), () => storing(conversation));
+    },
+    async find(id) {
+      const found = await records.get([recordId(id)], { content: "all" });
+      if (!found.ok) return found;
+      const [record = null] = found.value;
+      return record === null ? success(null) : await conversationIn(id, record);
+    },
+    setMetadata: (id, metadata) =>
+      change(id, (conversation) => success({ ...conversation, metadata })),
+    append: (id, added) =>
+      change(id, (conversation) => {
+        const problem = refuseAddedItems(conversation.items, added);
+        return problem ?? success({ ...conversation, items: [...conversation.items, ...added] });
+      }),
+    removeItem: (id, item) =>
+      change(id, (conversation) => {
+        const rest = conversation.items.filter((one) => one.id !== item);
+        const isThere = rest.length < conversation.items.length;
+        return isThere ? success({ ...conversation, items: rest }) : unknownItem();
+      }),
+    delete: (id) =>
+      changer.change(recordId(id), "head", (found) =>
+        success(
+          found === null ? { value: false } : { value: true, next: () => Promise.resolve(null) },
+        )),
+    async findItems(ids) {
+      const most = usesPerItem(ids.size);
+      return await findNamedItems(rules, { type: TYPE, items, ids, most }, (id, item, text) => {
+        const head = parseHead(text);
+        return head.ok
+          ? success<ConversationItem>({ id, item, creator: head.value.creator })
+          : head;
+      });
+    },
+  };
+}
+
+function recordId(id: string): RecordId {
+  return { type: TYPE, id: keyText(id) };
+}
+
+function headText({ creator, createdAt }: Head): string {
+  return JSON.stringify({ creator, createdAt });
+}
+
+function parseHead(text: string): Result<Head> {
+  const value = parseObject(text);
+  if (!value.ok) return value;
+  const { creator = null } = value.value;
+  const createdAt = numberOf(value.value.createdAt);
+  const isCreator = creator === null || typeof creator === "string";
+  return isCreator && createdAt !== null ? success({ creator, createdAt }) : recordUnreadable();
+}
+
+function isMetadata(value: JsonValue): value is Record<string, string> {
+  return isObject(value) && Object.values(value).every((one) => typeof one === "string");
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from "../../core/json/json.ts";
+import { allOf, type Result } from "../../core/failure/result.ts";
+import { keyText } from "../key_text.ts";
+import type { Stored } from "../object_store.ts";
+import type { RecordType } from "../records/record_store.ts";
+import type { Items } from "./items.ts";
+import type { RecordRules } from "./record_rules.ts";
+
+/** Lookup of items by their IDs. */
+export interface ItemLookup<Body> {
+  readonly type: RecordType;
+  readonly items: Items<Body>;
+  readonly ids: ReadonlySet<string>;
+  /** Maximum number of uses of each ID. */
+  readonly most: number;
+}
+
+interface Use {
+  readonly id: string;
+  readonly item: JsonObject;
+  readonly head: string;
+  readonly order: number;
+  readonly position: number;
+  /** Index of the item in its part. */
+  readonly index: number;
+}
+
+/**
+ * Returns the items with these IDs in records, oldest record first and in their order there. Of two
+ * items of a record with the same ID the later one is returned. `made` makes each result of the ID,
+ * the item and the head of its record.
+ */
+export async function findNamedItems<Body, Value>(
+  { records }: Pick<RecordRules<Body>, "records">,
+  { type, items, ids, most }: ItemLookup<Body>,
+  made: (id: string, item: JsonObject, head: string) => Result<Value>,
+): Stored<readonly Value[]> {
+  const names = new Map([...ids].map((id) => [keyText(id), id]));
+  const found = await records.named(type, [...names.keys()], most);
+  if (!found.ok) return found;
+  const lists = await items.decodeNamed(found.value);
+  if (!lists.ok) return lists;
+  const uses = new Map<string, Use>();
+  for (const { name, key, id: record, head, order, position } of found.value) {
+    const id = names.get(name) ?? "";
+    const list = lists.value.get(key) ?? [];
+    const index = list.findLastIndex((one) => one.id === id);
+    const item = list[index];
+    const use = `${record.length} ${record}${name}`;
+    const other = uses.get(use);
+    if (item === undefined || (other !== undefined && other.position > position)) continue;
+    uses.set(use, { id, item, head, order, position, index });
+  }
+  const ordered = [...uses.values()].toSorted((one, other) =>
+    one.order - other.order || one.position - other.position || one.index - other.index
+  );
+  return allOf(ordered.map(({ id, item, head }) => made(id, item, head)));
+}

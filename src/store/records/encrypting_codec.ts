@@ -1,0 +1,116 @@
+import { createHash, createHmac } from "node:crypto";
+import { type Result, success } from "../../core/failure/result.ts";
+import { recordUnreadable } from "../store_failure.ts";
+import { decodePlain, decodeText } from "./plain_codec.ts";
+import type { RecordCodec, RecordKind } from "./record_codec.ts";
+import { ENCRYPTED_CODE, type OnUnreadable } from "./record_version.ts";
+
+/** Position of the nonce: after the version and the number of the key. */
+const NONCE_OFFSET = 2;
+
+/** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1). */
+const NONCE_BYTES = 12;
+
+const HEADER_BYTES = NONCE_OFFSET + NONCE_BYTES;
+
+/** Length of the authentication tag, at the end of the ciphertext. */
+const TAG_BYTES = 16;
+
+const encoder = new TextEncoder();
+
+/** Encryption keys of 32 bytes; the first one encrypts. */
+export type EncryptionKeys = readonly [Uint8Array<ArrayBuffer>, ...Uint8Array<ArrayBuffer>[]];
+
+interface NumberedKey {
+  /**
+   * First byte of the key's SHA-256. A position in the list would change when a new key is put
+   * first.
+   */
+  readonly number: number;
+  readonly key: Promise<CryptoKey>;
+}
+
+/**
+ * Returns a codec that encrypts with AES-256-GCM: version, key number, nonce, ciphertext, tag. Kind
+ * and ID are authenticated, so that no record can replace another. Records that were written before
+ * there were keys are read too.
+ */
+export function newEncryptingCodec(
+  keys: EncryptionKeys,
+  onUnreadable: OnUnreadable = () => {},
+): RecordCodec {
+  const [first, ...further] = keys;
+  const writer = newNumberedKey(first);
+  const readers = [writer, ...further.map(newNumberedKey)];
+  return {
+    encode: (kind, id, text) => encrypt(writer, additionalData(kind, id), text),
+    decode: (kind, id, record) => decode(readers, { kind, id, record, onUnreadable }),
+    digest: (text) => createHmac("sha256", first).update(text).digest("hex"),
+  };
+}
+
+function newNumberedKey(bytes: Uint8Array<ArrayBuffer>): NumberedKey {
+  const [number = 0] = createHash("sha256").update(bytes).digest();
+  const key = crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+  return { number, key };
+}
+
+function additionalData(kind: RecordKind, id: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify([kind, id]));
+}
+
+async function encrypt(
+  { number, key }: NumberedKey,
+  data: Uint8Array<ArrayBuffer>,
+  text: string,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
+  const sealed = await crypto.subtle.encrypt(settings, await key, encoder.encode(text));
+  const record = new Uint8Array(HEADER_BYTES + sealed.byteLength);
+  record.set([ENCRYPTED_CODE, number]);
+  record.set(nonce, NONCE_OFFSET);
+  record.set(new Uint8Array(sealed), HEADER_BYTES);
+  return record;
+}
+
+interface EncryptedRecord {
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly record: Uint8Array;
+  readonly onUnreadable: OnUnreadable;
+}
+
+async function decode(
+  keys: readonly NumberedKey[],
+  { kind, id, record, onUnreadable }: EncryptedRecord,
+): Promise<Result<string>> {
+  if (record[0] !== ENCRYPTED_CODE) return decodePlain(kind, record, onUnreadable);
+  const keyNumber = record[1] ?? null;
+  // Two keys may have the same number.
+  const fitting = keys.filter(({ number }) => number === keyNumber);
+  for (const { key } of fitting) {
+    const text = await decrypt(await key, additionalData(kind, id), record);
+    if (text !== null) return success(text);
+  }
+  const reason = fitting.length > 0 || keyNumber === null ? "altered" : "unknown_key";
+  onUnreadable({ kind, reason, keyNumber });
+  return recordUnreadable();
+}
+
+/** Returns the text of an encrypted record; null if it is not authentic. */
+async function decrypt(
+  key: CryptoKey,
+  data: Uint8Array<ArrayBuffer>,
+  record: Uint8Array,
+): Promise<string | null> {
+  if (record.length < HEADER_BYTES + TAG_BYTES) return null;
+  const nonce = record.slice(NONCE_OFFSET, HEADER_BYTES);
+  try {
+    const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
+    const bytes = await crypto.subtle.decrypt(settings, key, record.slice(HEADER_BYTES));
+    return decodeText(new Uint8Array(bytes));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Result } from "../../core/failure/result.ts";
+
+/** Types of records with content of clients. */
+export type RecordKind =
+  | "response"
+  | "item"
+  | "conversation"
+  | "conversation_item"
+  | "reasoning"
+  | "cached_response";
+
+/**
+ * Encodes the content of records for a store outside the memory of the process. The first byte of a
+ * record is its version.
+ */
+export interface RecordCodec {
+  /** Returns the record with this text. `id` is the key of the record in its store. */
+  encode(kind: RecordKind, id: string, text: string): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * Returns the text of a record; `state_unreadable` if its version or encryption key is unknown,
+   * or if it was written under another kind or ID.
+   */
+  decode(kind: RecordKind, id: string, record: Uint8Array): Promise<Result<string>>;
+  /**
+   * Returns a digest of a text, by which equal items are stored once. With encryption keys it is
+   * keyed, so that it reveals nothing of the text.
+   */
+  digest(text: string): string;
+}

@@ -1,0 +1,93 @@
+import type { Cancellation } from "../core/cancellation.ts";
+import type { HttpResponse } from "../core/stream/reply.ts";
+import type { World } from "../core/world.ts";
+import type { CachedResponses } from "./cached_responses.ts";
+import { entryBytes } from "./response_cache.ts";
+
+/** Time after which a lookup in the state store is a miss. */
+const MAX_LOOKUP_MS = 500;
+
+/** Maximum number of lookups that the store has not ended; a further one is a miss. */
+const MAX_LOOKUPS = 1_000;
+
+/** Maximum bytes of responses on their way into the store; a further response is not cached. */
+const MAX_WRITING_BYTES = 64 * 1024 * 1024;
+
+/** The call that looks up a response. */
+export interface CacheUser {
+  readonly cancellation: Cancellation;
+  readonly world: Pick<World, "after">;
+}
+
+/** Cached responses in a state store that may be slow or unavailable. */
+export interface SharedCache {
+  /** Returns the response; null for a miss, also if the store is slow or the call is cancelled. */
+  get(key: string, user: CacheUser): Promise<HttpResponse | null>;
+  /**
+   * Begins to store a response; no call waits for the end. `ttlMs` is the lifetime of the response.
+   */
+  set(key: string, response: HttpResponse, ttlMs: number): void;
+}
+
+/**
+ * Returns a cache over the cached responses of a state store. While the store is known to be
+ * unavailable, `isUp` returns false, and it is not queried.
+ */
+export function newSharedCache(stored: CachedResponses, isUp: () => boolean): SharedCache {
+  let lookups = 0;
+  let writingBytes = 0;
+
+  async function read(key: string): Promise<HttpResponse | null> {
+    lookups++;
+    try {
+      return await stored.get(key);
+    } catch {
+      return null;
+    } finally {
+      lookups--;
+    }
+  }
+
+  async function write(key: string, response: HttpResponse, ttlMs: number) {
+    const bytes = entryBytes(key, response);
+    if (writingBytes + bytes > MAX_WRITING_BYTES) return;
+    writingBytes += bytes;
+    try {
+      await stored.set(key, response, ttlMs);
+    } catch {
+      // A response that cannot be stored is not cached.
+    } finally {
+      writingBytes -= bytes;
+    }
+  }
+
+  return {
+    get(key, user) {
+      const isAsked = isUp() && lookups < MAX_LOOKUPS;
+      return isAsked ? withinTime(read(key), user) : Promise.resolve(null);
+    },
+    set(key, response, ttlMs) {
+      if (isUp()) void write(key, response, ttlMs);
+    },
+  };
+}
+
+/**
+ * Returns the response of a lookup, or null if the call is cancelled or the time is over before.
+ */
+function withinTime(
+  looking: Promise<HttpResponse | null>,
+  { world, cancellation }: CacheUser,
+): Promise<HttpResponse | null> {
+  return new Promise((resolve) => {
+    let unsubscribe = () => {};
+    const end = (response: HttpResponse | null) => {
+      stop();
+      unsubscribe();
+      resolve(response);
+    };
+    const stop = world.after(MAX_LOOKUP_MS, () => end(null));
+    unsubscribe = cancellation.onCancel(() => end(null));
+    void looking.then(end);
+  });
+}

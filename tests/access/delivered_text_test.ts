@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { streamedTextBytes, wholeTextBytes } from "../../src/access/delivered_text.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+const text = fc.string({ unit: "binary" }).filter((one) => one.isWellFormed());
+
+Deno.test("the texts of a delta are counted in the format of each client API, whatever is in them", () => {
+  fc.assert(fc.property(text, text, (one, other) => {
+    const records = [
+      { choices: [{ delta: { role: "assistant", content: one } }, { delta: { content: other } }] },
+      { choices: [{ delta: { reasoning_content: one, content: other }, finish_reason: null }] },
+      {
+        choices: [{
+          delta: { tool_calls: [{ id: "x", function: { name: one, arguments: other } }] },
+        }],
+      },
+      { type: "content_block_delta", delta: { type: "text_delta", text: one + other } },
+      {
+        type: "content_block_delta",
+        delta: { type: "input_json_delta", partial_json: one + other },
+      },
+      { type: "response.output_text.delta", item_id: "msg", delta: one + other },
+    ];
+    for (const record of records) {
+      for (const indent of [undefined, 1]) {
+        assertEquals(
+          streamedTextBytes(JSON.stringify(record, null, indent)),
+          bytes(one) + bytes(other),
+        );
+      }
+    }
+  }));
+});
+
+Deno.test("the texts of a stream of completions are counted, whatever is in them", () => {
+  fc.assert(fc.property(text, text, (one, other) => {
+    const logprobs = { tokens: [one], text_offset: [0], top_logprobs: [{ text: -1 }] };
+    const record = { choices: [{ text: one, logprobs }, { index: 1, text: other }] };
+    assertEquals(streamedTextBytes(JSON.stringify(record), "text"), bytes(one) + bytes(other));
+  }));
+});
+
+Deno.test("a record without a delta, and one that is no JSON, has no text and no endless search", () => {
+  for (
+    const data of ["", "[DONE]", '{"usage":{"input_tokens":3}}', '{"text":"a \\"delta\\": b"}']
+  ) {
+    assertEquals(streamedTextBytes(data), 0);
+  }
+  for (
+    const data of ['"delta"', '"delta":', '"delta": 1', '"delta":{', '"delta":{"a', '"delta":"a']
+  ) {
+    assertEquals(streamedTextBytes(data) <= data.length, true);
+  }
+  assertEquals(streamedTextBytes('"delta" '.repeat(10_000)), 0);
+});
+
+Deno.test("the texts of a whole response are counted in the format of each client API", () => {
+  const count = (body: unknown) => wholeTextBytes(new TextEncoder().encode(JSON.stringify(body)));
+  const said = "déjà vu";
+  assertEquals(
+    [
+      count({ id: "c", choices: [{ message: { role: "assistant", content: said } }] }),
+      count({ id: "m", type: "message", content: [{ type: "text", text: said }] }),
+      count({
+        instructions: "not written",
+        output: [{ id: "o", content: [{ type: "output_text", text: said }] }],
+      }),
+      count({ data: [{ embedding: [1, 2] }] }),
+      count([]),
+    ],
+    [bytes(said), bytes(said), bytes(said), 0, 0],
+  );
+  assertEquals(wholeTextBytes(new TextEncoder().encode("no JSON")), 0);
+});

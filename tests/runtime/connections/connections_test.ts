@@ -1,0 +1,273 @@
+import { MAX_STEPS_PER_TURN } from "../../../src/runtime/walk.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { scriptedSocket } from "../../support/scripted_sockets.ts";
+import { scriptedListener } from "../scripted_listener.ts";
+
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
+
+/** The longest time after a limit at which it is noticed. */
+const SWEEP_MS = 5_100;
+
+Deno.test("a connection without a whole request head is closed after 60 s", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  const half = listener.connect(6, 40_002);
+  for (let count = 0; count < 11; count++) {
+    listener.receive(half, 10);
+    await listener.world.advance(5_000);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(5_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5, 6]);
+});
+
+Deno.test("the time of a connection counts from its opening, not from when it was found", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001).receivedMs = -58_000;
+  await listener.world.advance(SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a connection is closed when it was idle for the idle timeout after its last request", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  for (const rest of [100_000, 119_000]) {
+    listener.receive(socket, 100);
+    await listener.request(40_001).end();
+    await listener.world.advance(rest);
+    assertEquals(listener.shutDown(), []);
+  }
+  await listener.world.advance(1_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a later request has 60 s for its head from its first bytes", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001).end();
+  await listener.world.advance(10_000);
+  listener.receive(socket, 10);
+  await listener.world.advance(59_000);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(1_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a head that becomes whole in time starts the time of the next one", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  for (let count = 0; count < 5; count++) {
+    listener.receive(socket, 100);
+    await listener.request(40_001).end();
+    await listener.world.advance(1_000);
+    listener.receive(socket, 10);
+    await listener.world.advance(50_000);
+  }
+  assertEquals(listener.shutDown(), []);
+});
+
+Deno.test("a connection with a request in flight is never closed", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.receive(listener.connect(5, 40_001), 100);
+  const first = listener.request(40_001);
+  const second = listener.request(40_001);
+  await listener.world.advance(300_000);
+  await first.end();
+  await listener.world.advance(300_000);
+  assertEquals(listener.shutDown(), []);
+  await second.end();
+  await listener.world.advance(130_000);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a connection is not closed while its client reads a response slowly, and is closed when the client stops reading", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  const request = listener.request(40_001);
+  await request.end();
+  socket.isDelivered = false;
+  socket.unsentBytes = 1_000_000;
+  // The start of a next request, which the runtime reads only after this response.
+  await listener.world.advance(1_000);
+  listener.receive(socket, 10);
+  for (let count = 0; count < 20; count++) {
+    await listener.world.advance(50_000);
+    socket.acknowledgedBytes += 55_000;
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(55_000);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(10_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a connection is idle once its client has slowly read the whole response", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001).end();
+  socket.unsentBytes = 1_000;
+  for (let count = 0; count < 3; count++) {
+    socket.acknowledgedBytes += 60_000;
+    await listener.world.advance(50_000);
+  }
+  assertEquals(listener.shutDown(), []);
+  socket.unsentBytes = 0;
+  socket.acknowledgedBytes += 1_000;
+  await listener.world.advance(75_000);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a WebSocket is never closed while it is open, however its watch ends", async () => {
+  using listener = scriptedListener({ headMs: 1_000, idleMs: 1_000, writeMs: 60_000 });
+  listener.receive(listener.connect(5, 40_001), 100);
+  const handshake = listener.request(40_001);
+  const watch = handshake.peer.watchMessages?.(
+    0,
+    ({ isMessage }) => assert(!isMessage, "nothing has grown"),
+  );
+  await handshake.end();
+  await listener.world.advance(5_000);
+  assertEquals(listener.shutDown(), []);
+  watch?.end();
+  watch?.end();
+  const next = listener.request(40_001);
+  await listener.world.advance(5_000);
+  assertEquals(listener.shutDown(), []);
+  await next.end();
+  await listener.world.advance(2_000);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("an HTTP/2 connection may send pings, and is idle nevertheless", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001, {}).end();
+  for (let count = 0; count < 23; count++) {
+    await listener.world.advance(5_000);
+    listener.receive(socket, 17);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(5_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("an HTTP/2 request that has arrived but is not read yet is not cut off", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001, {}).end();
+  socket.unreadBytes = 60;
+  for (let count = 0; count < 260; count++) {
+    await listener.world.advance(500);
+    listener.receive(socket, 1);
+  }
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(1_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("other sockets of the process are never shut down", async () => {
+  using listener = scriptedListener(LIMITS);
+  const { open } = listener.sockets;
+  open.set(3, scriptedSocket("127.0.0.1 8080", null));
+  open.set(4, scriptedSocket("127.0.0.1 50001", "192.0.2.1 443"));
+  open.set(5, scriptedSocket("127.0.0.1 50002", "127.0.0.1 8080"));
+  open.set(6, scriptedSocket("127.0.0.1 18080", "127.0.0.1 40001"));
+  await listener.world.advance(600_000);
+  assertEquals(listener.shutDown(), []);
+});
+
+Deno.test("a descriptor that was reused by another connection has the timeouts of that connection", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  await listener.world.advance(58_000);
+  listener.connect(5, 40_002);
+  await listener.world.advance(58_000);
+  listener.sockets.open.set(5, scriptedSocket("127.0.0.1 50001", "192.0.2.1 443"));
+  await listener.world.advance(600_000);
+  assertEquals(listener.shutDown(), []);
+});
+
+Deno.test("a connection that comes back from the same port is a new one", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.receive(listener.connect(5, 40_001), 100);
+  const stuck = listener.request(40_001);
+  await listener.world.advance(20_000);
+  listener.sockets.open.delete(5);
+  await listener.world.advance(SWEEP_MS);
+  listener.connect(9, 40_001);
+  await listener.world.advance(SWEEP_MS);
+  // The old connection's request ends only now, and is no matter of the new one.
+  await stuck.end();
+  await listener.world.advance(50_000);
+  assertEquals(listener.shutDown(), []);
+  await listener.world.advance(10_000);
+  assertEquals(listener.shutDown(), [9]);
+});
+
+Deno.test("a connection on a reused port does not inherit the timeouts of the earlier connection", async () => {
+  for (const descriptor of [5, 6]) {
+    for (const hasServed of [true, false]) {
+      const listener = scriptedListener({ headMs: 60_000, idleMs: 20_000, writeMs: 60_000 });
+      const socket = listener.connect(5, 40_001);
+      if (hasServed) {
+        listener.receive(socket, 100);
+        await listener.request(40_001).end();
+      }
+      await listener.world.advance(19_000);
+      listener.sockets.open.delete(5);
+      listener.connect(descriptor, 40_001);
+      await listener.world.advance(19_000);
+      assertEquals(listener.shutDown(), []);
+      await listener.world.advance(1_000 + SWEEP_MS);
+      assertEquals(listener.shutDown(), [descriptor]);
+      listener.connections.close();
+    }
+  }
+});
+
+Deno.test("a sweep checks 10,000 connections in slices, and closes them", async () => {
+  using listener = scriptedListener(LIMITS, 16_384);
+  for (let number = 0; number < 10_000; number++) {
+    // All of them are due at the second sweep.
+    listener.connect(number, 50_000 - number).receivedMs = -54_000;
+  }
+  const { sockets, world } = listener;
+  let most = 0;
+  await world.advance(4_999);
+  for (let ms = 0; ms < 400; ms++) {
+    sockets.looks = 0;
+    await world.advance(1);
+    most = Math.max(most, sockets.looks);
+  }
+  assertEquals(most, MAX_STEPS_PER_TURN);
+  assertEquals(listener.shutDown(), []);
+  await world.advance(6_500);
+  assertEquals(listener.shutDown().length, 10_000);
+});
+
+Deno.test("nothing is left to do once the listener is closed, also amid a sweep", async () => {
+  for (const ms of [0, 5_002]) {
+    const listener = scriptedListener(LIMITS, 16_384);
+    listener.connect(5, 40_001);
+    await listener.world.advance(ms);
+    listener.connections.close();
+    assertEquals([listener.world.waiting, listener.sockets.isClosed], [0, true]);
+  }
+});
+
+Deno.test("the descriptors of 300 sockets that open at once are found in one search, not in one for each", () => {
+  using listener = scriptedListener(LIMITS, 4_096);
+  const { sockets } = listener;
+  for (let index = 0; index < 300; index++) listener.connect(index + 10, 40_000 + index);
+  sockets.lowestFree = () => 310;
+  const requests = Array.from({ length: 300 }, (_, index) => listener.request(40_000 + index));
+  sockets.looks = 0;
+  for (const { peer } of requests) peer.watchMessages?.(0, () => {});
+  assert(sockets.looks < 2_000, `${sockets.looks} descriptors were looked at`);
+  assert([...sockets.open.values()].every(({ receiveBufferBytes }) => receiveBufferBytes !== null));
+});

@@ -1,0 +1,217 @@
+import type { UnfinishedMessage } from "../../../src/runtime/peer.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import type { Connection } from "../../../src/runtime/connections/connection.ts";
+import { newConnections } from "../../../src/runtime/connections/connections.ts";
+import { newMessageWatches } from "../../../src/runtime/connections/message_watch.ts";
+import {
+  type ScriptedSocket,
+  scriptedSocket,
+  scriptedSockets,
+} from "../../support/scripted_sockets.ts";
+import { scriptedWorld } from "../../support/world.ts";
+import { scriptedListener } from "../scripted_listener.ts";
+
+const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
+
+const KIB = 1024;
+const MIB = 1024 * 1024;
+
+const HEAD_BYTES = 1_000;
+
+/** A listener with one WebSocket whose handshake is all that its connection has received. */
+async function watched() {
+  const listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, HEAD_BYTES);
+  const handshake = listener.request(40_001);
+  let last: UnfinishedMessage = { bytes: -1, isMessage: false };
+  const watch = handshake.peer.watchMessages?.(HEAD_BYTES, (unfinished) => last = unfinished);
+  assert(watch !== undefined);
+  await handshake.end();
+  // The descriptor is found.
+  await listener.world.advance(100);
+  return { listener, socket, watch, last: () => last };
+}
+
+function received(socket: ScriptedSocket, receivedBytes: number) {
+  socket.receivedBytes = receivedBytes;
+}
+
+Deno.test("an unfinished message counts from its first byte on, also what arrives with the handshake", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, HEAD_BYTES + 5 * MIB);
+  const seen: number[] = [];
+  listener.request(40_001).peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => seen.push(bytes));
+  await listener.world.advance(50);
+  assertEquals(seen, [5 * MIB]);
+  received(socket, HEAD_BYTES + 5 * MIB + 1);
+  await listener.world.advance(50);
+  assertEquals(seen, [5 * MIB, 5 * MIB + 1]);
+});
+
+Deno.test("what a connection has received for earlier requests does not count", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, 50 * MIB);
+  await listener.request(40_001).end();
+  await listener.world.advance(6_000);
+  received(socket, 50 * MIB + HEAD_BYTES);
+  const seen: number[] = [];
+  listener.request(40_001).peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => seen.push(bytes));
+  received(socket, 50 * MIB + HEAD_BYTES + 7);
+  await listener.world.advance(50);
+  assertEquals(seen, [7]);
+});
+
+Deno.test("what has arrived after the end of a message is a part of the next one", async () => {
+  const { listener, socket, watch, last } = await watched();
+  received(socket, HEAD_BYTES + 10 + 5 * MIB);
+  watch.arrived(10);
+  await listener.world.advance(50);
+  assert(last().bytes > 5 * MIB - 2 * KIB, `${last().bytes} are counted`);
+  listener.connections.close();
+});
+
+Deno.test("messages that arrive one after the other in fragments leave nothing behind", async () => {
+  const { listener, socket, watch, last } = await watched();
+  for (let count = 1, at = HEAD_BYTES; count <= 100; count++) {
+    at += 10 * MIB + 10 * 1024 * 8;
+    received(socket, at);
+    await listener.world.advance(50);
+    watch.arrived(10 * MIB);
+    await listener.world.advance(50);
+    assertEquals(last(), { bytes: 0, isMessage: false });
+  }
+  listener.connections.close();
+});
+
+Deno.test("bytes that the runtime has not read yet do not count", async () => {
+  const { listener, socket, last } = await watched();
+  received(socket, HEAD_BYTES + 20 * MIB);
+  socket.unreadBytes = 9 * MIB;
+  await listener.world.advance(50);
+  assertEquals(last(), { bytes: 11 * MIB, isMessage: true });
+  listener.connections.close();
+});
+
+Deno.test("pings are no message, up to 32 bytes a second and 64 KiB since the last message", () => {
+  const clock = { time: 0, look: () => {} };
+  const socket = scriptedSocket("127.0.0.1 8080", "127.0.0.1 40001");
+  const sockets = scriptedSockets(64);
+  sockets.open.set(5, socket);
+  const connections = newConnections(
+    sockets,
+    { hostname: "127.0.0.1", port: 8080 },
+    LIMITS,
+    scriptedWorld(),
+  );
+  const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 40_001 } as const;
+  const info = { remoteAddr, completed: Promise.resolve() };
+  const connection = connections.enter(new Request("http://localhost/"), info) as Connection;
+  connection.descriptor = 5;
+  let isMessage = false;
+  const watches = newMessageWatches(sockets, {
+    now: () => clock.time,
+    after(_ms, look) {
+      clock.look = look;
+      return () => {};
+    },
+  }, () => {});
+  const watch = watches.add(connection, 0, (unfinished) => isMessage = unfinished.isMessage);
+  for (clock.time = 50_000; clock.time < 3_000_000; clock.time += 50_000) {
+    socket.receivedBytes += 50 * 20;
+    clock.look();
+    assert(!isMessage, `${clock.time} ms`);
+  }
+  socket.receivedBytes = 64 * KIB + 1;
+  clock.look();
+  assert(isMessage);
+  watch.arrived(100);
+  clock.look();
+  assert(!isMessage);
+  connections.close();
+});
+
+Deno.test("at once more than 1 KiB of pings is a message", async () => {
+  const { listener, socket, last } = await watched();
+  received(socket, HEAD_BYTES + KIB);
+  await listener.world.advance(50);
+  assertEquals(last().isMessage, false);
+  received(socket, HEAD_BYTES + KIB + 100);
+  await listener.world.advance(50);
+  assertEquals(last().isMessage, true);
+  listener.connections.close();
+});
+
+Deno.test("little of what a socket sends waits in the kernel", async () => {
+  const { listener, socket } = await watched();
+  assertEquals(socket.receiveBufferBytes, 64 * KIB);
+  listener.connections.close();
+});
+
+Deno.test("the more sockets have unfinished messages, the less of each waits in the kernel: 2 MiB for all, at least 4 KiB for one", async () => {
+  using listener = scriptedListener(LIMITS, 2_048);
+  const sockets = Array.from({ length: 1_000 }, (_, index) => {
+    const socket = listener.connect(index + 10, 40_000 + index);
+    const { peer } = listener.request(40_000 + index);
+    return { socket, watch: peer.watchMessages?.(0, () => {}) };
+  });
+  const bounds = () => [...new Set(sockets.map(({ socket }) => socket.receiveBufferBytes))];
+  const arrive = async (count: number) => {
+    for (const { socket } of sockets.slice(0, count)) received(socket, MIB);
+    await listener.world.advance(1_000);
+  };
+  await arrive(32);
+  assertEquals(bounds(), [64 * KIB]);
+  await arrive(33);
+  assertEquals(bounds(), [32 * KIB]);
+  await arrive(512);
+  assertEquals(bounds(), [4 * KIB]);
+  await arrive(1_000);
+  assertEquals(bounds(), [4 * KIB]);
+  for (const { watch } of sockets.slice(0, 500)) watch?.arrived(MIB);
+  for (const { watch } of sockets.slice(500, 968)) watch?.end();
+  await listener.world.advance(1_000);
+  assertEquals(
+    new Set(sockets.slice(0, 500).map(({ socket }) => socket.receiveBufferBytes)),
+    new Set([64 * KIB]),
+  );
+});
+
+Deno.test("a client that comes back from its port is counted by its new connection", async () => {
+  const { listener, socket, last } = await watched();
+  received(socket, HEAD_BYTES + 5 * MIB);
+  await listener.world.advance(50);
+  received(socket, HEAD_BYTES / 2);
+  await listener.world.advance(50);
+  assertEquals(last().bytes, HEAD_BYTES / 2);
+  listener.connections.close();
+});
+
+Deno.test("of 1,000 sockets 256 are checked in one turn of the event loop, and all of them in later turns", async () => {
+  using listener = scriptedListener(LIMITS, 2_048);
+  const tooLarge: number[] = [];
+  const sockets = Array.from({ length: 1_000 }, (_, index) => {
+    const socket = listener.connect(index + 10, 40_000 + index);
+    listener.request(40_000 + index).peer.watchMessages?.(0, ({ bytes }) => {
+      if (bytes > 12 * MIB) tooLarge.push(index);
+    });
+    return socket;
+  });
+  await listener.world.advance(1_000);
+  for (const socket of sockets) received(socket, 20 * MIB);
+  await listener.world.advance(50);
+  assertEquals(tooLarge.length, 256);
+  await listener.world.advance(150);
+  assertEquals(new Set(tooLarge).size, 1_000);
+});
+
+Deno.test("no check runs after the last socket is closed", async () => {
+  const { listener, socket, watch, last } = await watched();
+  watch.end();
+  received(socket, 20 * MIB);
+  await listener.world.advance(100);
+  assertEquals([last().bytes, listener.world.waiting], [0, 1], "only the next sweep");
+  listener.connections.close();
+});

@@ -1,0 +1,69 @@
+import { type Connections, newConnections } from "../../src/runtime/connections/connections.ts";
+import type { Peer } from "../../src/runtime/peer.ts";
+import type { IdleLimits } from "../../src/runtime/connections/idle_rules.ts";
+import {
+  type ScriptedSocket,
+  scriptedSocket,
+  type ScriptedSockets,
+  scriptedSockets,
+} from "../support/scripted_sockets.ts";
+import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
+
+/** A request in flight. */
+export interface ScriptedRequest {
+  readonly peer: Peer;
+  /** Ends it: the response was sent, or could not be. */
+  end(): Promise<void>;
+}
+
+/** A listener whose connections, and whose time, exist only in a test. */
+export interface ScriptedListener extends Disposable {
+  readonly sockets: ScriptedSockets;
+  readonly world: ScriptedWorld;
+  readonly connections: Connections;
+  /** Opens a connection from this port of the client. */
+  connect(descriptor: number, port: number): ScriptedSocket;
+  /** Bytes arrive on a connection. */
+  receive(socket: ScriptedSocket, bytes: number): void;
+  /** A request arrives; it is one of HTTP/2 without a `Host` field. */
+  request(port: number, headers?: Readonly<Record<string, string>>): ScriptedRequest;
+  /** The descriptors that were shut down. */
+  shutDown(): readonly number[];
+}
+
+/** Listens on port 8080 with descriptors below `bound`. */
+export function scriptedListener(limits: IdleLimits, bound = 64): ScriptedListener {
+  const world = scriptedWorld();
+  const sockets = scriptedSockets(bound, world.now);
+  const address = { hostname: "127.0.0.1", port: 8080 };
+  const connections = newConnections(sockets, address, limits, world);
+  return {
+    sockets,
+    world,
+    connections,
+    connect(descriptor, port) {
+      const socket = scriptedSocket("127.0.0.1 8080", `127.0.0.1 ${port}`, world.now());
+      sockets.open.set(descriptor, socket);
+      return socket;
+    },
+    receive(socket, bytes) {
+      socket.receivedBytes += bytes;
+      socket.receivedMs = world.now();
+    },
+    request(port, headers = { host: "localhost" }) {
+      const { promise: completed, resolve } = Promise.withResolvers<void>();
+      const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
+      const request = new Request("http://localhost/", { headers: { ...headers } });
+      return {
+        peer: connections.enter(request, { remoteAddr, completed }),
+        end() {
+          resolve();
+          return completed;
+        },
+      };
+    },
+    shutDown: () =>
+      [...sockets.open].flatMap(([descriptor, { isShutDown }]) => isShutDown ? [descriptor] : []),
+    [Symbol.dispose]: () => connections.close(),
+  };
+}

@@ -1,0 +1,66 @@
+import { Cancellation } from "../../src/core/cancellation.ts";
+import type { HttpResponse } from "../../src/core/stream/reply.ts";
+import { newSharedCache } from "../../src/store/shared_cache.ts";
+import { assertEquals } from "../support/assert.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const MIB = 1024 * 1024;
+
+function responseOf(bytes: number): HttpResponse {
+  return { status: 200, headers: {}, body: new Uint8Array(bytes) };
+}
+
+Deno.test("while 1,000 lookups have not ended, a further one is a miss without a request to the store", async () => {
+  const world = scriptedWorld();
+  const held: ((response: HttpResponse | null) => void)[] = [];
+  const cache = newSharedCache({
+    get: () => new Promise((resolve) => void held.push(resolve)),
+    set() {},
+  }, () => true);
+  const look = () => cache.get("key", { world, cancellation: new Cancellation() });
+  const waiting = Array.from({ length: 1_000 }, look);
+  assertEquals(await look(), null);
+  assertEquals(held.length, 1_000);
+  await world.advance(500);
+  assertEquals(new Set(await Promise.all(waiting)), new Set([null]));
+  // A lookup whose call went on without it counts until the store ends it.
+  assertEquals(await look(), null);
+  for (const release of held) release(null);
+  await world.advance(0);
+  const last = look();
+  held.at(-1)?.(responseOf(1));
+  assertEquals(await last, responseOf(1));
+});
+
+Deno.test("a response is not stored while 64 MiB are on their way into the store", async () => {
+  const keys: string[] = [];
+  const held = Promise.withResolvers<void>();
+  const cache = newSharedCache({
+    get: () => null,
+    set(key) {
+      keys.push(key);
+      return held.promise;
+    },
+  }, () => true);
+  for (const key of ["a", "b", "c"]) cache.set(key, responseOf(30 * MIB), 1_000);
+  assertEquals(keys, ["a", "b"]);
+  held.resolve();
+  await held.promise.then(() => {});
+  cache.set("d", responseOf(30 * MIB), 1_000);
+  assertEquals(keys, ["a", "b", "d"]);
+});
+
+Deno.test("a store that is known to be unavailable is neither read nor written", async () => {
+  const world = scriptedWorld();
+  const requests: string[] = [];
+  const cache = newSharedCache({
+    get(key) {
+      requests.push(key);
+      return responseOf(1);
+    },
+    set: (key) => void requests.push(key),
+  }, () => false);
+  assertEquals(await cache.get("a", { world, cancellation: new Cancellation() }), null);
+  cache.set("b", responseOf(1), 1_000);
+  assertEquals([requests, world.waiting], [[], 0]);
+});

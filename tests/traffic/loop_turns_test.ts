@@ -1,0 +1,123 @@
+import { newLoopTurns, type TurnKind } from "../../src/traffic/loop_turns.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+/** Turns of a gateway with these calls in flight, over a clock that moves only with the work. */
+function scriptedTurns(calls = 1_000) {
+  let now = 0;
+  let later: (() => void)[] = [];
+  const turns = newLoopTurns({
+    now: () => now,
+    after: (_ms, task) => {
+      later.push(task);
+      return () => {};
+    },
+  }, () => calls);
+  /** Work of each turn so far, the last one is the present turn. */
+  const done: string[][] = [[]];
+  return {
+    turns,
+    done,
+    work(name: string, ms: number) {
+      done.at(-1)!.push(name);
+      now += ms;
+    },
+    async endTurn() {
+      for (let i = 0; i < 4_000; i++) await Promise.resolve();
+      done.push([]);
+      const tasks = later;
+      later = [];
+      for (const task of tasks) task();
+    },
+    isIdle: () => later.length === 0,
+  };
+}
+
+/**
+ * Work of `count` calls or bodies, each with this number of pieces that take `ms`; returns what
+ * each turn has done.
+ */
+async function workOfTurns(kinds: Readonly<Record<string, TurnKind>>, pieces: number, ms: number) {
+  const { turns, done, work, endTurn, isIdle } = scriptedTurns();
+  const all = Object.entries(kinds).map(async ([name, kind]) => {
+    for (let piece = 0; piece < pieces; piece++) {
+      // A read whose bytes are there.
+      await Promise.resolve();
+      const turn = turns.next(kind);
+      if (turn !== null) await turn;
+      work(name, ms);
+    }
+  });
+  while (!isIdle() || done.length === 1) await endTurn();
+  await Promise.all(all);
+  return done.filter((names) => names.length > 0);
+}
+
+function named(prefix: string, count: number, kind: TurnKind): Record<string, TurnKind> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, kind]));
+}
+
+Deno.test("further pieces of 200 large bodies take at most 4 ms, or two pieces, of one turn of the event loop", async () => {
+  for (const [ms, most] of [[2, 3], [5, 3], [0.5, 9]] as const) {
+    const turns = await workOfTurns(named("body", 200, "rest"), 5, ms);
+    for (const pieces of turns) assert(pieces.length <= most, `${ms} ms: ${pieces.length}`);
+    assertEquals(turns.flat().length, 1_000);
+  }
+});
+
+Deno.test("the beginnings of 300 calls take at most 8 ms of one turn of the event loop", async () => {
+  const turns = await workOfTurns(named("call", 300, "start"), 1, 2);
+  for (const calls of turns) assert(calls.length <= 5, `${calls.length}`);
+  assertEquals(turns.flat(), Object.keys(named("call", 300, "start")));
+});
+
+Deno.test("calls begin before large bodies go on, which have two pieces of every turn", async () => {
+  const kinds = { ...named("body", 50, "rest"), ...named("call", 50, "start") };
+  const turns = await workOfTurns(kinds, 4, 3);
+  const isCall = (name: string) => name.startsWith("call");
+  const last = turns.findLastIndex((names) => names.some(isCall));
+  assert(last <= 100, `${last}`);
+  for (const names of turns.slice(1, last)) {
+    assertEquals(names.filter((name) => !isCall(name)).length, 2);
+  }
+});
+
+Deno.test("the timer that ends a turn is set after its work, so that the event loop has to wait for it", async () => {
+  const { turns, work, endTurn, done } = scriptedTurns();
+  let waiting = 0;
+  for (let body = 0; body < 9; body++) {
+    const turn = turns.next("rest");
+    if (turn === null) work("first", 5);
+    else void turn.then(() => work(`body${waiting++}`, 5));
+  }
+  const counts: number[] = [];
+  for (let timer = 0; timer < 6; timer++) {
+    await endTurn();
+    counts.push(done.flat().length);
+  }
+  assertEquals(counts, [1, 3, 3, 5, 5, 7]);
+});
+
+Deno.test("large messages have one piece of every turn of the event loop, behind calls and bodies", async () => {
+  const kinds = { ...named("message", 20, "message"), ...named("body", 20, "rest") };
+  const [first, ...turns] = await workOfTurns(kinds, 2, 40);
+  assertEquals(first, ["message0"]);
+  const whats = turns.map((names) => names.map((name) => name.replace(/\d+/, "")));
+  assertEquals(whats.slice(0, 20), Array.from({ length: 20 }, () => ["body", "body", "message"]));
+  assertEquals(whats.slice(20), Array.from({ length: 19 }, () => ["message"]));
+});
+
+Deno.test("bodies that wait for a turn go on in order of arrival", async () => {
+  const turns = await workOfTurns(named("body", 20, "rest"), 6, 5);
+  const rounds = Array.from({ length: 6 }, () => Object.keys(named("body", 20, "rest"))).flat();
+  assertEquals(turns.flat(), rounds);
+});
+
+Deno.test("work that takes no time, and the beginning of one of up to 63 calls, does not wait", () => {
+  const idle = scriptedTurns();
+  for (let piece = 0; piece < 1_000; piece++) assertEquals(idle.turns.next("rest"), null);
+  const few = scriptedTurns(63);
+  for (let piece = 0; piece < 1_000; piece++) {
+    assertEquals(few.turns.next("start"), null);
+    few.work("piece", 100);
+  }
+});
