@@ -151,14 +151,14 @@ function isStoring(call: Call, declared: Declared): boolean {
  * - an imported function of `STORING_FUNCTIONS`, and a function of the same file that is declared
  *   to return `Stored`, or a promise of a `Result` or of `Failed`
  * - `storeOutcome` and `identify` of any object `.then`, `.catch` and `.finally` after such a call
- *   do not change that. Folders that may not import `state` are not checked.
+ *   do not change that. Folders that may not import `store` are not checked.
  */
 const awaits: Deno.lint.Plugin = {
   name: "awaits",
   rules: {
     store: {
       create(context) {
-        if (!mayUse(context.filename, "state")) return {};
+        if (!mayUse(context.filename, "store")) return {};
         const declared: Declared = { functions: new Set(), interfaces: new Map() };
         const dropped = new Set<Call>();
 

@@ -4,28 +4,61 @@
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   core: [],
-  sockets: ["core"],
-  http_client: ["core", "sockets"],
-  world: ["core", "http_client", "sockets"],
+  runtime: ["core"],
   formats: ["core"],
   data: ["core"],
-  state: ["core", "http_client"],
-  config: ["core", "http_client"],
+  traffic: ["core"],
+  http_client: ["core", "runtime"],
+  store: ["core", "runtime", "formats", "data", "traffic"],
+  config: ["core", "formats", "http_client"],
   observe: ["core", "config", "data"],
   simulator: ["core", "formats"],
   prompt: ["core", "config"],
   wires: ["core", "formats", "config", "data", "prompt"],
-  call: ["core", "config", "wires", "state", "observe"],
-  gateway: ["core", "config", "wires", "state", "observe", "call"],
-  upstream: ["core", "formats", "state", "wires", "call"],
-  routing: ["core", "config", "state", "wires", "call"],
-  cache: ["core", "state", "wires", "call"],
-  attempts: ["core", "config", "state", "call", "upstream"],
-  "exchange.ts": ["core", "state", "wires", "call", "routing", "cache", "attempts", "upstream"],
-  api: ["core", "formats", "state", "prompt", "wires", "call", "exchange.ts"],
-  server: ["core", "formats", "config", "state", "observe", "call", "gateway", "api", "sockets"],
-  remote: ["core", "formats", "config", "observe", "call", "gateway"],
-  admin: ["core", "config", "state", "observe", "call", "gateway", "routing"],
+  access: ["core", "wires", "store", "traffic", "observe"],
+  call: ["core", "config", "wires", "store", "traffic", "observe", "access"],
+  routing: ["core", "config", "store", "traffic", "wires", "access", "call"],
+  gateway: ["core", "config", "wires", "store", "traffic", "observe", "access", "call", "routing"],
+  upstream: ["core", "formats", "config", "store", "traffic", "wires", "access", "call", "routing"],
+  cache: ["core", "store", "wires", "call"],
+  attempts: ["core", "config", "store", "traffic", "call", "routing", "upstream"],
+  "exchange.ts": [
+    "core",
+    "store",
+    "traffic",
+    "wires",
+    "call",
+    "routing",
+    "cache",
+    "attempts",
+    "upstream",
+  ],
+  api: [
+    "core",
+    "formats",
+    "store",
+    "prompt",
+    "wires",
+    "access",
+    "call",
+    "routing",
+    "exchange.ts",
+  ],
+  server: [
+    "core",
+    "runtime",
+    "formats",
+    "config",
+    "store",
+    "traffic",
+    "observe",
+    "access",
+    "call",
+    "gateway",
+    "api",
+  ],
+  remote: ["core", "formats", "config", "observe", "call", "routing", "gateway"],
+  admin: ["core", "config", "store", "traffic", "observe", "access", "call", "gateway", "routing"],
   workers: ["core", "config", "observe"],
   cli: "everything",
 };
@@ -37,15 +70,22 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ["config", "api"],
   yaml: ["config"],
   re2js: ["wires"],
-  "node:sqlite": ["state"],
-  iovalkey: ["state"],
+  "node:sqlite": ["store"],
+  iovalkey: ["store"],
 };
 
 /** Folders whose subfolders must not import each other; files directly in them may import each. */
 const SEPARATE = ["wires", "api"];
 
 /** Subfolders of them that each subfolder may import. */
-const SHARED = ["api/generate", "wires/openai", "wires/verified"];
+const SHARED = [
+  "wires/openai",
+  "wires/verified",
+  "api/stored",
+  "api/items",
+  "api/reasoning",
+  "api/generate",
+];
 
 const ROOT = new URL("../../", import.meta.url);
 const SOURCE = new URL("src/", ROOT).href;

@@ -1,3 +1,5 @@
+// Until Deno gives the descriptor of a connection: it is found by its addresses.
+
 /** Address families of Linux. */
 const AF_INET = 2, AF_INET6 = 10;
 

@@ -1,3 +1,5 @@
+// Until Deno gives the descriptor of a connection or of a listener.
+
 import type { Sockets } from "./sockets.ts";
 
 /**

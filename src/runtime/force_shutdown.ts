@@ -1,3 +1,5 @@
+// Until Deno can end a connection during a read, a write or a TLS handshake.
+
 import { loadSockets, type Sockets } from "./sockets.ts";
 import { walk } from "./walk.ts";
 

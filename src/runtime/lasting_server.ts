@@ -1,3 +1,5 @@
+// Until `Deno.serve` keeps its listening socket when the process has no descriptor left.
+
 import type { Sockets } from "./sockets.ts";
 import { findListeners, isListenerAt } from "./find_sockets.ts";
 

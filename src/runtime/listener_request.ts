@@ -1,3 +1,5 @@
+// Until the abort signal of a request costs less than a sixth of a small request.
+
 /**
  * The runtime's own form of a request from its listener, of which these members are undocumented.
  */

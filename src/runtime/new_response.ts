@@ -1,3 +1,5 @@
+// Until the constructor of `Response` does not convert each header field several times.
+
 /** One field of a response header; the name is in lower case. */
 export type HeaderPair = [name: string, value: string];
 

@@ -1,3 +1,5 @@
+// Until `Deno.serve` gives the client's connection with each request.
+
 /** The client end of a connection. Requests without a connection have none of its members. */
 export interface Peer {
   readonly remoteAddr?: Deno.Addr;

@@ -1,3 +1,5 @@
+// Until Deno gives the options and the kernel's statistics of accepted connections.
+
 import { MAX_SOCKADDR_BYTES, parseSocketAddress } from "./address.ts";
 
 /** Kernel statistics of one TCP connection. */

@@ -1,3 +1,5 @@
+// Until the sockets of the process need not be searched for.
+
 /** Schedules a task for a later turn of the event loop. */
 export type Later = (task: () => void) => void;
 

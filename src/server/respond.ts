@@ -1,7 +1,13 @@
 import { type Failure, statusOf } from "../core/failure/failure.ts";
 import { clientGone, type Failed, fault, type Result } from "../core/failure/result.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
-import type { BytesReply, HttpResponse, Reply, StoredReply, WholeReply } from "../core/stream/reply.ts";
+import type {
+  BytesReply,
+  HttpResponse,
+  Reply,
+  StoredReply,
+  WholeReply,
+} from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import { type CallReport, isBilled } from "../observe/report.ts";

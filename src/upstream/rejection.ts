@@ -1,4 +1,9 @@
-import { type Failure, type FaultKind, isRefusal, type UpstreamError } from "../core/failure/failure.ts";
+import {
+  type Failure,
+  type FaultKind,
+  isRefusal,
+  type UpstreamError,
+} from "../core/failure/failure.ts";
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../core/failure/openai_error.ts";
 import { type Failed, failed, fault } from "../core/failure/result.ts";

@@ -1,3 +1,5 @@
+// Until `Deno.serve` gives the client's connection with each request.
+
 import type { Peer } from "../peer.ts";
 import type { IdleState } from "./idle_rules.ts";
 import type { Traffic } from "../sockets.ts";

@@ -1,3 +1,5 @@
+// Until `Deno.serve` has timeouts for idle and slow clients.
+
 import type { Sockets } from "../sockets.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../walk.ts";
 import type { World } from "../../core/world.ts";

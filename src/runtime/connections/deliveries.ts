@@ -1,3 +1,5 @@
+// Until `Deno.serve` reports that the client has taken the last byte of a response.
+
 import type { Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";

@@ -1,3 +1,5 @@
+// Until `Deno.serve` ends a connection after a response with `Connection: close`.
+
 import type { World } from "../../core/world.ts";
 import type { Peer } from "../peer.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";

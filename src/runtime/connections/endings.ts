@@ -1,3 +1,5 @@
+// Until `Deno.serve` can end one connection after its response.
+
 import type { Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";

@@ -1,4 +1,5 @@
-import type { Config } from "../../config/schema.ts";
+// Until `Deno.serve` has timeouts for idle and slow clients.
+
 import type { Traffic } from "../sockets.ts";
 
 /** Timeouts of a client connection, in milliseconds. */
@@ -14,9 +15,12 @@ export interface IdleLimits {
 /** Maximum time for the whole head of a request. */
 const HEAD_TIMEOUT_MS = 60_000;
 
-/** Returns the limits for these timeouts of the configuration. */
+/** Returns the limits for these timeouts, in milliseconds, of the section `server`. */
 export function newIdleLimits(
-  { idle_timeout, write_timeout }: Pick<Config["server"], "idle_timeout" | "write_timeout">,
+  { idle_timeout, write_timeout }: {
+    readonly idle_timeout: number;
+    readonly write_timeout: number;
+  },
 ): IdleLimits {
   return { headMs: HEAD_TIMEOUT_MS, idleMs: idle_timeout, writeMs: write_timeout };
 }

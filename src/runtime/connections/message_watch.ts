@@ -1,3 +1,5 @@
+// Until Deno's WebSocket reports a message that has begun, or bounds its size.
+
 import type { Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";

@@ -1,5 +1,11 @@
 import type { Reply } from "../../core/stream/reply.ts";
-import { type Awaitable, type Failed, refuse, type Result, whenReady } from "../../core/failure/result.ts";
+import {
+  type Awaitable,
+  type Failed,
+  refuse,
+  type Result,
+  whenReady,
+} from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
 import { Meter } from "../../access/meter.ts";

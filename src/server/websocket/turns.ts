@@ -1,6 +1,12 @@
 import type { Message, Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/stream/reply.ts";
-import { cancelled, clientGone, type Failed, refuse, type Result } from "../../core/failure/result.ts";
+import {
+  cancelled,
+  clientGone,
+  type Failed,
+  refuse,
+  type Result,
+} from "../../core/failure/result.ts";
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";

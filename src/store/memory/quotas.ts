@@ -1,5 +1,10 @@
 import { success } from "../../core/failure/result.ts";
-import { type Buckets, type BucketSettings, newBuckets, newBucketsByKind } from "../../traffic/buckets.ts";
+import {
+  type Buckets,
+  type BucketSettings,
+  newBuckets,
+  newBucketsByKind,
+} from "../../traffic/buckets.ts";
 import {
   isUse,
   type QuotaDecision,

@@ -2,7 +2,11 @@ import { assertEquals } from "../../support/assert.ts";
 import { testOverStores } from "../../support/over_stores.ts";
 import { naming } from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
-import { type NativeObject, testOperations, withNativeObject } from "../stored/native_operations.ts";
+import {
+  type NativeObject,
+  testOperations,
+  withNativeObject,
+} from "../stored/native_operations.ts";
 
 const CREATED = ' {"id":"conv_\\u0031","object":"conversation","created_at":1.0}\n';
 

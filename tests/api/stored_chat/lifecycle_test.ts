@@ -3,7 +3,11 @@ import { testOverStores } from "../../support/over_stores.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import { naming, nativeConfig, nativeGateway } from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
-import { type NativeObject, testOperations, withNativeObject } from "../stored/native_operations.ts";
+import {
+  type NativeObject,
+  testOperations,
+  withNativeObject,
+} from "../stored/native_operations.ts";
 
 const ALL = "/chat/completions";
 const PATH = `${ALL}/chatcmpl-1`;

@@ -1,5 +1,8 @@
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
-import { type CallingReasoning, newReasoningCollector } from "../../../src/core/stream/reasoning.ts";
+import {
+  type CallingReasoning,
+  newReasoningCollector,
+} from "../../../src/core/stream/reasoning.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const BLOCK = { type: "thinking", thinking: "hm", signature: "s" };

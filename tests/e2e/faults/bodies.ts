@@ -1,4 +1,7 @@
-import { type ConnectionCause, ConnectionError } from "../../../src/core/failure/connection_error.ts";
+import {
+  type ConnectionCause,
+  ConnectionError,
+} from "../../../src/core/failure/connection_error.ts";
 import type { BrokenRequest, Phase } from "./break.ts";
 import type { Column, ProviderType } from "./columns.ts";
 

@@ -1,4 +1,7 @@
-import { type ConnectionCause, ConnectionError } from "../../../src/core/failure/connection_error.ts";
+import {
+  type ConnectionCause,
+  ConnectionError,
+} from "../../../src/core/failure/connection_error.ts";
 import { Cancellation } from "../../../src/core/cancellation.ts";
 import { dial } from "../../../src/http_client/dial.ts";
 import { newForceShutdown } from "../../../src/runtime/force_shutdown.ts";

@@ -106,7 +106,7 @@ Deno.test("folders that cannot know the store are not reported, tests are", () =
   const source = "conversations.delete(id);";
   assertEquals(reported(source, "src/simulator/conversations.ts"), []);
   assertEquals(reported(source, "src/cli/run.ts").length, 1);
-  assertEquals(reported(source, "src/state/sqlite/objects.ts").length, 1);
+  assertEquals(reported(source, "src/store/sqlite/objects.ts").length, 1);
   assertEquals(reported(source, "tests/api/chat_test.ts").length, 1);
 });
 

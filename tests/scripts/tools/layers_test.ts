@@ -13,7 +13,7 @@ function importing(file: string, specifier: string): string[] {
 }
 
 Deno.test("a folder may import itself and what its line of the table names", () => {
-  assertEquals(importing("src/core/stream/reply.ts", "./json.ts"), []);
+  assertEquals(importing("src/core/stream/reply.ts", "../json/json.ts"), []);
   assertEquals(importing("src/gateway/compile.ts", "../config/schema.ts"), []);
   assertEquals(importing("src/api/chat/chat.ts", "../../exchange.ts"), []);
   assertEquals(importing("src/exchange.ts", "./routing/choose.ts"), []);
@@ -23,7 +23,7 @@ Deno.test("a folder may import itself and what its line of the table names", () 
 });
 
 Deno.test("an import that the table does not name is reported", () => {
-  assertEquals(importing("src/core/stream/reply.ts", "../formats/sse.ts"), [
+  assertEquals(importing("src/core/stream/reply.ts", "../../formats/sse.ts"), [
     "core must not import formats",
   ]);
   assertEquals(importing("src/upstream/open.ts", "../api/registry.ts"), [

@@ -35,7 +35,7 @@ Deno.test("a gateway with another store loads nothing of the store sqlite", asyn
   const loaded = await loadedModules();
   assert(loaded.has(new URL("src/store/open_store.ts", ROOT).href));
   const found = [...loaded].filter((module) =>
-    module.includes("/src/state/sqlite/") || module === "node:sqlite"
+    module.includes("/src/store/sqlite/") || module === "node:sqlite"
   );
   assertEquals(found, []);
 });

@@ -1,5 +1,9 @@
 import { encodeMessage, newMessageEncoder } from "../../../../src/api/messages/generate/encoder.ts";
-import { parseThinking, sealedText, sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
+import {
+  parseThinking,
+  sealedText,
+  sealThinking,
+} from "../../../../src/api/reasoning/sealed_thinking.ts";
 import type { StreamEvent, Usage } from "../../../../src/core/stream/events.ts";
 import { isObject } from "../../../../src/core/json/json.ts";
 import { fault, refuse } from "../../../../src/core/failure/result.ts";

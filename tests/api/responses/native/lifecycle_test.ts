@@ -11,7 +11,11 @@ import {
   streamOf,
 } from "../../../support/native_gateway.ts";
 import { refusalOf } from "../../../support/state_call.ts";
-import { type NativeObject, testOperations, withNativeObject } from "../../stored/native_operations.ts";
+import {
+  type NativeObject,
+  testOperations,
+  withNativeObject,
+} from "../../stored/native_operations.ts";
 
 const ID = "resp_1";
 
