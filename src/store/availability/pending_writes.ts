@@ -52,8 +52,8 @@ export interface PendingWrites {
   /** Makes the waiting writes of one object. Returns true if none waits any more. */
   flushObject(record: RecordId): Promise<boolean>;
   /**
-   * Makes all waiting writes, until one cannot be made. Its object is the last one the next time, so
-   * that a write that the store never makes does not stop the others.
+   * Makes all waiting writes, until one cannot be made. Its object is the last one the next time,
+   * so that a write that the store never makes stops no other write.
    */
   flush(): Promise<void>;
   /** Drops the writes whose time is over. */
