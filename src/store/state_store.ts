@@ -16,8 +16,8 @@ export interface StateStore {
   readonly quotas: QuotaStore;
   /** Usage of client keys by day. */
   readonly usage: UsageStore;
-  /** Asks the store for a sign of life. */
-  ping(): Stored<void>;
+  /** Asks the store for a sign of life; a small write is refused by a store that is full. */
+  ping(doesWrite?: boolean): Stored<void>;
   /** Returns the number, size and age of the stored records. */
   stats(): Stored<StateInfo>;
   /** Removes all state of this store, in bounded batches. Returns the number of removed records. */

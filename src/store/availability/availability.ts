@@ -12,8 +12,8 @@ export interface AvailabilityLog {
 export interface AvailabilityOptions {
   readonly world: Pick<World, "after" | "now">;
   readonly log: AvailabilityLog;
-  /** Asks the store for a sign of life. */
-  ping(): Stored<void>;
+  /** Asks the store for a sign of life, which may be a small write. */
+  ping(doesWrite: boolean): Stored<void>;
   /** Called after each ping that the store has answered, once it is known to be available. */
   onAnswer(): Promise<void>;
   /** Called with each ping, whatever its result. */
@@ -30,8 +30,8 @@ export interface AvailabilityWatch {
   /** Duration of the last answered ping in milliseconds; null if there was none. */
   readonly pingMs: number | null;
   /**
-   * Pings at once, because an operation has failed. It decides nothing itself: the store may have
-   * failed at this operation only.
+   * Pings at once with a small write, because an operation has failed. It decides nothing itself:
+   * the store may have failed at this operation only, or may have no room.
    */
   doubt(): void;
   /** Pings for the first time, then every second. Returns false if the store is unavailable. */
@@ -55,6 +55,8 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
   let logged = 0;
   let isStopped = false;
   let isChecking = false;
+  /** True from a failed operation until the next ping. */
+  let isDoubted = false;
   let cancel = () => {};
 
   function unanswered() {
@@ -86,7 +88,9 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
     cancel();
     isChecking = true;
     const began = world.now();
-    const ping = await options.ping();
+    const doesWrite = isDoubted || !isUp || options.waiting() > 0;
+    isDoubted = false;
+    const ping = await options.ping(doesWrite);
     if (isStopped) return;
     options.onTick();
     if (ping.ok) {
@@ -116,6 +120,7 @@ export function newAvailabilityWatch(options: AvailabilityOptions): Availability
       return pingMs;
     },
     doubt() {
+      isDoubted = true;
       if (isUp && !isChecking && !isStopped) void check();
     },
     async start() {

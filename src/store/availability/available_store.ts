@@ -40,7 +40,7 @@ export function newAvailableStore(
   const watch = newAvailabilityWatch({
     world,
     log,
-    ping: () => withoutThrowing("ping", () => store.ping()),
+    ping: (doesWrite) => withoutThrowing("ping", () => store.ping(doesWrite)),
     onAnswer: () => pending.flush(),
     onTick: () => pending.dropExpired(),
     waiting: () => pending.count,

@@ -59,8 +59,8 @@ function newStore(
     ...objects,
     quotas,
     usage: newSqliteUsage(link, world),
-    async ping() {
-      const replied = await link.run("ping", undefined);
+    async ping(doesWrite = false) {
+      const replied = await link.run(doesWrite ? "writePing" : "ping", undefined);
       return replied.ok ? success(undefined) : replied;
     },
     stats: () => link.run("readInfo", undefined),

@@ -1,7 +1,7 @@
 import type { Operation } from "./operation.ts";
 import { readInfo } from "./operations/info.ts";
 import { freePages, removeExpired, removeSomeRecords } from "./operations/maintenance.ts";
-import { ping } from "./operations/ping.ts";
+import { ping, writePing } from "./operations/ping.ts";
 import { loadSettledCalls, loadSums, storeUses } from "./operations/quotas.ts";
 import { commitRecords } from "./operations/commit_records.ts";
 import { getRecords, namedParts, renewRecords } from "./operations/read_records.ts";
@@ -10,6 +10,7 @@ import { addUsage, readUsage } from "./operations/usage.ts";
 /** Operations that run in the thread of the database, by the names that calls use. */
 export const OPERATIONS = {
   ping,
+  writePing,
   getRecords,
   renewRecords,
   namedParts,

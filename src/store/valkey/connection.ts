@@ -36,8 +36,11 @@ export interface ValkeyConnection {
   open(waitMs: number): Promise<boolean>;
   /** Sends a command. Texts in its reply are bytes. Without a connection it fails immediately. */
   send(command: string, args: readonly Argument[]): Promise<Reply>;
-  /** Sends the server a request for a sign of life; `key` is any key of the store. */
-  ping(key: string): Promise<Reply>;
+  /**
+   * Sends the server a request for a sign of life, which may be a write. `key` is any key of the
+   * store.
+   */
+  ping(key: string, doesWrite: boolean): Promise<Reply>;
   /** Calls the listener whenever the connection has been made. */
   onReady(listener: () => void): void;
   /** Waits for the replies that are due, then closes the connection. */
@@ -46,6 +49,9 @@ export interface ValkeyConnection {
 
 /** Time for which the library holds a timer for a sentinel that does not answer. */
 const SENTINEL_LINGER_MS = 2_050;
+
+/** Lifetime in milliseconds of the key that a ping writes. */
+const PING_KEY_TTL_MS = "1000";
 
 const AWAY: Reply = { kind: "away" };
 
@@ -109,8 +115,11 @@ export async function newValkeyConnection(
       return client.status === "ready" && !isUnusable;
     },
     send,
-    // A node of a cluster answers for its own slots only, and a ping would go to any node.
-    ping: (key) => settings.valkey.cluster ? send("EXISTS", [key]) : send("PING", []),
+    ping(key, doesWrite) {
+      if (doesWrite) return send("SET", [`${key}ping`, "", "PX", PING_KEY_TTL_MS]);
+      // A node of a cluster answers for its own slots only, and a ping would go to any node.
+      return settings.valkey.cluster ? send("EXISTS", [key]) : send("PING", []);
+    },
     onReady: (listener) => void listeners.push(listener),
     async close() {
       isClosed = true;

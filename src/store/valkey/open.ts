@@ -161,8 +161,8 @@ function newStore(
     ...newObjects(records, newTextContent(codec), bounds, retention),
     quotas: sharedQuotas,
     usage: newValkeyUsage(values, prefix),
-    async ping() {
-      const reply = replyResult(await values.ping(keyStart(prefix)));
+    async ping(doesWrite = false) {
+      const reply = replyResult(await values.ping(keyStart(prefix), doesWrite));
       return reply.ok ? success(undefined) : reply;
     },
     stats: info.read,

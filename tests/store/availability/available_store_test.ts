@@ -68,6 +68,35 @@ Deno.test("a store that answers pings is available, whatever operations it fails
   await store.close();
 });
 
+Deno.test("a store without room is unavailable from the first failed operation until a ping can write", async () => {
+  const world = scriptedWorld();
+  const { raw, store } = newOutageStore(world);
+  let hasRoom = true;
+  const written: boolean[] = [];
+  const full = <T>(result: T) => Promise.resolve(hasRoom ? result : storeUnavailable());
+  Object.assign(raw.objects.responses, { bind: () => full(success(undefined)) });
+  Object.assign(raw, {
+    ping(doesWrite: boolean) {
+      written.push(doesWrite);
+      return doesWrite ? full(success(undefined)) : Promise.resolve(success(undefined));
+    },
+  });
+  await store.start();
+  await world.advance(2_000);
+  assertEquals([store.availability.isUp(), written.slice(1)], [true, [false, false]]);
+  hasRoom = false;
+  const owner = { provider: "p", account: "a", origin: null, creator: null };
+  assertEquals(await store.outcomes.bind("response", "r", owner), success("pending"));
+  await world.advance(2_000);
+  assertEquals([store.availability.isUp(), written.slice(3)], [false, [true, true, true]]);
+  hasRoom = true;
+  await world.advance(1_000);
+  assertEquals([store.availability.isUp(), store.availability.pendingWrites()], [true, 0]);
+  await world.advance(1_000);
+  assertEquals(written.at(-1), false);
+  await store.close();
+});
+
 Deno.test("many operations that fail at once make one ping", async () => {
   const world = scriptedWorld();
   const { raw, store } = newOutageStore(world);
