@@ -179,6 +179,7 @@ valkeyTest(
       await server.command("CONFIG", "SET", "maxmemory", "1");
       const { status, headers, json } = await replica.post("/responses", CREATE);
       assertEquals([status, headers.get("x-gateway-state")], [200, "pending"]);
+      await until(async () => await replica.metric("gateway_state_up") === 0);
       assertEquals((await replica.post("/responses", CREATE)).error.code, "state_unavailable");
       assertEquals((await replica.post("/chat/completions", CHAT)).status, 200);
       await server.command("CONFIG", "SET", "maxmemory", "0");
