@@ -12,7 +12,14 @@ const TYPES = ["response", "chat_completion", "conversation", "relayed_object"] 
 
 /** The objects of a gateway that stores nothing. */
 function noObjects(): ObjectStore {
-  const limits = { ttl: 1_000, max_size: 1, max_entry_bytes: 1, max_bytes: 1 };
+  const limits = {
+    ttl: 1_000,
+    max_size: 1,
+    max_entry_bytes: 1,
+    max_bytes: 1,
+    per_key: false,
+    shared: false,
+  };
   const server = { max_concurrent_requests: 1, max_body_memory: 1, max_response_memory: 1 };
   const settings = { caching: { enabled: false, ...limits }, server, retention: null };
   return newGatewayState(scriptedWorld(), settings).objects;
