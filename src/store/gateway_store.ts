@@ -10,7 +10,7 @@ export interface GatewayStore
 
 /** What a process knows of its state store. */
 export interface Availability {
-  /** False from the first operation that found the store unavailable until it answers. */
+  /** False from the first ping without an answer until the store answers one. */
   isUp(): boolean;
   /** Returns the number of writes that wait for the store. */
   pendingWrites(): number;

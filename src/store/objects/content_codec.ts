@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 import { type JsonValue, parseExact } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { allOf, type Result, success } from "../../core/failure/result.ts";
+import type { World } from "../../core/world.ts";
+import { type DecodeEach, newDecodeEach } from "../records/decode_each.ts";
 import type { RecordCodec, RecordKind } from "../records/record_codec.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
@@ -28,6 +30,7 @@ export interface ContentCodec<Body> {
   encode(kind: RecordKind, id: string, value: JsonValue): Promise<Body>;
   /** Returns the value of a body; `state_unreadable` if there is none. */
   decode(kind: RecordKind, id: string, body: Body): Promise<Result<JsonValue>>;
+  readonly decodeEach: DecodeEach;
   /** Returns the bytes to be decoded. */
   sizeOf(body: Body): number;
 }
@@ -45,12 +48,18 @@ export function newHeldContent(): ContentCodec<JsonValue> {
     identify: (value) => ({ key: `${++made}`, bytes: heldBytes(value) }),
     encode: (_kind, _id, value) => Promise.resolve(value),
     decode: (_kind, _id, body) => Promise.resolve(success(body)),
+    decodeEach: async (records, _bytesOf, decode) => allOf(await Promise.all(records.map(decode))),
     sizeOf: () => 0,
   };
 }
 
-/** Returns a codec for a store outside the process, whose bodies are records of JSON texts. */
-export function newTextContent(codec: RecordCodec): ContentCodec<Uint8Array> {
+/**
+ * Returns a codec for a store outside the process, whose bodies are records of JSON texts.
+ */
+export function newTextContent(
+  codec: RecordCodec,
+  world: Pick<World, "now" | "after">,
+): ContentCodec<Uint8Array> {
   return {
     maxPackBytes: 64 * 1024,
     referenceBytes: 192,
@@ -67,6 +76,7 @@ export function newTextContent(codec: RecordCodec): ContentCodec<Uint8Array> {
       const value = parseExact(text.value);
       return value === undefined ? recordUnreadable() : success(value);
     },
+    decodeEach: newDecodeEach(world),
     sizeOf: (body) => body.length,
   };
 }

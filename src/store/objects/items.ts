@@ -3,7 +3,6 @@ import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import { keyText } from "../key_text.ts";
-import { decodeEach } from "../records/decode_each.ts";
 import type { RecordKind } from "../records/record_codec.ts";
 import type { NamedPart, Part } from "../records/record_store.ts";
 import { recordUnreadable } from "../store_failure.ts";
@@ -182,7 +181,11 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
         body === null ? [] : [{ key, bytes, body }]
       );
       if (present.length < parts.length) return success(null);
-      const packs = await decodeEach(present, ({ body }) => content.sizeOf(body), decodePart);
+      const packs = await content.decodeEach(
+        present,
+        ({ body }) => content.sizeOf(body),
+        decodePart,
+      );
       if (!packs.ok) return packs;
       const items: JsonObject[] = [];
       for (const pack of packs.value) pushAll(items, pack.items);
@@ -190,7 +193,7 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
     },
     async decodeNamed(found) {
       const bodies = [...new Map(found.map(({ key, body }) => [key, body]))];
-      const lists = await decodeEach(
+      const lists = await content.decodeEach(
         bodies,
         ([_key, body]) => content.sizeOf(body),
         async ([key, body]): Promise<Result<readonly JsonObject[]>> => {

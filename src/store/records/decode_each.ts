@@ -1,4 +1,5 @@
 import { allOf, type Result, success } from "../../core/failure/result.ts";
+import type { World } from "../../core/world.ts";
 
 /** Bytes of records that are decoded in one piece; a larger record is one piece too. */
 const MAX_PIECE_BYTES = 512 * 1024;
@@ -7,34 +8,60 @@ const MAX_PIECE_BYTES = 512 * 1024;
 const PAUSE_RATIO = 2;
 
 /**
- * The end of the last piece of a large object: resolves with the time at which its pause is over,
- * in milliseconds.
- */
-let lane: Promise<number> = Promise.resolve(0);
-
-/**
  * Decodes the records of an object. More than `MAX_PIECE_BYTES` are decoded in pieces, of which
  * only one of all objects is in work at a time, with pauses for other work. Returns the first
  * failure.
  */
-export async function decodeEach<Record, Value>(
+export type DecodeEach = <Record, Value>(
   records: readonly Record[],
   bytesOf: (record: Record) => number,
   decode: (record: Record, index: number) => Result<Value> | Promise<Result<Value>>,
-): Promise<Result<readonly Value[]>> {
-  const ends = pieceEnds(records, bytesOf);
-  const values: Value[] = [];
-  const decodePiece = async (end: number) => {
-    const begin = values.length;
-    const piece = records.slice(begin, end).map((record, at) => decode(record, begin + at));
-    return allOf(await Promise.all(piece));
-  };
-  for (const end of ends) {
-    const piece = ends.length === 1 ? await decodePiece(end) : await inLane(() => decodePiece(end));
-    if (!piece.ok) return piece;
-    for (const value of piece.value) values.push(value);
+) => Promise<Result<readonly Value[]>>;
+
+/** Returns the decoding of the objects of one store, with pauses by this clock. */
+export function newDecodeEach(world: Pick<World, "now" | "after">): DecodeEach {
+  // The end of the last piece: resolves with the time at which its pause is over.
+  let lane: Promise<number> = Promise.resolve(0);
+
+  /** Runs a task when the pieces before it and their pauses are over. */
+  async function inLane<Value>(run: () => Promise<Value>): Promise<Value> {
+    const before = lane;
+    const { promise, resolve } = Promise.withResolvers<number>();
+    lane = promise;
+    const pauseMs = await before - world.now();
+    if (pauseMs > 0) await new Promise<void>((over) => void world.after(pauseMs, over));
+    const began = world.now();
+    try {
+      return await run();
+    } finally {
+      const now = world.now();
+      resolve(now + PAUSE_RATIO * (now - began));
+    }
   }
-  return success(values);
+
+  async function decodeEach<Record, Value>(
+    records: readonly Record[],
+    bytesOf: (record: Record) => number,
+    decode: (record: Record, index: number) => Result<Value> | Promise<Result<Value>>,
+  ): Promise<Result<readonly Value[]>> {
+    const ends = pieceEnds(records, bytesOf);
+    const values: Value[] = [];
+    const decodePiece = async (end: number) => {
+      const begin = values.length;
+      const piece = records.slice(begin, end).map((record, at) => decode(record, begin + at));
+      return allOf(await Promise.all(piece));
+    };
+    for (const end of ends) {
+      const piece = ends.length === 1
+        ? await decodePiece(end)
+        : await inLane(() => decodePiece(end));
+      if (!piece.ok) return piece;
+      for (const value of piece.value) values.push(value);
+    }
+    return success(values);
+  }
+
+  return decodeEach;
 }
 
 /** Returns the indices after the last record of each piece. */
@@ -51,20 +78,4 @@ function pieceEnds<Record>(
     bytes = 0;
   }
   return ends;
-}
-
-/** Runs a task when the pieces before it and their pauses are over. */
-async function inLane<Value>(run: () => Promise<Value>): Promise<Value> {
-  const before = lane;
-  const { promise, resolve } = Promise.withResolvers<number>();
-  lane = promise;
-  const pauseMs = await before - performance.now();
-  await new Promise((over) => setTimeout(over, Math.max(0, pauseMs)));
-  const began = performance.now();
-  try {
-    return await run();
-  } finally {
-    const now = performance.now();
-    resolve(now + PAUSE_RATIO * (now - began));
-  }
 }

@@ -39,7 +39,7 @@ export async function openSqliteStore(
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);
   if (quotas.ok) {
-    const content = newTextContent(dependencies.codec);
+    const content = newTextContent(dependencies.codec, dependencies.world);
     const objects = newObjects(newSqliteRecords(opened.link), content, bounds, retention);
     return { ok: true, store: newStore(opened.link, quotas.value, objects, dependencies) };
   }

@@ -158,7 +158,7 @@ function newStore(
   const info = newValkeyInfo(values, prefix);
   return {
     name: "valkey",
-    ...newObjects(records, newTextContent(codec), bounds, retention),
+    ...newObjects(records, newTextContent(codec, world), bounds, retention),
     quotas: sharedQuotas,
     usage: newValkeyUsage(values, prefix),
     async ping(doesWrite = false) {

@@ -1,39 +1,54 @@
 import { refuse, success } from "../../../src/core/failure/result.ts";
-import { decodeEach } from "../../../src/store/records/decode_each.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { newDecodeEach } from "../../../src/store/records/decode_each.ts";
+import { assertEquals } from "../../support/assert.ts";
 
 const RECORD_BYTES = 200 * 1024;
 
-function decodeAll(count: number, decode: (record: number) => void, bytes = RECORD_BYTES) {
-  const records = Array.from({ length: count }, (_, number) => number);
-  return decodeEach(records, () => bytes, (record) => {
-    decode(record);
-    return success(record);
+/** A decoder of which each record takes a millisecond, and the pauses that it has made. */
+function timedDecoder() {
+  let time = 1_000;
+  const pauses: number[] = [];
+  const decodeEach = newDecodeEach({
+    now: () => time,
+    after(ms, task) {
+      pauses.push(ms);
+      time += ms;
+      queueMicrotask(task);
+      return () => {};
+    },
   });
+  return {
+    pauses,
+    decodeAll(count: number, decode: (record: number) => void, bytes = RECORD_BYTES) {
+      const records = Array.from({ length: count }, (_, number) => number);
+      return decodeEach(records, () => bytes, (record) => {
+        time += 1;
+        decode(record);
+        return success(record);
+      });
+    },
+  };
 }
 
-Deno.test("a large object is decoded in pieces of 512 KiB, and other work has its turn between them", async () => {
-  const pieces: number[] = [0];
-  let isOver = false;
-  const decoding = decodeAll(9, () => pieces[pieces.length - 1]! += RECORD_BYTES);
-  const over = decoding.then(() => isOver = true);
-  while (!isOver) {
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    if (pieces.at(-1) !== 0) pieces.push(0);
-  }
-  await over;
-  assert(Math.max(...pieces) < 512 * 1024 + RECORD_BYTES, pieces.join());
-  assertEquals(await decoding, success([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+Deno.test("a large object is decoded in pieces of 512 KiB, each with a pause of twice its time", async () => {
+  const { pauses, decodeAll } = timedDecoder();
+  const decodedAtPause: number[] = [];
+  const decoded = await decodeAll(9, () => decodedAtPause.push(pauses.length));
+  assertEquals(decoded, success([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+  assertEquals(decodedAtPause, [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+  assertEquals(pauses, [6, 6]);
 });
 
 Deno.test("a small object is decoded without a pause", async () => {
+  const { pauses, decodeAll } = timedDecoder();
   let decoded = 0;
   const decoding = decodeAll(100, () => void decoded++, 1_000);
   assertEquals(decoded, 100);
-  assertEquals((await decoding).ok, true);
+  assertEquals([(await decoding).ok, pauses], [true, []]);
 });
 
 Deno.test("of several large objects one piece is decoded at a time", async () => {
+  const { decodeAll } = timedDecoder();
   const order: string[] = [];
   const one = decodeAll(6, (record) => void order.push(`a${record}`));
   const other = decodeAll(6, (record) => void order.push(`b${record}`));
@@ -44,6 +59,7 @@ Deno.test("of several large objects one piece is decoded at a time", async () =>
 Deno.test("the first record that cannot be decoded ends the decoding of its object", async () => {
   const decoded: number[] = [];
   const records = Array.from({ length: 9 }, (_, number) => number);
+  const decodeEach = newDecodeEach({ now: () => 0, after: () => () => {} });
   const result = await decodeEach(records, () => RECORD_BYTES, (record) => {
     decoded.push(record);
     return record === 1 ? refuse("invalid_value", "broken") : success(record);
