@@ -1,5 +1,5 @@
 import { newRealWorld } from "../../src/cli/real_world.ts";
-import { openSockets } from "../../src/runtime/sockets.ts";
+import { openSockets, type Sockets } from "../../src/runtime/sockets.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
@@ -106,8 +106,20 @@ export function socketGateway(
       // Nothing runs any more; newer runtimes would wait for handshakes whose clients have left.
       stop.abort();
       await server.finished;
+      // The runtime closes a connection of its own accord when its last write has failed.
+      while (isAnyOpen(sockets, server.addr)) await new Promise((go) => setTimeout(go, 0));
       connections.close();
       real.close();
     },
   };
+}
+
+/** True if a connection to the address is open at this side. */
+function isAnyOpen(
+  sockets: Pick<Sockets, "bound" | "local">,
+  { hostname, port }: Deno.NetAddr,
+): boolean {
+  const local = `${hostname} ${port}`;
+  return Array.from({ length: sockets.bound() }, (_, descriptor) => sockets.local(descriptor))
+    .includes(local);
 }
