@@ -6,7 +6,7 @@ import { isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/stream/reply.ts";
-import { type Failed, refuse, type Result } from "../core/failure/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
@@ -208,35 +208,54 @@ async function runEndpoint(
   const problem = pathProblem(req.path, endpoint);
   if (problem !== null) return problem;
   try {
-    if (isMultipart(call, endpoint)) {
-      const form = await readForm(call, req.raw, limits);
-      if (!form.ok) return form;
-      call.client.steering = parseSteering(
-        call.client.key,
-        call.controls.model,
-        () => form.value.parts.map(({ name }) => [name, formText(form.value, name) ?? ""] as const),
-      );
-      const sent = requestOf(req, endpoint, emptyDocument);
-      return await endpoint.handle(call, { ...sent, form: form.value });
-    }
-    const body = endpoint.body === false ? null : await readBody(call, req.raw, endpoint, limits);
-    if (body !== null && !body.ok) return body;
-    if (body !== null) {
-      call.client.steering = parseSteering(
-        call.client.key,
-        call.controls.model,
-        () => Object.entries(body.value.value),
-      );
-      // Recorded before the fields are checked: a refused call has its model too.
-      recordModel(call, body.value.value.model);
-      call.capture?.request(body.value.text);
-    }
+    const sent = isMultipart(call, endpoint)
+      ? await receiveForm(call, req, endpoint, limits)
+      : await receiveJson(call, req, endpoint, limits);
+    if (!sent.ok) return sent;
     const turn = call.state.turns.next("start");
     if (turn !== null) await turn;
-    return await endpoint.handle(call, requestOf(req, endpoint, body?.value ?? emptyDocument));
+    return await endpoint.handle(call, sent.value);
   } catch (error) {
     return internalError(call, error);
   }
+}
+
+/** Returns the request of a multipart body. */
+async function receiveForm(
+  call: Call,
+  req: Context["req"],
+  endpoint: Endpoint,
+  limits: BodyLimits,
+): Promise<Result<ApiRequest>> {
+  const form = await readForm(call, req.raw, limits);
+  if (!form.ok) return form;
+  call.client.steering = parseSteering(
+    call.client.key,
+    call.controls.model,
+    () => form.value.parts.map(({ name }) => [name, formText(form.value, name) ?? ""] as const),
+  );
+  return success({ ...requestOf(req, endpoint, emptyDocument), form: form.value });
+}
+
+/** Returns the request of a JSON body, or of an endpoint without one. */
+async function receiveJson(
+  call: Call,
+  req: Context["req"],
+  endpoint: Endpoint,
+  limits: BodyLimits,
+): Promise<Result<ApiRequest>> {
+  if (endpoint.body === false) return success(requestOf(req, endpoint, emptyDocument));
+  const body = await readBody(call, req.raw, endpoint, limits);
+  if (!body.ok) return body;
+  call.client.steering = parseSteering(
+    call.client.key,
+    call.controls.model,
+    () => Object.entries(body.value.value),
+  );
+  // Recorded before the fields are checked: a refused call has its model too.
+  recordModel(call, body.value.value.model);
+  call.capture?.request(body.value.text);
+  return success(requestOf(req, endpoint, body.value));
 }
 
 /**

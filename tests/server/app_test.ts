@@ -121,6 +121,28 @@ Deno.test("a call begins in its turn of the event loop: one that has its turn ov
   assertEquals(sent, ["late", "early"]);
 });
 
+Deno.test("a call with a multipart body begins in its turn too", async () => {
+  const { app, gateway } = gatewayOf();
+  const turn = Promise.withResolvers<void>();
+  const waits = Promise.withResolvers<void>();
+  const next = () => {
+    waits.resolve();
+    return turn.promise;
+  };
+  Object.assign(gateway.state, { turns: { next } });
+  const body = new FormData();
+  body.set("model", "m");
+  body.set("file", new File(["audio"], "a.wav"));
+  let isOver = false;
+  const url = "http://localhost/v1/audio/transcriptions";
+  const reply = app(new Request(url, { method: "POST", body })).finally(() => isOver = true);
+  await waits.promise;
+  assert(!isOver);
+  turn.resolve();
+  // The provider has no such endpoint.
+  assertEquals((await got(await reply)).status, 400);
+});
+
 Deno.test("only a stream has a time to its first token", async () => {
   const whole = gatewayOf({ fetch: () => answers(200, COMPLETION) });
   await got(await whole.app(chatRequest()));
