@@ -66,7 +66,8 @@ export function countItems(text: string, limit: number): number {
   let count = 0;
   // The first item of a container has no comma before it.
   let isFirst = false;
-  // Not `includes`: optimized code would search the whole text again for every string in the loop.
+  // A regular expression: with `indexOf` or `includes` here, optimized code took 600 ms and more for
+  // a text of 10,000 items that takes 2 ms so.
   const hasEscape = /\\/.test(text);
   for (let at = 0; at < text.length && count <= limit;) {
     const code = text.charCodeAt(at);
@@ -87,9 +88,7 @@ export function countItems(text: string, limit: number): number {
   return count;
 }
 
-/**
- * True if the string between two indices is the key of a member and has an escape.
- */
+/** True if the string between two indices is the key of a member and has an escape. */
 function isKeyWithEscape(text: string, start: number, end: number): boolean {
   return text.charCodeAt(skipBlanks(text, end)) === COLON &&
     text.slice(start, end).includes("\\");
