@@ -106,7 +106,7 @@ export function socketGateway(
       // Nothing runs any more; newer runtimes would wait for handshakes whose clients have left.
       stop.abort();
       await server.finished;
-      // The runtime closes a connection of its own accord when its last write has failed.
+      // The runtime closes a connection after its last write has failed.
       while (isAnyOpen(sockets, server.addr)) await new Promise((go) => setTimeout(go, 0));
       connections.close();
       real.close();

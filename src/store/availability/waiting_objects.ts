@@ -140,8 +140,8 @@ function afterWaitingTurns(
 }
 
 /**
- * Returns the writes of a store that may be unavailable. What cannot be written waits, or is lost if
- * too many wait; both are a success, because the response has been paid for.
+ * Returns the writes of a store that may be unavailable. What cannot be written waits, or is lost
+ * if too many wait; both are a success, because the response has been paid for.
  */
 export function newWaitingOutcomes(options: WaitingOptions): OutcomeStore {
   const { objects, pending, log } = options;
