@@ -22,7 +22,7 @@ interface Waiting {
  */
 export function newRealWorld(): World & { close(): void } {
   const waiting = new Set<Waiting>();
-  const shortTimers = new Set<number>();
+  const shortTimers = new Set<ReturnType<typeof setTimeout>>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const client = newClient();
 

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { connectRaw } from "./raw_connection.ts";
+import { connectRaw, IS_FRAMING_REFUSED_BY_RUNTIME } from "./raw_connection.ts";
 
 const NOWHERE = oneProvider("http://127.0.0.1:1");
 
@@ -19,11 +19,8 @@ async function untilClosed(url: string, text: string): Promise<string> {
   return await connection.receiveUntil("\0");
 }
 
-/** True if the runtime itself refuses the framing, with an empty response: Deno 2.9 and newer. */
-const isRefusedByRuntime = Number(Deno.version.deno.split(".")[1]) >= 9;
-
 /** The part of a response that shows who refused a request with a length and chunks. */
-const FRAMING_REFUSAL = isRefusedByRuntime
+const FRAMING_REFUSAL = IS_FRAMING_REFUSED_BY_RUNTIME
   ? /content-length: 0\r\n/i
   : /"(?:error_)?code":"invalid_request_framing"/;
 

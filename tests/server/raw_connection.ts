@@ -38,3 +38,9 @@ export async function connectRaw(url: string): Promise<RawConnection> {
     },
   };
 }
+
+/**
+ * True if the runtime itself refuses a request with a length and chunks, with an empty response:
+ * Deno 2.9 and newer.
+ */
+export const IS_FRAMING_REFUSED_BY_RUNTIME = Number(Deno.version.deno.split(".")[1]) >= 9;
