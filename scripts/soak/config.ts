@@ -1,4 +1,4 @@
-import { LIFECYCLES } from "../../src/cli/known_hosts.ts";
+import { LIFECYCLES } from "../../src/data/hosts.ts";
 import { RELAY_FAMILIES } from "../../src/core/endpoint.ts";
 
 /** The client keys of the soak. */

@@ -5,6 +5,7 @@ import { cliPage } from "./reference/cli.ts";
 import { clientsPage } from "./reference/clients.ts";
 import { endpointsPage } from "./reference/endpoints.ts";
 import { errorsPage } from "./reference/errors.ts";
+import { hostsPage } from "./reference/hosts.ts";
 import { importTable } from "./reference/imports.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
 import { requestFieldsPage } from "./reference/request_fields.ts";
@@ -21,6 +22,7 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/cli.md": cliPage,
   "docs/reference/request-fields.md": requestFieldsPage,
   "docs/reference/clients.md": clientsPage,
+  "docs/reference/hosts.md": hostsPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */

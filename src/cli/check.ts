@@ -1,4 +1,5 @@
 import { load } from "../config/load.ts";
+import { hostAt, hostNamed } from "../data/hosts.ts";
 import { usedCapabilities } from "../config/unused_keys.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
@@ -98,10 +99,24 @@ function capabilityLines(target: RouteTarget): string[] {
     `accepts: ${acceptedRequests(wire)}${
       provider.wire.embeddings === null ? "; no" : ","
     } embeddings`,
+    ...hostLines(settings),
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
     ...undeclaredLines(target),
     ...[verifiedText(target), keysText(target)].filter((text) => text !== null),
+  ];
+}
+
+/** Returns what is known of the host of a provider, by its profile or its address. */
+function hostLines({ type, base_url, compatibility_profile: profile }: ProviderConfig): string[] {
+  const named = profile === undefined ? null : hostNamed(profile);
+  const host = named ?? hostAt(type, base_url)?.host;
+  if (host === undefined) return [];
+  const { title, asOf, notes } = host;
+  return [
+    `${named === null ? "host" : "profile"}: ${title}, as of ${asOf}${
+      notes === undefined ? "" : `. ${notes}`
+    }`,
   ];
 }
 

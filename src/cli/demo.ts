@@ -6,7 +6,7 @@ import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { chatCurl, otherCurl, responsesCurl } from "./first_call.ts";
 import { type GatewayServer, greeting, openGateway } from "./gateway_server.ts";
-import { KNOWN_HOSTS, LIFECYCLES } from "./known_hosts.ts";
+import { HOSTS, LIFECYCLES } from "../data/hosts.ts";
 import { stopped } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 import { tour, WEATHER_FUNCTION } from "./tour.ts";
@@ -46,8 +46,8 @@ const RELAYED_PATHS = [
 /** Capabilities of the simulated providers, by type. */
 const CAPABILITIES = {
   compat: { structured_outputs: true, reasoning_effort: true, embeddings_base64: true },
-  messages: KNOWN_HOSTS.anthropic,
-  local: KNOWN_HOSTS.ollama,
+  messages: HOSTS.anthropic.capabilities,
+  local: HOSTS.ollama.capabilities,
 };
 
 /**

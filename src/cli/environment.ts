@@ -1,7 +1,7 @@
 import type { Variables } from "../config/expand.ts";
 import { fillVariables } from "../config/files.ts";
 import { type Loaded, parseConfig } from "../config/load.ts";
-import { KNOWN_HOSTS } from "./known_hosts.ts";
+import { HOSTS } from "../data/hosts.ts";
 
 /** A configuration made of environment variables, with its description for the user. */
 export interface Offer {
@@ -10,7 +10,7 @@ export interface Offer {
 }
 
 interface Account {
-  readonly id: keyof typeof KNOWN_HOSTS;
+  readonly id: "openai" | "anthropic" | "ollama";
   readonly variable: string;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -63,7 +63,7 @@ function configOver(offered: readonly Account[]) {
     providers: Object.fromEntries(
       offered.map(({ id, settings }) => [
         id,
-        { ...settings, capabilities: KNOWN_HOSTS[id] },
+        { ...settings, capabilities: HOSTS[id].capabilities },
       ]),
     ),
     routing: { routes: [{ name: "environment", match, targets }] },

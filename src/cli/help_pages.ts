@@ -15,6 +15,7 @@ import security from "../../docs/guide/security.md" with { type: "text" };
 import teams from "../../docs/guide/teams.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
 import cli from "../../docs/reference/cli.md" with { type: "text" };
+import hosts from "../../docs/reference/hosts.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import clientMatrix from "../../docs/reference/clients.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
@@ -74,6 +75,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "teams", text: teams },
   { topic: "configuration", text: configuration },
   { topic: "cli", text: cli },
+  { topic: "hosts", text: hosts },
   { topic: "endpoints", text: endpoints },
   { topic: "reference/clients", text: clientMatrix },
   { topic: "errors", text: errors },

@@ -1,4 +1,4 @@
-import { capabilitiesText } from "./known_hosts.ts";
+import { HOSTS } from "../data/hosts.ts";
 
 /** One person, one machine: local models, and hosted ones where a key is set. */
 export const LAPTOP: Starter = () =>
@@ -182,3 +182,11 @@ logging:
 
 /** Returns the text of a configuration file to begin with; `secret` makes a new random key. */
 export type Starter = (secret: () => string) => string;
+
+/** Returns the capabilities of a known host as lines of YAML, each after `indent`. */
+function capabilitiesText(host: "openai" | "anthropic" | "ollama", indent: string): string {
+  const lines = Object.entries(HOSTS[host].capabilities).map(([name, value]) =>
+    `${indent}  ${name}: ${typeof value === "boolean" ? value : `[${value.join(", ")}]`}`
+  );
+  return [`${indent}capabilities:`, ...lines].join("\n");
+}

@@ -1,4 +1,5 @@
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
+import { type Host, hostAt, HOSTS, profileOf } from "../data/hosts.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
 import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
@@ -6,14 +7,12 @@ import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
 import { completeTls, NOTHING_OUTSIDE, type Outside } from "./tls_rules.ts";
 
-const BUILT_IN: ReadonlyMap<string, { readonly type: ProviderType; readonly url: string }> =
-  new Map([
-    ["openai", { type: "compat", url: "https://api.openai.com/v1" }],
-    ["anthropic", { type: "messages", url: "https://api.anthropic.com" }],
-    ["ollama", { type: "local", url: "http://127.0.0.1:11434" }],
-  ]);
-
-const MESSAGES_URL = "https://api.anthropic.com";
+/** Hosts whose type and address are known by the ID of a provider. */
+const BUILT_IN: ReadonlyMap<string, Host> = new Map<string, Host>([
+  ["openai", HOSTS.openai],
+  ["anthropic", HOSTS.anthropic],
+  ["ollama", HOSTS.ollama],
+]);
 
 /** The relayed endpoints of the provider openai with its built-in address. */
 const ALL_RELAYED = [...RELAY_FAMILIES];
@@ -159,6 +158,7 @@ function keyProblems({ api_key, api_keys: keys }: JsonObject, path: Path): Probl
 /** Returns a warning for each valid combination of provider keys that is likely a mistake. */
 export function providerWarnings({ providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, { type, ...settings }]): Problem[] => {
+    if (type === "compat") return profileHint(id, settings);
     if (type !== "messages") return [];
     const { temperature, top_p, api_version } = settings;
     const isRefused = temperature !== undefined && top_p !== undefined;
@@ -173,6 +173,19 @@ export function providerWarnings({ providers }: Config): Problem[] {
   });
 }
 
+/** Returns a warning if the address is that of a host with a profile, and the file names none. */
+function profileHint(
+  id: string,
+  { base_url, compatibility_profile }: Omit<ProviderConfig, "type">,
+): Problem[] {
+  const known = compatibility_profile === undefined ? hostAt("compat", base_url) : null;
+  if (known?.host.profile === undefined) return [];
+  const { name, host: { title, asOf } } = known;
+  const text = `is an address of ${title}, whose protocol differs from that of the OpenAI API ` +
+    `(as of ${asOf}); compatibility_profile: ${name} bridges the differences`;
+  return [problem(["providers", id, "base_url"], text)];
+}
+
 /** Returns the type of a provider, from its settings or its ID; null if neither determines it. */
 export function typeOf(id: string, written: { readonly type?: unknown }): ProviderType | null {
   if (written.type === undefined) return BUILT_IN.get(id)?.type ?? null;
@@ -181,8 +194,8 @@ export function typeOf(id: string, written: { readonly type?: unknown }): Provid
 
 function knownUrl(id: string, type: ProviderType): string | null {
   const known = BUILT_IN.get(id);
-  if (known?.type === type) return known.url;
-  return type === "messages" ? MESSAGES_URL : null;
+  if (known?.type === type) return known.baseUrl;
+  return type === "messages" ? HOSTS.anthropic.baseUrl : null;
 }
 
 /**
@@ -211,7 +224,7 @@ export function completeProvider(
       ? { api_version: api_version.trim() === "" ? "2023-06-01" : api_version }
       : {}),
     normalize_developer_role: written.normalize_developer_role ??
-      written.compatibility_profile === "deepseek",
+      profileOf(written.compatibility_profile).hasDeveloperRole === false,
   };
 }
 

@@ -194,7 +194,10 @@ export const providerSchema = section({
   queue_timeout: duration(1).prefault("30s")
     .describe("Maximum time a request waits for a free slot of max_concurrent."),
   compatibility_profile: z.string().optional()
-    .describe("Set of quirks of a compat upstream; deepseek is the only profile (type compat)."),
+    .describe(
+      "Host whose differences from the protocol of the OpenAI API are bridged: gemini, deepseek, openrouter, " +
+        "groq or vllm (type compat). Keys that are set at the provider win.",
+    ),
   normalize_developer_role: flag().optional()
     .describe(
       "Send developer messages as system messages; default true with the deepseek profile (type compat).",

@@ -1,3 +1,4 @@
+import { PROFILE_NAMES } from "../data/hosts.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
 import { nearest, type Problem, problem } from "./problems.ts";
@@ -110,12 +111,12 @@ function foreign(type: ProviderType, types: Types): string {
   return `has no effect for type ${type}; only type ${types.join(" or ")} uses it`;
 }
 
-const PROFILES = ["deepseek"];
-
 function unknownProfile(profile: unknown): Unused[] {
-  if (typeof profile !== "string" || PROFILES.includes(profile)) return [];
-  const likely = nearest(profile, PROFILES);
-  const hint = likely === null ? `; known: ${PROFILES.join(", ")}` : `; did you mean "${likely}"?`;
+  if (typeof profile !== "string" || PROFILE_NAMES.includes(profile)) return [];
+  const likely = nearest(profile, PROFILE_NAMES);
+  const hint = likely === null
+    ? `; known: ${PROFILE_NAMES.join(", ")}`
+    : `; did you mean "${likely}"?`;
   return [{
     path: ["compatibility_profile"],
     text: `has no effect: this profile is unknown${hint}`,

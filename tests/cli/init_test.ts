@@ -1,7 +1,7 @@
 import { STARTERS } from "../../src/cli/init.ts";
-import { KNOWN_HOSTS } from "../../src/cli/known_hosts.ts";
 import { run } from "../../src/cli/run.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { HOSTS } from "../../src/data/hosts.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
 
@@ -24,20 +24,20 @@ for (const kind of Object.keys(STARTERS)) {
 }
 
 /** Providers of each starter, also those that are commented out. */
-const HOSTS = {
+const DECLARED = {
   laptop: ["ollama", "openai", "anthropic"],
   edge: ["ollama", "openai"],
   team: ["openai", "anthropic"],
 } as const;
 
-for (const [kind, hosts] of Object.entries(HOSTS)) {
+for (const [kind, hosts] of Object.entries(DECLARED)) {
   Deno.test(`the starter file ${kind} declares the capabilities of its providers`, async () => {
     const { out } = await ran(["init", kind, "--print"]);
     const loaded = parseConfig(uncommented(out), { SWITCHYARD_CLIENT_KEY: "sy-a" });
     assert(loaded.ok, JSON.stringify(loaded));
     for (const host of hosts) {
       const declared = { ...loaded.config.providers[host]?.capabilities };
-      assertEquals<unknown>(declared, { ...declared, ...KNOWN_HOSTS[host] });
+      assertEquals<unknown>(declared, { ...declared, ...HOSTS[host].capabilities });
     }
     using file = await configFile(out);
     const lines = (await ran(["check", "--config", file.path])).out.split("\n");

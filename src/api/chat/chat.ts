@@ -20,6 +20,7 @@ import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target, UpstreamRequest } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler } from "../generate/translated_handler.ts";
+import { collectReasoning } from "./collect_reasoning.ts";
 import type { Identity } from "./relay_edits.ts";
 import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
@@ -28,8 +29,9 @@ import { newChatEncoder } from "./encode_stream.ts";
 import { newRelay } from "./relay_stream.ts";
 import {
   findReasoning,
-  findTarget,
+  findTargets,
   type FoundReasoning,
+  isSigningHost,
   reasoningAccount,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
@@ -77,7 +79,7 @@ async function storedReasoning(
   call: Call,
   { document: { value: { messages } } }: ChatRequest,
 ): Promise<FoundReasoning> {
-  const target = findTarget(call, SEALING_PROTOCOLS);
+  const [target] = findTargets(call, SEALING_PROTOCOLS);
   const isPastCall = (message: JsonValue) => isObject(message) && Array.isArray(message.tool_calls);
   if (target === undefined || !Array.isArray(messages) || !messages.some(isPastCall)) return {};
   if (isTooDeep(messages)) return {};
@@ -93,7 +95,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     owner: null,
-    ...reasoningAccount(request),
+    ...reasoningAccount([request]),
     // A request with `store`, whatever its value, is not cached: it may have side effects.
     canonical: ({ payload }) =>
       request.stream || Object.hasOwn(value, "store")
@@ -114,11 +116,14 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ...isBound(request, target) && { storage: "optional" },
         responseHandler: () => newResponseHandler(call, request, target, promises),
         onComplete({ resource, reasoning }) {
-          if (reasoning !== undefined) return storeReasoning(call, target.account, reasoning);
-          const id = resource?.id;
-          return typeof id === "string"
-            ? bindObject(call, "chat_completion", id, target, { origin: originOf(call, target) })
-            : null;
+          const bind = () =>
+            typeof resource?.id === "string"
+              ? bindObject(call, "chat_completion", resource.id, target, {
+                origin: originOf(call, target),
+              })
+              : null;
+          if (reasoning === undefined) return bind();
+          return storeReasoning(call, target, reasoning).then((stored) => bind() ?? stored);
         },
       });
     },
@@ -148,7 +153,8 @@ function newResponseHandler(
       },
     });
   }
-  const reader = relayed(call, request, newLabels, settings.extract_reasoning_tags);
+  const relay = relayed(call, request, newLabels, settings.extract_reasoning_tags);
+  const reader = isSigningHost(target) ? collectReasoning(relay, call.world) : relay;
   return isBound(request, target) ? requireStoredId(reader) : reader;
 }
 

@@ -116,5 +116,6 @@ function parsePiece(item: JsonObject): CallPiece {
     // Arguments that are a JSON object are complete in one piece.
     text: isObject(written) ? "{}" : textOf(written),
     index: item.index ?? null,
+    signature: null,
   };
 }

@@ -9,20 +9,17 @@ import { pathsOf, type ResponsePromise } from "../../wires/verified/response_pro
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
-  findReasoning,
-  findTarget,
+  findForTargets,
+  findTargets,
+  isSigningHost,
   reasoningAccount,
+  type ReasoningByWire,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
 import { newTranslatedHandler } from "../generate/translated_handler.ts";
 import { CALL_ID_PREFIX } from "./generate/call_id.ts";
 import { encodeMessage, type MessageLabels, newMessageEncoder } from "./generate/encoder.ts";
-import {
-  type MessagesPrompt,
-  type ParsedFor,
-  parsePrompt,
-  promptMessages,
-} from "./parse/parse_prompt.ts";
+import { type MessagesPrompt, parsePrompt, promptMessages } from "./parse/parse_prompt.ts";
 import type { MessagesRequest } from "./request.ts";
 
 /**
@@ -39,7 +36,7 @@ export async function translatedCandidates(
 
   function prepare(target: Target): Result<Candidate> {
     const carrier = newTargetCarrier(target);
-    const parsed = parsePrompt(request, { target, carrier, ...stored });
+    const parsed = parsePrompt(request, { target, carrier, ...stored.get(target.wire.name) });
     if (!parsed.ok) return parsed;
     const { prompt, lossy } = parsed.value;
     const encoded = encodePromptFor(prompt, { target, carrier, schemas });
@@ -53,22 +50,24 @@ export async function translatedCandidates(
       lossy: [...lossy, ...encoded.value.lossy ?? []],
       responseHandler: () => newResponseHandler(call, parsed.value, target, promises),
       onComplete: ({ reasoning }) =>
-        reasoning === undefined ? null : storeReasoning(call, target.account, reasoning),
+        reasoning === undefined ? null : storeReasoning(call, target, reasoning),
     });
   }
 
-  return { prepare, ...reasoningAccount(stored) };
+  return { prepare, ...reasoningAccount(stored.values()) };
 }
 
-/** Returns the stored reasoning of past calls, for targets with the Responses API. */
+/** Returns the stored reasoning of past calls, for targets that need it back. */
 async function storedReasoning(
   call: Call,
   { document }: MessagesRequest,
-): Promise<Pick<ParsedFor, "reasoning">> {
-  const target = findTarget(call, ["responses"]);
-  if (target === undefined || !hasPastCalls(document.value.messages)) return {};
-  const messages = promptMessages(document, target.wire, newTargetCarrier(target));
-  return await findReasoning(call, messages);
+): Promise<ReasoningByWire> {
+  if (!hasPastCalls(document.value.messages)) return new Map();
+  return await findForTargets(
+    call,
+    findTargets(call, ["responses"]),
+    (target) => promptMessages(document, target.wire, newTargetCarrier(target)),
+  );
 }
 
 /** True if an assistant message has a tool call. */
@@ -93,7 +92,7 @@ function newResponseHandler(
     requestId: id,
     model: target.model,
     thinking,
-    storesReasoning: target.wire.name === "responses",
+    storesReasoning: target.wire.name === "responses" || isSigningHost(target),
     toolName,
   };
   return newTranslatedHandler({ call, target, isStream: stream, promises }, {

@@ -1,33 +1,12 @@
 import { isRefusal } from "../../core/failure/failure.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { failed, type Result } from "../../core/failure/result.ts";
+import { TOKEN_LIMIT_SENTENCES } from "../../data/hosts.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { SENTENCES } from "./sentences.ts";
 
 /** A text about the token limit of a response. */
 const ABOUT_MAX_TOKENS = /max_(?:completion_|output_)?tokens/;
-
-const FIELD_TEXT = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
-const BOUND_TEXT = "[`'\"]?(?<most>\\d{1,15})";
-
-/**
- * Texts of other vendors that state the largest number of tokens, and some of them the requested
- * one. Repetitions are bounded, so that each pattern takes time in proportion to the text.
- */
-const TOO_LARGE = [
-  /max_(?:completion_)?tokens is too large: (?<requested>\d{1,15})\. This model supports at most (?<most>\d{1,15}) completion tokens/,
-  /expected a value <= (?<most>\d{1,15}), but got (?<requested>\d{1,15})/i,
-  new RegExp(`maximum value for ${FIELD_TEXT} is less than or equal to ${BOUND_TEXT}`, "i"),
-  new RegExp(
-    `${FIELD_TEXT}(?: value)? must be (?:less than or equal to|at most|<=) ${BOUND_TEXT}`,
-    "i",
-  ),
-  new RegExp(`range of ${FIELD_TEXT} (?:is|should be) \\[\\d{1,15}, ?${BOUND_TEXT}\\]`, "i"),
-  new RegExp(
-    `(?:largest|highest|maximum)(?: \\w{1,15})? ${FIELD_TEXT}(?: \\w{1,15})? is ${BOUND_TEXT}`,
-    "i",
-  ),
-];
 
 const NUMBER = /\d{1,15}/g;
 
@@ -39,7 +18,7 @@ const NUMBER = /\d{1,15}/g;
  */
 export function upstreamWords(message: string, requested: Optional): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
-  for (const pattern of TOO_LARGE) {
+  for (const pattern of TOKEN_LIMIT_SENTENCES) {
     const { requested: stated, most } = pattern.exec(message)?.groups ?? {};
     if (most === undefined) continue;
     const above = stated ?? numberAbove(most, message, requested);

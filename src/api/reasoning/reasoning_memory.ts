@@ -8,7 +8,9 @@ import type { Creator } from "../../store/bindings.ts";
 import type { ReasoningKey } from "../../store/object_store.ts";
 import type { StoredReasoning } from "../../prompt/chat/parse_messages.ts";
 import type { Message } from "../../prompt/prompt.ts";
-import type { ProviderAccount, WireName } from "../../wires/wire.ts";
+import { profileOf } from "../../data/hosts.ts";
+import { storedBlocks } from "../../wires/compat/host_reasoning.ts";
+import type { Target, WireName } from "../../wires/wire.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
@@ -23,12 +25,13 @@ export interface FoundReasoning {
  */
 export async function storeReasoning(
   { caller, metrics, state }: Context,
-  { digest: account }: ProviderAccount,
+  { account: { digest: account }, model }: Pick<Target, "account" | "model">,
   { text, callIds, blocks }: CallingReasoning,
 ): Promise<Result<void>> {
   if (state.objects.storesNothing) return success(undefined);
   const key = keyOf(caller.name, callIds, text);
-  const stored = await state.objects.reasoning.store(key, { account, blocks });
+  const own = { account, blocks: storedBlocks(blocks, callIds, model) };
+  const stored = await state.objects.reasoning.store(key, own);
   if (!stored.ok && stored.failure.kind !== "client_cancelled") {
     metrics.storeFailed("reasoning_store");
   }
@@ -68,22 +71,48 @@ export async function findReasoning(
  * Returns the account that accepts the latest stored reasoning of a request, for the `Inference`.
  */
 export function reasoningAccount(
-  { reasoning }: FoundReasoning,
+  found: Iterable<FoundReasoning>,
 ): Pick<Inference, "reasoningAccount"> {
-  const latest = [...reasoning?.values() ?? []].at(-1);
+  const latest = [...found].flatMap(({ reasoning }) => [...reasoning?.values() ?? []]).at(-1);
   return latest === undefined ? {} : { reasoningAccount: latest.account };
 }
 
 /**
- * Returns the first target of the configuration with one of these protocols; undefined if there is
- * none.
+ * Returns a target of the configuration for each of these protocols, and for Chat if a host needs
+ * what it has signed back.
  */
-export function findTarget(
+export function findTargets(
   { generation }: Context,
   protocols: readonly WireName[],
-): RouteTarget | undefined {
-  return generation.routes.flatMap(({ targets, fallback }) => [...targets, ...fallback])
-    .find(({ wire: { name } }) => protocols.includes(name));
+): readonly RouteTarget[] {
+  const all = generation.routes.flatMap(({ targets, fallback }) => [...targets, ...fallback])
+    .filter((target) => protocols.includes(target.wire.name) || isSigningHost(target));
+  return [...new Map(all.map((target) => [target.wire.name, target])).values()];
+}
+
+/** Stored reasoning of a request for each protocol, whose messages differ. */
+export type ReasoningByWire = ReadonlyMap<WireName, FoundReasoning>;
+
+/** Looks up the stored reasoning of a request for each of the targets. */
+export async function findForTargets(
+  call: Context,
+  targets: readonly RouteTarget[],
+  messagesFor: (target: RouteTarget) => readonly Message[],
+): Promise<ReasoningByWire> {
+  const found = targets.map(async (target) =>
+    [target.wire.name, await findReasoning(call, messagesFor(target))] as const
+  );
+  return new Map(await Promise.all(found));
+}
+
+/** True if the target has Chat, and its host needs what it has signed back. */
+export function isSigningHost(
+  { wire, provider }: Pick<Target, "wire" | "provider">,
+): boolean {
+  const { unsignedCall, hasReasoningDetails } = profileOf(
+    provider.settings.compatibility_profile,
+  );
+  return wire.name === "compat" && (unsignedCall !== undefined || hasReasoningDetails === true);
 }
 
 /** Returns the messages of a prompt with their stored reasoning. */

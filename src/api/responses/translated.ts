@@ -8,9 +8,11 @@ import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
-  findReasoning,
-  findTarget,
+  findForTargets,
+  findTargets,
+  isSigningHost,
   reasoningAccount,
+  type ReasoningByWire,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
 import { newTranslatedHandler } from "../generate/translated_handler.ts";
@@ -18,12 +20,7 @@ import type { Creation } from "./creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "./generate/encoder.ts";
 import type { HistoryItem } from "./history_item.ts";
 import { separateTools } from "./parse/additional_tools.ts";
-import {
-  type ParsedFor,
-  parseMessages,
-  parsePrompt,
-  type ResponsesPrompt,
-} from "./parse/parse_prompt.ts";
+import { parseMessages, parsePrompt, type ResponsesPrompt } from "./parse/parse_prompt.ts";
 import { storedHistory } from "./state/continuation.ts";
 import { unstoredPaths } from "./state/without_store.ts";
 
@@ -68,7 +65,7 @@ export async function translatedCandidates(
     if (context.missing !== null) return context.missing;
     const { wire: { name: wire } } = target;
     const carrier = newTargetCarrier(target);
-    const parsed = parsePrompt(request, items, { wire, carrier, ...stored });
+    const parsed = parsePrompt(request, items, { wire, carrier, ...stored.get(wire) });
     if (!parsed.ok) return parsed;
     const { prompt, namespaced } = parsed.value;
     const encoding = { target, carrier, schemas, chatOrder: CHAT_ORDER };
@@ -89,7 +86,7 @@ export async function translatedCandidates(
     });
   }
 
-  return { prepare, ...reasoningAccount(stored) };
+  return { prepare, ...reasoningAccount(stored.values()) };
 }
 
 /**
@@ -99,18 +96,17 @@ export async function translatedCandidates(
 async function storedReasoning(
   { call, request, context }: Creation,
   items: readonly HistoryItem[],
-): Promise<Pick<ParsedFor, "reasoning">> {
+): Promise<ReasoningByWire> {
   const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
-  if (context.missing !== null || !continuesCalls) return {};
-  const target = findTarget(call, ["messages"]);
   const separated = separateTools(items);
-  if (target === undefined || !separated.ok) return {};
-  // The messages are the same for all targets with this protocol.
-  const messages = parseMessages(request, separated.value.items, {
-    wire: "messages",
-    carrier: newTargetCarrier(target),
+  if (context.missing !== null || !continuesCalls || !separated.ok) return new Map();
+  const { value } = separated;
+  return await findForTargets(call, findTargets(call, ["messages"]), (target) => {
+    // The messages are the same for all targets with this protocol.
+    const carrier = newTargetCarrier(target);
+    const messages = parseMessages(request, value.items, { wire: target.wire.name, carrier });
+    return messages.ok ? messages.value : [];
   });
-  return messages.ok ? await findReasoning(call, messages.value) : {};
 }
 
 async function complete(
@@ -120,7 +116,7 @@ async function complete(
 ): Promise<Result<void>> {
   const stored = await storeOutcome(target, outcome);
   if (!stored.ok || outcome.reasoning === undefined) return stored;
-  return await storeReasoning(call, target.account, outcome.reasoning);
+  return await storeReasoning(call, target, outcome.reasoning);
 }
 
 function newResponseHandler(
@@ -139,7 +135,8 @@ function newResponseHandler(
     request,
     isSigned,
     namespaced,
-    storesReasoning: isSigned && !includesEncrypted(request.document.value),
+    storesReasoning: isSigningHost(target) ||
+      isSigned && !includesEncrypted(request.document.value),
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };

@@ -41,7 +41,8 @@ export type StreamEvent =
   /** Passed on whole, never parsed. */
   | { readonly type: "thinking_block" | "annotation"; readonly value: JsonObject }
   /**
-   * Encrypted reasoning item of the Responses API, stored for the next request and never delivered.
+   * Encrypted reasoning item of the Responses API, or what a Chat host has signed besides a text:
+   * stored for the next request and never delivered.
    */
   | { readonly type: "reasoning_item"; readonly value: JsonObject }
   | {

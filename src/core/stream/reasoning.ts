@@ -6,7 +6,10 @@ import type { JsonObject } from "../json/json.ts";
  * encrypted.
  */
 export interface ReasoningBlock {
-  /** A thinking block of the Messages API, or a reasoning item of the Responses API. */
+  /**
+   * A thinking block of the Messages API, a reasoning item of the Responses API, or what a host
+   * with Chat has signed.
+   */
   readonly value: JsonObject;
   /** Number of tool calls of the response before this block. */
   readonly callsBefore: number;

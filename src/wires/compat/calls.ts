@@ -5,6 +5,7 @@ import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
+import { signatureEvent } from "./host_reasoning.ts";
 import { type CallPiece, type FoundCall, newCallFinder, textOf } from "./find_call.ts";
 
 type Events = Result<readonly StreamEvent[]>;
@@ -127,6 +128,8 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       const { position, id, name } = call;
       announced += 1;
       events.push({ type: "tool_call", index: position, id: nameCall(id), name });
+      if (call.signature !== null) events.push(signatureEvent(call.signature));
+      call.signature = null;
       const buffered = waiting.get(position);
       if (buffered === undefined) continue;
       waiting.delete(position);
@@ -175,6 +178,7 @@ function parsePiece(
     name: textOf(called.name),
     text,
     index: place ?? item.index ?? null,
+    signature: isObject(item.extra_content) ? item.extra_content : null,
   });
 }
 

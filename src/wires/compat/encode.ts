@@ -10,20 +10,28 @@ import {
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
+import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
 import { foldSystemText } from "./fold_text.ts";
 import { newPayload } from "../payload.ts";
 import { samplingDefaults } from "../sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
 
 /**
- * Returns the client's document with only the necessary edits, and with system messages where the
- * provider expects them. No field is refused.
+ * Returns the client's document with only the necessary edits: as the profile of the provider wants
+ * it, and with system messages where the provider expects them.
  */
 export function encode(given: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const adapted = adaptToHost({
+    document: given.document,
+    storedAt: (message) => given.reasoning?.get(message) ?? null,
+    pathOf,
+  }, target);
+  if (!adapted.ok) return adapted;
   const isFolded = target.provider.settings.system_messages === "leading";
-  const { document, lossy } = isFolded
-    ? foldSystemText(given.document)
-    : { document: given.document, lossy: [] };
+  const { document, lossy: folded } = isFolded
+    ? foldSystemText(adapted.value.document)
+    : { document: adapted.value.document, lossy: [] };
+  const lossy = [...adapted.value.lossy, ...folded];
   const chat = { ...given, document };
   let known: readonly Edit[] | null = null;
 
@@ -41,6 +49,17 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
     ),
     ...lossy.length > 0 && { lossy },
   });
+}
+
+function pathOf(place: LostPlace): string {
+  switch (place.kind) {
+    case "member":
+      return `messages[${place.message}].${place.name}`;
+    case "call":
+      return `messages[${place.message}].tool_calls[${place.call}]`;
+    case "schema":
+      return `tools[${place.tool}].function.parameters${place.below}`;
+  }
 }
 
 function topLevelEdits(chat: ChatRequest, target: Target): Edit[] {

@@ -13,6 +13,8 @@ export interface FoundCall {
   readonly arguments: JsonProgress;
   /** The array that contained its last delta. */
   list: readonly unknown[];
+  /** Signature of the call by its host (`extra_content`); null until it arrives. */
+  signature: JsonObject | null;
 }
 
 /** A delta of a tool call: an element of `tool_calls`. */
@@ -23,6 +25,8 @@ export interface CallPiece {
   readonly text: string;
   /** The `index` sent by the upstream; null if absent. */
   readonly index: Optional;
+  /** Its `extra_content`; null if absent. */
+  readonly signature: JsonObject | null;
 }
 
 /** Assigns the deltas of one message to tool calls. */
@@ -66,12 +70,20 @@ export function newCallFinder(): CallFinder {
     if (call.id !== "") byId.set(call.id, call);
     call.name ||= piece.name;
     call.arguments.add(piece.text);
+    call.signature ??= piece.signature;
     call.list = list;
     return call;
   }
 
   function begin(index: Optional, list: readonly unknown[]): FoundCall {
-    const call = { position: calls.length, id: "", name: "", arguments: newJsonProgress(), list };
+    const call: FoundCall = {
+      position: calls.length,
+      id: "",
+      name: "",
+      arguments: newJsonProgress(),
+      list,
+      signature: null,
+    };
     calls.push(call);
     if (index !== null) byIndex.set(index, call);
     return call;

@@ -4,6 +4,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { newCallReader } from "./calls.ts";
+import { newDetailsReader } from "./host_reasoning.ts";
 import { malformed } from "../openai/errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
@@ -14,7 +15,10 @@ export interface MessageReader {
    * Returns the events of a message or of the next delta. `text` is the JSON text that contains it.
    */
   read(message: JsonObject, text: string): Events;
-  /** Returns the events of calls that waited for an ID. Fails if a call has no name. */
+  /**
+   * Returns the events of calls that waited for an ID, and of `reasoning_details`. Fails if a call
+   * has no name.
+   */
   end(): Events;
   /** Returns the number of tool calls so far. */
   calls(): number;
@@ -28,9 +32,11 @@ export interface MessageReader {
  */
 export function newMessageReader(idSource: IdSource, form: "whole" | "deltas"): MessageReader {
   const calls = newCallReader(idSource, form);
+  const details = newDetailsReader();
 
   return {
     read(message, text) {
+      details.read(message.reasoning_details);
       const content = parseContent(message.content);
       if (!content.ok) return content;
       const called = calls.read(message, text);
@@ -43,9 +49,12 @@ export function newMessageReader(idSource: IdSource, form: "whole" | "deltas"): 
         ...called.value,
       ]);
     },
-    end: calls.end,
+    end() {
+      const last = calls.end();
+      return last.ok ? success([...last.value, ...details.end()]) : last;
+    },
     calls: () => calls.count(),
-    heldBytes: calls.heldBytes,
+    heldBytes: () => calls.heldBytes() + details.heldChars(),
   };
 }
 

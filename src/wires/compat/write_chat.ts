@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import {
   type AssistantTurn,
@@ -14,7 +14,9 @@ import {
   type Tool,
   type ToolCall,
 } from "../../prompt/prompt.ts";
-import type { Entry } from "../../formats/edit.ts";
+import { profileOf } from "../../data/hosts.ts";
+import { type Entry, parseMembers } from "../../formats/edit.ts";
+import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
 import { samplingDefaults } from "../sampling.ts";
 import { newPayload } from "../payload.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
@@ -27,17 +29,58 @@ type Texts = Readonly<Record<string, string | undefined>>;
  * these can say, so that no field is refused. The own text of a Chat client is edited instead.
  */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
+  const { target, carrier } = encoding;
+  const adapted = target.provider.settings.compatibility_profile === undefined
+    ? success(() => writeChat(prompt, encoding))
+    : writeAdapted(prompt, encoding);
+  if (!adapted.ok) return adapted;
   return success({
     method: "POST",
     path: "/chat/completions",
-    payload: newPayload(() => writeChat(prompt, encoding)),
-    ...encoding.carrier.done(),
+    payload: newPayload(adapted.value),
+    ...carrier.done(),
   });
+}
+
+/** Returns the writer of a request as the profile of its provider wants it. */
+function writeAdapted(prompt: Prompt, encoding: Encoding): Result<() => string> {
+  const text = writeChat(prompt, encoding);
+  const value = parseJson(text);
+  const document = { text, value: isObject(value) ? value : {}, members: parseMembers(text) };
+  const adapted = adaptToHost({
+    document,
+    storedAt(index) {
+      const message = prompt.messages[index];
+      return message?.kind === "assistant" ? message.stored : null;
+    },
+    pathOf: (place) => pathIn(prompt, place),
+  }, encoding.target);
+  if (!adapted.ok) return adapted;
+  adapted.value.lossy.forEach(encoding.carrier.lose);
+  return success(() => adapted.value.document.text);
+}
+
+function pathIn({ messages, tools, at }: Prompt, place: LostPlace): string {
+  if (place.kind === "schema") {
+    const tool = tools[place.tool];
+    const parameters = tool?.kind === "function" ? tool.parameters.at : tool?.at;
+    return `${parameters?.path ?? at.path}${place.below}`;
+  }
+  const message = messages[place.message];
+  if (message?.kind !== "assistant") return message?.at.path ?? at.path;
+  const field = place.kind === "call"
+    ? message.calls[place.call]?.at
+    : place.name === "refusal"
+    ? message.refusal?.at
+    : message.reasoning?.at;
+  return (field ?? message.at).path;
 }
 
 function writeChat(prompt: Prompt, { target, chatOrder = [] }: Encoding): string {
   const { model, provider } = target;
   const { sampling, limits, labels, tools } = prompt;
+  const { cacheMarks } = profileOf(provider.settings.compatibility_profile);
+  const isMarked = cacheMarks?.test(model) ?? false;
   const { normalize_developer_role: isNormalized } = provider.settings;
   const fields: Texts = {
     model: json(model),
@@ -63,7 +106,9 @@ function writeChat(prompt: Prompt, { target, chatOrder = [] }: Encoding): string
     response_format: prompt.format === null ? undefined : writeFormat(prompt.format),
     tool_choice: json(chatChoice(prompt.choice)),
     parallel_tool_calls: json(prompt.parallelCalls?.value),
-    messages: list(prompt.messages.map((message) => json(chatMessage(message, isNormalized)))),
+    messages: list(
+      prompt.messages.map((message) => json(chatMessage(message, { isNormalized, isMarked }))),
+    ),
     tools: tools.length === 0 ? undefined : list(tools.map(writeTool)),
   };
   const given = { temperature: sampling.temperature?.exact, top_p: sampling.topP?.exact };
@@ -89,30 +134,41 @@ function object(members: Texts, added: readonly Entry[] = []): string {
   return `{${written.join(",")}}`;
 }
 
-function chatMessage(message: Message, isNormalized: boolean): JsonObject {
+/** How messages are written for a provider. */
+interface MessageForm {
+  /** True if `developer` messages become `system` messages. */
+  readonly isNormalized: boolean;
+  /** True if parts keep the `cache_control` of Messages clients. */
+  readonly isMarked: boolean;
+}
+
+function chatMessage(message: Message, form: MessageForm): JsonObject {
   switch (message.kind) {
     case "instruction":
       return {
-        role: isNormalized ? "system" : message.role,
-        content: chatContent(message.content),
+        role: form.isNormalized ? "system" : message.role,
+        content: chatContent(message.content, form),
       };
     case "user":
-      return { role: "user", content: chatContent(message.content) };
+      return { role: "user", content: chatContent(message.content, form) };
     case "assistant":
-      return assistantMessage(message);
+      return assistantMessage(message, form);
     case "result": {
       const { callId, name, content } = message;
       return callId === null
-        ? { role: "function", name: name?.value ?? "", content: chatContent(content) }
-        : { role: "tool", tool_call_id: callId.value, content: chatContent(content) };
+        ? { role: "function", name: name?.value ?? "", content: chatContent(content, form) }
+        : { role: "tool", tool_call_id: callId.value, content: chatContent(content, form) };
     }
   }
 }
 
-function assistantMessage({ content, reasoning, refusal, calls }: AssistantTurn): JsonObject {
+function assistantMessage(
+  { content, reasoning, refusal, calls }: AssistantTurn,
+  form: MessageForm,
+): JsonObject {
   return {
     role: "assistant",
-    content: content === null ? null : chatContent(content),
+    content: content === null ? null : chatContent(content, form),
     ...reasoning !== null && { reasoning_content: reasoning.value },
     ...refusal !== null && { refusal: refusal.value },
     ...calls.length > 0 && { tool_calls: calls.map(chatCall) },
@@ -127,9 +183,13 @@ function chatCall(call: ToolCall): JsonObject {
     : { id, type: kind, custom: { name, input: value } };
 }
 
-function chatContent({ isString, parts }: Content): JsonValue {
+function chatContent({ isString, parts }: Content, { isMarked }: MessageForm): JsonValue {
   const [first] = parts;
-  return isString && first?.kind === "text" ? first.text : parts.map(chatPart);
+  return isString && first?.kind === "text" ? first.text : parts.map((part) => {
+    const { cache } = part;
+    const mark = isMarked && cache?.ok === true ? { cache_control: cache.value.value } : {};
+    return { ...chatPart(part), ...mark };
+  });
 }
 
 function chatPart(part: Part): JsonObject {

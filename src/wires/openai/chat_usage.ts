@@ -36,7 +36,8 @@ export function parseUsage(usage: JsonObject): Result<Usage | null> {
     input: tokenCount(usage.prompt_tokens),
     output: tokenCount(usage.completion_tokens),
     total: tokenCount(usage.total_tokens),
-    cached: isObject(prompt) ? tokenCount(prompt.cached_tokens) : null,
+    // DeepSeek sends the other member.
+    cached: tokenCount(isObject(prompt) ? prompt.cached_tokens : usage.prompt_cache_hit_tokens),
     cacheWrite: isObject(prompt) ? tokenCount(prompt.cache_write_tokens) : null,
     reasoning: isObject(completion) ? tokenCount(completion.reasoning_tokens) : null,
   }));

@@ -1,0 +1,211 @@
+import { type HostProfile, profileOf } from "../../data/hosts.ts";
+import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import { pushAll } from "../../core/push_all.ts";
+import type { OwnedReasoning } from "../../core/stream/reasoning.ts";
+import {
+  changeMembers,
+  type Edit,
+  findValue,
+  parseElements,
+  parseMembers,
+  splice,
+} from "../../formats/edit.ts";
+import { unsupported } from "../../prompt/refusals.ts";
+import type { Target } from "../wire.ts";
+import { type ReturnedReasoning, returnedReasoning } from "./host_reasoning.ts";
+import { rewriteTools, type SchemaPlace } from "./tool_schemas.ts";
+
+/** A place of a Chat request of which the host gets only a part. */
+export type LostPlace =
+  | { readonly kind: "member"; readonly message: number; readonly name: string }
+  | { readonly kind: "call"; readonly message: number; readonly call: number }
+  | SchemaPlace;
+
+/** A Chat request with what the gateway knows besides its text. */
+export interface GivenRequest {
+  readonly document: JsonDocument;
+  /** Returns the stored reasoning of a message by its index; null for none. */
+  storedAt(message: number): OwnedReasoning | null;
+  /** Returns the path of a place in the client's request. */
+  pathOf(place: LostPlace): string;
+}
+
+/** A Chat request for one host. */
+export interface Adapted {
+  readonly document: JsonDocument;
+  /** Paths of the fields of which the host gets only a part. */
+  readonly lossy: readonly string[];
+}
+
+/** Changes of one message, and places of which something is lost. */
+interface MessageChange {
+  /** Position of the message in the text. */
+  readonly start: number;
+  readonly members: Change[];
+  /** Changes of its tool calls by their indexes. */
+  readonly calls: (readonly [index: number, changes: readonly Change[]])[];
+  readonly lost: LostPlace[];
+}
+
+type Change = readonly [key: string, valueText: string | null];
+
+/**
+ * Returns a Chat request as the profile of its provider wants it; the same document without a
+ * profile. Only the members that differ are edited. Refuses the schema of a function that would be
+ * too large.
+ */
+export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted> {
+  const { document } = given;
+  const name = target.provider.settings.compatibility_profile;
+  if (name === undefined) return success({ document, lossy: [] });
+  const profile = profileOf(name);
+  const { text } = document;
+  const edits = changeMembers(text.indexOf("{"), document.members, limits(document, profile));
+  const lost: LostPlace[] = [];
+  for (const change of messageChanges(given, target, profile)) {
+    pushAll(edits, editsOf(text, change));
+    pushAll(lost, change.lost);
+  }
+  if (profile.rewritesSchemas === true) {
+    const tools = rewriteTools(
+      document,
+      (tool) => unsupported(given.pathOf({ kind: "schema", tool, below: "" }), TOO_LARGE),
+    );
+    if (!tools.ok) return tools;
+    pushAll(edits, tools.value.edits);
+    pushAll(lost, tools.value.lost);
+  }
+  return success({
+    document: edits.length === 0 ? document : edited(text, edits),
+    lossy: lost.map(given.pathOf),
+  });
+}
+
+const TOO_LARGE = "The schema is too large when its references are written out.";
+
+function messageChanges(
+  { document: { text, value }, storedAt }: GivenRequest,
+  target: Target,
+  profile: HostProfile,
+): readonly MessageChange[] {
+  const messages = Array.isArray(value.messages) ? value.messages : [];
+  const spans = parseElements(text, findValue(text, ["messages"])?.start ?? text.length);
+  const lastUser = messages.findLastIndex((one) => isObject(one) && one.role === "user");
+  return spans.flatMap(({ start }, index) => {
+    const message = messages[index];
+    if (!isObject(message)) return [];
+    const returned = returnedReasoning(storedAt(index), target);
+    return changeMessage({ message, start, index, profile, returned, isOpen: index > lastUser });
+  });
+}
+
+function edited(text: string, edits: readonly Edit[]): JsonDocument {
+  const changed = splice(text, edits);
+  const value = parseJson(changed);
+  return { text: changed, value: isObject(value) ? value : {}, members: parseMembers(changed) };
+}
+
+/** Returns the changes of the limit of completion tokens, which each host knows by one name. */
+function limits({ text, value, members }: JsonDocument, { tokenLimit }: HostProfile): Change[] {
+  if (tokenLimit === undefined) return [];
+  const other = tokenLimit === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  const given = members.find(({ key }) => key === other);
+  if (given === undefined) return [];
+  const isSet = (value[tokenLimit] ?? null) !== null || (value[other] ?? null) === null;
+  const renamed: Change[] = isSet ? [] : [[tokenLimit, text.slice(given.start, given.end)]];
+  return [[other, null], ...renamed];
+}
+
+/** One message with what decides its changes. */
+interface ChangedMessage {
+  readonly message: JsonObject;
+  readonly start: number;
+  readonly index: number;
+  readonly profile: HostProfile;
+  readonly returned: ReturnedReasoning;
+  /** True if no message of the user follows. */
+  readonly isOpen: boolean;
+}
+
+function changeMessage(given: ChangedMessage): MessageChange {
+  const { message, start, index, profile } = given;
+  const change: MessageChange = { start, members: [], calls: [], lost: [] };
+  if (message.role === "assistant") {
+    change.members.push(...reasoningChanges(given));
+    if (profile.unsignedCall !== undefined) signCalls(given, profile.unsignedCall, change);
+  }
+  const { messageMembers } = profile;
+  if (messageMembers === undefined) return change;
+  for (const [name, value] of Object.entries(message)) {
+    const isKnown = messageMembers.includes(name);
+    if (isKnown && (value !== null || name === "content")) continue;
+    change.members.push([name, null]);
+    if (value !== null && !isEmptyValue(value)) {
+      change.lost.push({ kind: "member", message: index, name });
+    }
+  }
+  return change;
+}
+
+function isEmptyValue(value: unknown): boolean {
+  return value === "" || Array.isArray(value) && value.length === 0;
+}
+
+/** Returns the changes by which a message has its reasoning where the host wants it. */
+function reasoningChanges({ message, profile, returned }: ChangedMessage): Change[] {
+  const { reasoning_content: text = null } = message;
+  if (profile.needsReasoning === true) {
+    return text === null && callsOf(message).length > 0 ? [["reasoning_content", '""']] : [];
+  }
+  if (profile.takesReasoning !== true) return [];
+  const own = message.reasoning_details ?? null;
+  const details = profile.hasReasoningDetails === true && own === null ? returned.details : null;
+  const changes: Change[] = [];
+  if (text !== null) changes.push(["reasoning_content", null]);
+  if (details !== null) changes.push(["reasoning_details", JSON.stringify(details)]);
+  else if (typeof text === "string" && text !== "" && (message.reasoning ?? null) === null) {
+    changes.push(["reasoning", JSON.stringify(text)]);
+  }
+  return changes;
+}
+
+/**
+ * Adds the signatures of the calls that the client has sent without one. Of a call of the current
+ * turn that has none, the first of its message gets the word that the host accepts in place of a
+ * signature (Gemini API, thought signatures).
+ */
+function signCalls(
+  { message, index, returned, isOpen }: ChangedMessage,
+  unsigned: string,
+  change: MessageChange,
+): void {
+  for (const [call, item] of callsOf(message).entries()) {
+    if (!isObject(item) || isObject(item.extra_content)) continue;
+    const known = typeof item.id === "string" ? returned.signatures.get(item.id) : undefined;
+    if (known !== undefined) {
+      change.calls.push([call, [["extra_content", JSON.stringify(known)]]]);
+    } else if (isOpen && call === 0) {
+      const made = { google: { thought_signature: unsigned } };
+      change.calls.push([call, [["extra_content", JSON.stringify(made)]]]);
+      change.lost.push({ kind: "call", message: index, call });
+    }
+  }
+}
+
+function callsOf({ tool_calls: calls }: JsonObject): readonly unknown[] {
+  return Array.isArray(calls) ? calls : [];
+}
+
+function editsOf(text: string, { start, members, calls }: MessageChange): Edit[] {
+  if (members.length === 0 && calls.length === 0) return [];
+  const own = parseMembers(text, start);
+  const edits = changeMembers(start, own, members);
+  const list = own.findLast(({ key }) => key === "tool_calls");
+  const spans = calls.length === 0 || list === undefined ? [] : parseElements(text, list.start);
+  for (const [index, changes] of calls) {
+    const at = spans[index]?.start;
+    if (at !== undefined) pushAll(edits, changeMembers(at, parseMembers(text, at), changes));
+  }
+  return edits;
+}

@@ -1,0 +1,58 @@
+import { isObject, type JsonDocument, parseExact } from "../../core/json/json.ts";
+import type { Refusal } from "../../core/failure/failure.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
+import {
+  type Edit,
+  findValue,
+  parseElements,
+  parseMembers,
+  replaceValue,
+} from "../../formats/edit.ts";
+import { newSchemaBudget, rewriteSchema } from "./rewrite_schema.ts";
+
+/** Maximum number of recorded paths of one request. */
+const MAX_LOST = 20;
+
+/** A place below the parameters of a tool. */
+export interface SchemaPlace {
+  readonly kind: "schema";
+  readonly tool: number;
+  readonly below: string;
+}
+
+/** The changed schemas of the functions of a request. */
+export interface RewrittenTools {
+  readonly edits: readonly Edit[];
+  readonly lost: readonly SchemaPlace[];
+}
+
+/** Returns the edits of the parameters of all functions; `refuse` makes the refusal of one. */
+export function rewriteTools(
+  { text, value }: JsonDocument,
+  refuse: (tool: number) => Failed<Refusal>,
+): Result<RewrittenTools> {
+  const tools = Array.isArray(value.tools) ? value.tools : [];
+  const spans = parseElements(text, findValue(text, ["tools"])?.start ?? text.length);
+  const budget = newSchemaBudget();
+  const edits: Edit[] = [];
+  const lost: SchemaPlace[] = [];
+  for (const [tool, span] of spans.entries()) {
+    const given = tools[tool];
+    const holder = isObject(given) ? memberAt(text, span.start, "function") : undefined;
+    const parameters = holder && memberAt(text, holder.start, "parameters");
+    if (parameters === undefined) continue;
+    const schema = parseExact(text.slice(parameters.start, parameters.end));
+    if (!isObject(schema)) continue;
+    const rewritten = rewriteSchema(schema, budget);
+    if (rewritten === null) return refuse(tool);
+    edits.push(replaceValue(parameters, JSON.stringify(rewritten.schema)));
+    for (const below of rewritten.lost.slice(0, MAX_LOST - lost.length)) {
+      lost.push({ kind: "schema", tool, below });
+    }
+  }
+  return success({ edits, lost });
+}
+
+function memberAt(text: string, start: number, key: string) {
+  return parseMembers(text, start).findLast((member) => member.key === key);
+}
