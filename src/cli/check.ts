@@ -111,13 +111,9 @@ function capabilityLines(target: RouteTarget): string[] {
 function hostLines({ type, base_url, compatibility_profile: profile }: ProviderConfig): string[] {
   const named = profile === undefined ? null : hostNamed(profile);
   const host = named ?? hostAt(type, base_url)?.host;
-  if (host === undefined) return [];
+  if (host?.notes === undefined) return [];
   const { title, asOf, notes } = host;
-  return [
-    `${named === null ? "host" : "profile"}: ${title}, as of ${asOf}${
-      notes === undefined ? "" : `. ${notes}`
-    }`,
-  ];
+  return [`${named === null ? "host" : "profile"}: ${title}, as of ${asOf}. ${notes}`];
 }
 
 /** Returns the supported requests of a target besides embeddings. */

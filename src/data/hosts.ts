@@ -202,7 +202,7 @@ export const HOSTS = {
   vllm: {
     title: "vLLM",
     type: "compat",
-    baseUrl: "http://127.0.0.1:8000/v1",
+    baseUrl: "http://{host}:8000/v1",
     auth: "bearer",
     capabilities: { structured_outputs: true, reasoning_effort: true },
     profile: { takesReasoning: true },
@@ -285,7 +285,7 @@ export const HOSTS = {
   llamacpp: {
     title: "llama.cpp server",
     type: "compat",
-    baseUrl: "http://127.0.0.1:8080/v1",
+    baseUrl: "http://{host}:8080/v1",
     auth: "none",
     asOf: "2026-11-23",
     sources: ["ggml-org/llama.cpp:tools/server/README.md"],
@@ -293,7 +293,7 @@ export const HOSTS = {
   lmstudio: {
     title: "LM Studio",
     type: "compat",
-    baseUrl: "http://127.0.0.1:1234/v1",
+    baseUrl: "http://{host}:1234/v1",
     auth: "none",
     notes: "A tool choice that names a tool is refused.",
     asOf: "2026-11-23",

@@ -45,6 +45,8 @@ export interface SimRequest {
   readonly loadOnly: boolean;
   /** A stream includes a usage record. */
   readonly includeUsage: boolean;
+  /** Credential of the request, for hosts that sign what an account gets; absent elsewhere. */
+  readonly credential?: string;
 }
 
 /** A tool call with its arguments as JSON. */
@@ -104,6 +106,8 @@ export interface Protocol {
   parseRequest(body: JsonObject, headers: Headers): ParsedRequest;
   encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): JsonObject;
   encodeStream(output: ModelOutput, request: SimRequest, deps: Deps): Iterable<StreamChunk>;
+  /** True if an error response is a list of one body; absent for the body alone. */
+  readonly listsErrors?: boolean;
   /** Returns the body of an error response. */
   encodeError(error: ApiError, deps: Deps): JsonObject;
   /** Returns the error for an unknown model. */

@@ -101,7 +101,10 @@ export function errorResponse(error: ApiError, { protocol, deps }: SimCall): Res
     // Messages API, errors: the header repeats the request ID of the body.
     ...typeof body.request_id === "string" ? { "request-id": body.request_id } : {},
   };
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Response(JSON.stringify(protocol.listsErrors === true ? [body] : body), {
+    status,
+    headers,
+  });
 }
 
 /** Returns the 404 for an object that the account does not have. */

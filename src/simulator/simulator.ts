@@ -8,6 +8,7 @@ import { type Answer, errorResponse, type SimCall } from "./sim_call.ts";
 import { COMPAT } from "./compat.ts";
 import { answerChat, countMessagesTokens } from "./chat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
+import { HOST_PROTOCOLS } from "./hosts.ts";
 import { findRoute, type RoutedCall, type RouteHandler, type RouteTable } from "./routes.ts";
 import { type ApiError, type Deps, newApiError, type Protocol } from "./protocol.ts";
 import { LOCAL } from "./local.ts";
@@ -85,14 +86,20 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
       ["GET /version", () => Response.json({ version: "0.12.3" })],
     ]),
   },
+  ...[...HOST_PROTOCOLS].map(([name, protocol]): ProtocolRoutes => ({
+    prefix: `/hosts/${name}/v1`,
+    protocol,
+    routes: new Map<string, RouteHandler>([["POST /chat/completions", answerChat]]),
+  })),
 ];
 
 /**
  * Returns the request handler of a simulated upstream. It serves the compat protocol below
- * `/compat/v1` and `/v1`, Messages below `/messages/v1` and the local runtime's protocol below
- * `/local/api`. The model name selects the behaviour. The same request gives the same response,
- * except ids and times. Stored objects of compat are kept in memory, separately for each bearer
- * key. Requests with a refused key get an error.
+ * `/compat/v1` and `/v1`, Messages below `/messages/v1`, the local runtime's protocol below
+ * `/local/api`, and below `/hosts/NAME/v1` Chat as the host with this name has it. The model name
+ * selects the behaviour. The same request gives the same response, except ids and times. Stored
+ * objects of compat are kept in memory, separately for each bearer key. Requests with a refused key
+ * get an error.
  */
 export function newSimulator(
   deps: Deps,

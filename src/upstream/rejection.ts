@@ -88,7 +88,10 @@ function parseError(
   text: string | null,
 ): Pick<UpstreamError, "error" | "raw"> {
   const clean = text === null ? null : redacted(text, secrets);
-  const body = clean === null ? undefined : parseJson(clean);
+  const whole = clean === null ? undefined : parseJson(clean);
+  // The Gemini API sends a list of one error.
+  const [listed] = Array.isArray(whole) ? whole : [];
+  const body = listed ?? whole;
   // Clients of the Messages API read any body that the API itself sends.
   const raw = clean !== null && wire.name === "messages"
     ? { format: "messages", body: utf8Bytes(clean) } as const
@@ -98,7 +101,8 @@ function parseError(
   if (isOpenaiError(wire) && isObject(body.error)) {
     // An error that is nested too deeply could not be encoded as JSON again.
     const error = isTooDeep(body.error) ? completeError(status, fields) : body.error;
-    return { error, raw: { format: "openai", body: utf8Bytes(clean) } };
+    const sent = listed === undefined ? clean : JSON.stringify(body);
+    return { error, raw: { format: "openai", body: utf8Bytes(sent) } };
   }
   const message = fields?.message ?? detailMessage(body, (text) => redacted(text, secrets));
   const known = { ...fields, ...message !== null && { message } };

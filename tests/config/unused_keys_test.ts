@@ -32,7 +32,12 @@ const CASES: readonly Case[] = [
     "compatibility_profile",
     foreign("messages", COMPAT),
   ],
-  ["openai", "compatibility_profile: qwen", "compatibility_profile", `${UNKNOWN}; known: deepseek`],
+  [
+    "openai",
+    "compatibility_profile: qwen",
+    "compatibility_profile",
+    `${UNKNOWN}; known: gemini, deepseek, openrouter, groq, vllm`,
+  ],
   [
     "openai",
     "compatibility_profile: deepseak",

@@ -5,7 +5,7 @@ import type { Optional } from "../../prompt/refusals.ts";
  * Maximum number of schemas in the rewritten parameters of a request: references are written out,
  * so that few members can stand for very many.
  */
-const MAX_SCHEMAS = 20_000;
+const MAX_SCHEMAS = 8000;
 
 /** Maximum nesting of a rewritten schema. */
 const MAX_DEPTH = 64;
@@ -87,9 +87,13 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   const lost: string[] = [];
   let isTooLarge = false;
 
-  function rewrite(given: Optional, at: string, seen: readonly string[]): JsonObject {
+  function rewrite(
+    given: Optional,
+    at: string,
+    seen: readonly string[],
+    depth: number,
+  ): JsonObject {
     budget.left -= 1;
-    const depth = at.split(".").length;
     if (budget.left < 0 || depth > MAX_DEPTH) isTooLarge = true;
     if (isTooLarge || given === true) return {};
     if (!isObject(given)) {
@@ -97,14 +101,14 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
       return {};
     }
     const { $ref: ref, ...rest } = given;
-    if (ref === undefined) return rewriteOne(given, at, seen);
+    if (ref === undefined) return rewriteOne(given, at, seen, depth);
     const target = typeof ref === "string" ? referredTo(root, ref) : null;
     const isRecursive = seen.filter((one) => one === ref).length >= MAX_RECURSION;
     if (typeof ref !== "string" || target === null || isRecursive) {
       lost.push(`${at}.$ref`);
-      return rewriteOne(rest, at, seen);
+      return rewriteOne(rest, at, seen, depth);
     }
-    return rewriteOne(merged([target, rest], `${at}.$ref`), at, [...seen, ref]);
+    return rewriteOne(merged([target, rest], `${at}.$ref`), at, [...seen, ref], depth);
   }
 
   /** Returns one schema of several that hold together. Of a keyword in two the first one counts. */
@@ -124,17 +128,25 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
     return result;
   }
 
-  function rewriteOne(given: JsonObject, at: string, seen: readonly string[]): JsonObject {
+  function rewriteOne(
+    given: JsonObject,
+    at: string,
+    seen: readonly string[],
+    depth: number,
+  ): JsonObject {
     const { allOf, ...own } = given;
     if (Array.isArray(allOf)) {
       const all = allOf.map((branch) => resolved(branch, seen));
-      return rewrite(merged([own, ...all], `${at}.allOf`), at, seen);
+      const refs = allOf.flatMap((branch) =>
+        isObject(branch) && typeof branch.$ref === "string" ? [branch.$ref] : []
+      );
+      return rewrite(merged([own, ...all], `${at}.allOf`), at, [...seen, ...refs], depth);
     }
     const result: JsonObject = {};
     for (const [key, value] of Object.entries(own)) {
       if (value === undefined || NAMES.includes(key)) continue;
       if (DROPPED.includes(key)) lost.push(`${at}.${key}`);
-      else member(result, key, value, at, own, seen);
+      else member(result, key, value, { at, own, seen, depth: depth + 1 });
     }
     return completed(result);
   }
@@ -142,8 +154,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   function resolved(branch: JsonValue, seen: readonly string[]): JsonObject {
     if (!isObject(branch)) return {};
     const { $ref: ref, ...rest } = branch;
-    if (typeof ref !== "string" || seen.includes(ref)) return branch;
-    const target = referredTo(root, ref);
+    const target = typeof ref === "string" && !seen.includes(ref) ? referredTo(root, ref) : null;
     return target === null ? branch : { ...target, ...rest };
   }
 
@@ -151,9 +162,12 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
     result: JsonObject,
     key: string,
     value: JsonValue,
-    at: string,
-    own: JsonObject,
-    seen: readonly string[],
+    { at, own, seen, depth }: {
+      readonly at: string;
+      readonly own: JsonObject;
+      readonly seen: readonly string[];
+      readonly depth: number;
+    },
   ): void {
     const place = `${at}.${key}`;
     switch (key) {
@@ -167,7 +181,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
         result.properties = isObject(value)
           ? Object.fromEntries(
             Object.entries(value).map(([name, one]) =>
-              [name, rewrite(one, `${place}.${name}`, seen)] as const
+              [name, rewrite(one, `${place}.${name}`, seen, depth)] as const
             ),
           )
           : {};
@@ -180,12 +194,18 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
       case "items": {
         const isTuple = Array.isArray(value);
         if (isTuple && value.length !== 1) lost.push(place);
-        result.items = rewrite(isTuple ? value[0] ?? {} : value, place, seen);
+        result.items = rewrite(isTuple ? value[0] ?? {} : value, place, seen, depth);
         return;
       }
       case "anyOf":
       case "oneOf":
-        return addBranches(result, key, Array.isArray(value) ? value : [], place, seen);
+        return addBranches(
+          result,
+          key,
+          Array.isArray(value) ? value : [],
+          place,
+          (branch, path) => rewrite(branch, path, seen, depth),
+        );
       case "exclusiveMinimum":
       case "exclusiveMaximum":
         return addBound(result, key, value, own, place);
@@ -232,11 +252,11 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
     key: "anyOf" | "oneOf",
     branches: readonly JsonValue[],
     place: string,
-    seen: readonly string[],
+    rewriteBranch: (branch: JsonValue, path: string) => JsonObject,
   ): void {
     const others = branches.filter((branch) => !(isObject(branch) && branch.type === "null"));
     if (others.length < branches.length) result.nullable = true;
-    const schemas = others.map((branch, index) => rewrite(branch, `${place}[${index}]`, seen));
+    const schemas = others.map((branch, index) => rewriteBranch(branch, `${place}[${index}]`));
     if (key === "oneOf" && !areTold(others)) lost.push(place);
     const [first] = schemas;
     if (schemas.length === 1 && first !== undefined) {
@@ -260,7 +280,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
     if (bound !== null && own[name] === undefined) result[name] = isExact ? bound + step : value;
   }
 
-  const schema = rewrite(root, "", []);
+  const schema = rewrite(root, "", [], 0);
   return isTooLarge ? null : { schema, lost: [...new Set(lost)] };
 }
 
