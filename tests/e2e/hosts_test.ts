@@ -118,7 +118,7 @@ const responses: Loop = async ({ openai }, stream) => {
       : await openai.responses.create(body);
   const { output } = await turn();
   const call = output.find((item) => item.type === "function_call");
-  assert(call !== undefined);
+  assert(call?.type === "function_call");
   input.push(...output.filter((item) => item.type !== "custom_tool_call") as typeof input, {
     type: "function_call_output",
     call_id: call.call_id,
