@@ -9,6 +9,7 @@ async function help(...command: readonly string[]): Promise<string> {
   const terminal: Terminal = {
     out: (more) => void (text += more),
     err: (more) => void (text += more),
+    input: () => Promise.resolve(""),
     create: () => null,
     dropWriteAccess: () => {},
     dropRunAccess: () => {},

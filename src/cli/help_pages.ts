@@ -1,5 +1,6 @@
 import gettingStarted from "../../docs/guide/getting-started.md" with { type: "text" };
 import clients from "../../docs/guide/clients.md" with { type: "text" };
+import agents from "../../docs/guide/agents.md" with { type: "text" };
 import messages from "../../docs/guide/messages.md" with { type: "text" };
 import providers from "../../docs/guide/providers.md" with { type: "text" };
 import routing from "../../docs/guide/routing.md" with { type: "text" };
@@ -60,6 +61,7 @@ export interface HelpPage {
 export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "getting-started", text: gettingStarted },
   { topic: "clients", text: clients },
+  { topic: "agents", text: agents },
   { topic: "messages", text: messages },
   { topic: "providers", text: providers },
   { topic: "routing", text: routing },

@@ -1,5 +1,6 @@
 import { nearest } from "../config/problems.ts";
 import { VERSION } from "../core/build.ts";
+import { agent } from "./agent.ts";
 import { parseArguments } from "./arguments.ts";
 import { check } from "./check.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   check,
   explain,
+  agent,
   keyNew,
   schema,
   state,

@@ -8,6 +8,8 @@ export interface Terminal {
   out(text: string): void;
   /** Writes log lines and problems to stderr. */
   err(text: Line): void;
+  /** Returns what is on stdin, to its end; empty if it is a terminal. */
+  input(): Promise<string>;
   /**
    * Creates a file that only its owner can read. Returns null, or the reason as the predicate of a
    * sentence.
@@ -46,6 +48,7 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
       writeAll(encoder.encode(text));
     },
     err: (text) => errors.write(text),
+    input: () => Deno.stdin.isTerminal() ? Promise.resolve("") : readInput(),
     create: createFile,
     dropWriteAccess() {
       Deno.permissions.revokeSync({ name: "write" });
@@ -76,6 +79,21 @@ function writeAll(bytes: Uint8Array): void {
   } catch {
     // The reader closed the pipe, as `head` does.
   }
+}
+
+/** Maximum length of what a command reads from stdin, in bytes. */
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
+async function readInput(): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of Deno.stdin.readable) {
+    bytes += chunk.length;
+    if (bytes > MAX_INPUT_BYTES) return "";
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text;
 }
 
 function createFile(path: string, text: string): string | null {

@@ -28,7 +28,10 @@ export interface Ran {
 }
 
 /** A terminal with these environment variables alone. */
-export function testTerminal(environment: Readonly<Record<string, string>> = {}): TestTerminal {
+export function testTerminal(
+  environment: Readonly<Record<string, string>> = {},
+  input = "",
+): TestTerminal {
   const written = { out: "", err: "" };
   const waiting = new Set<() => void>();
   const files = new Map<string, string>();
@@ -47,6 +50,7 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
     environment,
     isColoured: false,
     size: () => null,
+    input: () => Promise.resolve(input),
     out: (text) => add("out", text),
     err: (line) => add("err", textOf(line)),
     create(path, text) {
@@ -95,8 +99,9 @@ export function testTerminal(environment: Readonly<Record<string, string>> = {})
 export async function ran(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  input = "",
 ): Promise<Ran> {
-  const terminal = testTerminal(environment);
+  const terminal = testTerminal(environment, input);
   const code = await run(args, terminal);
   return { code, ...terminal.written };
 }

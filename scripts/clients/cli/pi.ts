@@ -1,6 +1,9 @@
 import type { Client, Place } from "../client.ts";
 import { cliShots, type Starter } from "./session.ts";
 
+/** The npm package of pi. */
+export const PI = "@mariozechner/pi-coding-agent@0.73.1";
+
 /** Returns pi with one of its APIs. */
 export function piClient(title: string, api: string): Client {
   const start: Starter = ({ baseURL: baseUrl, apiKey }: Place, id, prompt) => ({
@@ -14,5 +17,5 @@ export function piClient(title: string, api: string): Client {
       }),
     },
   });
-  return { title, packages: ["@mariozechner/pi-coding-agent@0.73.1"], shots: cliShots(start) };
+  return { title, packages: [PI], shots: cliShots(start) };
 }

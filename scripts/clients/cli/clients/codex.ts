@@ -1,23 +1,17 @@
 import type { Client } from "../../client.ts";
-import { cliShots } from "../session.ts";
+import { agentText, cliShots } from "../session.ts";
 
-/** Codex over Responses. Its hosted web search is off: only a native provider could have it. */
+/**
+ * Codex over Responses, with the profile of `switchyard agent codex`. Its hosted web search is off:
+ * only a native provider could have it.
+ */
 export const client: Client = {
   title: "Codex CLI, Responses",
   packages: ["@openai/codex@0.169.0"],
-  shots: cliShots(({ baseURL, apiKey }, model, prompt) => ({
+  shots: cliShots((place, model, prompt) => ({
     command: "codex",
-    args: ["exec", "--skip-git-repo-check", "--model", model, prompt],
-    environment: { GATEWAY_KEY: apiKey },
-    files: {
-      ".codex/config.toml": `model_provider = "gateway"
-web_search = "disabled"
-[model_providers.gateway]
-name = "gateway"
-base_url = "${baseURL}"
-env_key = "GATEWAY_KEY"
-wire_api = "responses"
-`,
-    },
+    args: ["exec", "-p", "switchyard", "--skip-git-repo-check", prompt],
+    environment: { SWITCHYARD_KEY: place.apiKey },
+    files: { ".codex/switchyard.config.toml": agentText("codex", place, model) },
   })),
 };

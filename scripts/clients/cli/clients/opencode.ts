@@ -1,24 +1,15 @@
 import type { Client } from "../../client.ts";
-import { cliShots } from "../session.ts";
+import { agentText, cliShots } from "../session.ts";
 
-/** opencode with its provider for compatible APIs. */
+/** opencode with its provider for compatible APIs, as `switchyard agent opencode` sets it up. */
 export const client: Client = {
   title: "opencode, openai-compatible",
   packages: ["opencode-ai@1.18.33"],
-  shots: cliShots(({ baseURL, apiKey }, model, prompt) => ({
+  shots: cliShots((place, model, prompt) => ({
     command: "opencode",
-    args: ["run", "--model", `gateway/${model}`, prompt],
-    files: {
-      "work/opencode.json": JSON.stringify({
-        autoupdate: false,
-        provider: {
-          gateway: {
-            npm: "@ai-sdk/openai-compatible",
-            options: { baseURL, apiKey },
-            models: { [model]: { name: model, reasoning: model.includes("think") } },
-          },
-        },
-      }),
-    },
+    args: ["run", prompt],
+    environment: { SWITCHYARD_KEY: place.apiKey },
+    setup: agentText("opencode", place, model),
+    files: { "work/opencode.json": JSON.stringify({ autoupdate: false }) },
   })),
 };

@@ -1,4 +1,15 @@
-import { piClient } from "../pi.ts";
+import type { Client } from "../../client.ts";
+import { PI } from "../pi.ts";
+import { agentText, cliShots } from "../session.ts";
 
-/** pi over Responses. */
-export const client = piClient("pi, Responses", "openai-responses");
+/** pi over Responses, with the file of `switchyard agent pi`. */
+export const client: Client = {
+  title: "pi, Responses",
+  packages: [PI],
+  shots: cliShots((place, model, prompt) => ({
+    command: "pi",
+    args: ["--provider", "switchyard", "--model", model, "--print", prompt],
+    environment: { SWITCHYARD_KEY: place.apiKey },
+    files: { ".pi/agent/models.json": agentText("pi", place, model) },
+  })),
+};

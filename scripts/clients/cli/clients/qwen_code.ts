@@ -1,13 +1,14 @@
 import type { Client } from "../../client.ts";
-import { cliShots } from "../session.ts";
+import { agentText, cliShots } from "../session.ts";
 
-/** Qwen Code over Chat Completions. */
+/** Qwen Code over Chat Completions, as `switchyard agent qwen` sets it up. */
 export const client: Client = {
   title: "qwen-code, Chat Completions",
   packages: ["@qwen-code/qwen-code@0.24.4"],
-  shots: cliShots(({ baseURL, apiKey }, model, prompt) => ({
+  shots: cliShots((place, model, prompt) => ({
     command: "qwen",
-    args: ["--auth-type", "openai", "--model", model, "--prompt", prompt],
-    environment: { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseURL },
+    args: ["--auth-type", "openai", "--prompt", prompt],
+    environment: { SWITCHYARD_KEY: place.apiKey },
+    setup: agentText("qwen", place, model),
   })),
 };

@@ -1,0 +1,119 @@
+import { load } from "../config/load.ts";
+import { nearest } from "../config/problems.ts";
+import type { Config } from "../config/schema.ts";
+import { AGENTS } from "./agents.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
+import { codexCatalog } from "./codex_catalog.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  OK_STATUS,
+  printProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
+import { urlOf } from "./listen.ts";
+
+const NAME = "NAME";
+
+/** Environment variable of the client key, unless the command names another. */
+const KEY_VARIABLE = "SWITCHYARD_KEY";
+
+/** Command `switchyard agent NAME`: prints the settings of a coding agent for the gateway. */
+export const agent: Command = {
+  name: "agent",
+  about: "Prints what a coding agent needs to use the gateway; without a name it lists the agents.",
+  word: NAME,
+  options: {
+    config: CONFIG_OPTION,
+    model: { value: "MODEL", about: "The model that the agent requests." },
+    "small-model": {
+      value: "MODEL",
+      about: "The model for small tasks, where the agent has one; default: that of --model.",
+    },
+    url: { value: "URL", about: "The address of the gateway; default: that of the file." },
+    "key-env": {
+      value: "VARIABLE",
+      about: `The environment variable with the client key; default: ${KEY_VARIABLE}.`,
+    },
+    catalog: {
+      value: null,
+      about: "For codex: reads codex debug models --bundled and prints a catalog with the model.",
+    },
+  },
+  async run(options, terminal) {
+    const name = optionValue(options, NAME);
+    if (name === undefined) {
+      terminal.out(agentList());
+      return OK_STATUS;
+    }
+    const found = Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined;
+    if (found === undefined) return wrongUsage(terminal, "agent", unknownAgent(name));
+    const model = optionValue(options, "model");
+    if (model === undefined) return wrongUsage(terminal, "agent", "--model is missing.");
+    if (options.has("catalog")) {
+      if (name !== "codex") return wrongUsage(terminal, "agent", "--catalog is for codex.");
+      const catalog = codexCatalog(await terminal.input(), model);
+      if (catalog.isMinimal) terminal.err(MINIMAL_NOTE);
+      terminal.out(catalog.text);
+      return OK_STATUS;
+    }
+    const gateway = await findGateway(options, terminal.environment);
+    if (!gateway.ok) return printProblems(terminal, gateway.problems);
+    const smallModel = optionValue(options, "small-model") ?? model;
+    const place = { ...gateway.value, model, smallModel };
+    terminal.out(found.text(place));
+    // In a pipe the text goes to the shell or into a file, and the user knows the steps.
+    if (terminal.size() !== null) terminal.err(stepLines(found.steps(place)));
+    return OK_STATUS;
+  },
+};
+
+function stepLines(steps: readonly string[]): string {
+  return ["", ...steps].map((line) => `# ${line}`.trim() + "\n").join("");
+}
+
+const MINIMAL_NOTE =
+  "# Standard input held no model of Codex, so the catalog has short instructions in place of Codex's own. " +
+  "Pipe codex debug models --bundled into this command.\n";
+
+function agentList(): string {
+  const width = Math.max(...Object.keys(AGENTS).map(({ length }) => length));
+  return Object.entries(AGENTS).map(([name, { title }]) => `${name.padEnd(width)}  ${title}\n`)
+    .join("");
+}
+
+function unknownAgent(name: string): string {
+  if (name === "gemini") {
+    return "gemini-cli has only the Gemini API, which this gateway does not offer.";
+  }
+  const names = Object.keys(AGENTS);
+  const likely = nearest(name, names);
+  const hint = likely === null ? `there are ${names.join(", ")}` : `did you mean ${likely}?`;
+  return `There is no agent "${name}"; ${hint}.`.replace("?.", "?");
+}
+
+/** Returns the address of the gateway and the variable of its client key. */
+async function findGateway(options: OptionValues, environment: Readonly<Record<string, string>>) {
+  const written = optionValue(options, "url");
+  const variable = optionValue(options, "key-env");
+  if (written !== undefined) {
+    const url = written.replace(/\/+$/, "").replace(/\/v1$/, "");
+    return { ok: true, value: { url, keyVariable: variable ?? KEY_VARIABLE } } as const;
+  }
+  const file = optionValue(options, "config") ?? USUAL_CONFIG;
+  const loaded = await load(file, environment);
+  if (!loaded.ok) {
+    const hint = "--url names the address of a gateway without its file.";
+    return { ok: false, problems: [...loaded.problems, hint] } as const;
+  }
+  return { ok: true, value: placeOf(loaded.config, variable) } as const;
+}
+
+function placeOf({ server, security }: Config, variable: string | undefined) {
+  const isOpen = !security.enabled && variable === undefined;
+  return {
+    url: urlOf(server.host, server.port),
+    keyVariable: isOpen ? null : variable ?? KEY_VARIABLE,
+  };
+}

@@ -1,0 +1,164 @@
+import { AGENTS } from "../../src/cli/agents.ts";
+import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { configFile, ran } from "./test_terminal.ts";
+
+const URL = ["--url", "http://gw:9000/v1/", "--model", "a/b", "--small-model", "it's $small"];
+
+/** What the command prints for a gateway at another machine, whole. */
+const PRINTED: Readonly<Record<string, string>> = {
+  claude: `export ANTHROPIC_BASE_URL=http://gw:9000
+export ANTHROPIC_AUTH_TOKEN="$SWITCHYARD_KEY"
+export ANTHROPIC_MODEL=a/b
+export ANTHROPIC_DEFAULT_OPUS_MODEL=a/b
+export ANTHROPIC_DEFAULT_SONNET_MODEL=a/b
+export ANTHROPIC_DEFAULT_HAIKU_MODEL='it'\\''s $small'
+`,
+  codex: `model = "a/b"
+model_provider = "switchyard"
+web_search = "disabled"
+
+[model_providers.switchyard]
+name = "Switchyard"
+base_url = "http://gw:9000/v1"
+wire_api = "responses"
+env_key = "SWITCHYARD_KEY"
+supports_websockets = true
+`,
+  opencode:
+    `export OPENCODE_CONFIG_CONTENT='{"provider":{"switchyard":{"npm":"@ai-sdk/openai-compatible",\
+"name":"Switchyard","options":{"baseURL":"http://gw:9000/v1","apiKey":"{env:SWITCHYARD_KEY}"},"models":{"a/b":\
+{"name":"a/b","tool_call":true,"reasoning":true},"it'\\''s $small":{"name":"it'\\''s $small","tool_call":true,\
+"reasoning":true}}}},"model":"switchyard/a/b","small_model":"switchyard/it'\\''s $small"}'
+`,
+  pi: `{
+  "providers": {
+    "switchyard": {
+      "baseUrl": "http://gw:9000/v1",
+      "api": "openai-responses",
+      "apiKey": "SWITCHYARD_KEY",
+      "models": [
+        {
+          "id": "a/b",
+          "reasoning": true
+        },
+        {
+          "id": "it's $small",
+          "reasoning": true
+        }
+      ]
+    }
+  }
+}
+`,
+  qwen: `export OPENAI_BASE_URL=http://gw:9000/v1
+export OPENAI_API_KEY="$SWITCHYARD_KEY"
+export OPENAI_MODEL=a/b
+`,
+  cline: `cline auth -p openai-compatible -k "$SWITCHYARD_KEY" -m a/b -b http://gw:9000/v1
+`,
+  aider: `export OPENAI_API_BASE=http://gw:9000/v1
+export OPENAI_API_KEY="$SWITCHYARD_KEY"
+export AIDER_MODEL=openai/a/b
+export AIDER_WEAK_MODEL='openai/it'\\''s $small'
+`,
+};
+
+for (const name of Object.keys(AGENTS)) {
+  Deno.test(`agent ${name} prints its settings, and the name of the key's variable`, async () => {
+    const { code, out, err } = await ran(["agent", name, ...URL], { SWITCHYARD_KEY: "sk-secret" });
+    assertEquals([code, out, err], [0, PRINTED[name], ""]);
+  });
+}
+
+const FILE = `
+server: {host: 0.0.0.0, port: 9123}
+providers: {p: {type: compat, base_url: "http://up/v1"}}
+routing: {routes: [{name: main, targets: [{provider: p}]}]}
+`;
+
+Deno.test("the address and whether a key is needed come from the file", async () => {
+  using open = await configFile(FILE);
+  const free = await ran(["agent", "qwen", "--model", "m", "--config", open.path]);
+  assertStringIncludes(free.out, "http://127.0.0.1:9123/v1");
+  assertStringIncludes(free.out, "export OPENAI_API_KEY=unused");
+  using closed = await configFile(`${FILE}
+security: {enabled: true, api_key: {keys: [{name: a, value: sk-secret}]}}
+`);
+  const args = ["agent", "qwen", "--model", "m", "--config", closed.path];
+  const kept = await ran(args);
+  assertStringIncludes(kept.out, 'export OPENAI_API_KEY="$SWITCHYARD_KEY"');
+  assert(!kept.out.includes("sk-secret"));
+  const named = await ran([...args, "--key-env", "MY_KEY"]);
+  assertStringIncludes(named.out, 'export OPENAI_API_KEY="$MY_KEY"');
+});
+
+Deno.test("without a name the agents are listed; a wrong one is named with what there is", async () => {
+  const listed = await ran(["agent"]);
+  assertEquals(listed.out.split("\n").map((line) => line.split(" ")[0]), [
+    ...Object.keys(AGENTS),
+    "",
+  ]);
+  for (
+    const [args, expected] of [
+      [["gemini"], "gemini-cli has only the Gemini API"],
+      [["cluade", "--model", "m"], "did you mean claude?"],
+      [["claude"], "--model is missing."],
+      [["claude", "--model", "m", "--catalog"], "--catalog is for codex."],
+    ] as const
+  ) {
+    const { code, out, err } = await ran(["agent", ...args]);
+    assertEquals([code, out], [2, ""]);
+    assertStringIncludes(err, expected);
+  }
+  const lacking = await ran(["agent", "claude", "--model", "m", "--config", "/nonexistent.yaml"]);
+  assertEquals([lacking.code, lacking.out], [1, ""]);
+  assertStringIncludes(lacking.err, "--url names the address");
+});
+
+/** A list such as `codex debug models --bundled` prints, whose first entry has tools of its own. */
+const BUNDLED = JSON.stringify({
+  models: [
+    { slug: "first", tool_mode: "code_mode_only", base_instructions: "No." },
+    {
+      slug: "second",
+      base_instructions: "Codex's own.",
+      comp_hash: "1",
+      upgrade: { model: "x" },
+      supports_search_tool: true,
+      truncation_policy: { mode: "tokens", limit: 1 },
+    },
+  ],
+});
+
+Deno.test("the catalog for Codex has the model in an entry that Codex has bundled", async () => {
+  const args = ["agent", "codex", "--catalog", "--model", "coder"];
+  const { code, out, err } = await ran(args, {}, BUNDLED);
+  assertEquals([code, err], [0, ""]);
+  const catalog = parseJson(out);
+  assert(isObject(catalog) && Array.isArray(catalog.models) && catalog.models.length === 1);
+  const [entry] = catalog.models;
+  assert(isObject(entry));
+  const { slug, base_instructions, upgrade, apply_patch_tool_type, comp_hash } = entry;
+  assertEquals([slug, base_instructions, upgrade, apply_patch_tool_type, comp_hash], [
+    "coder",
+    "Codex's own.",
+    null,
+    "freeform",
+    undefined,
+  ]);
+  assertEquals([entry.supports_search_tool, entry.truncation_policy], [false, {
+    mode: "tokens",
+    limit: 1,
+  }]);
+});
+
+Deno.test("without a bundled entry the catalog has short instructions, and says so", async () => {
+  for (const input of ["", "no JSON", "[]", '{"models":[{"tool_mode":"x"}]}']) {
+    const args = ["agent", "codex", "--catalog", "--model", "coder"];
+    const { code, out, err } = await ran(args, {}, input);
+    assertEquals(code, 0);
+    assertStringIncludes(err, "Standard input held no model of Codex");
+    assertStringIncludes(out, '"slug": "coder"');
+  }
+});
