@@ -116,7 +116,7 @@ Deno.test("without a name the agents are listed; a wrong one is named with what 
   assertStringIncludes(lacking.err, "--url names the address");
 });
 
-/** A list such as `codex debug models --bundled` prints, whose first entry has tools of its own. */
+/** A list such as `codex debug models --bundled` prints, whose first entry has no plain tools. */
 const BUNDLED = JSON.stringify({
   models: [
     { slug: "first", tool_mode: "code_mode_only", base_instructions: "No." },

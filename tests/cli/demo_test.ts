@@ -89,11 +89,12 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
   });
 });
 
-Deno.test("the demo prints the environment of Claude Code and serves its model names over each type", async () => {
+Deno.test("the demo prints how Claude Code is set up and serves its model names over each type", async () => {
   using client = testClient();
   await whileServing(["demo", "--port", "0"], async (terminal) => {
-    const environment = /ANTHROPIC_BASE_URL=(http\S+) ANTHROPIC_AUTH_TOKEN=(\S+)\n/;
-    const [, url = "", token = ""] = await terminal.said(environment);
+    const lines =
+      /SWITCHYARD_KEY=(\S+)\neval "\$\(switchyard agent claude --url (http\S+) --model claude-opus\)"\nclaude\n/;
+    const [, token = "", url = ""] = await terminal.said(lines);
     const answeredBy = async (model: string) => {
       const answer = await client.fetch(`${url}/v1/messages?beta=true`, {
         method: "POST",
