@@ -22,7 +22,8 @@ import { decideRetry, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 
 /**
- * Sends a call to its candidates in order until one responds. Returns the last failure otherwise.
+ * Sends a call to its candidates in order until one responds; those that were silent are retried
+ * last. Returns the last failure otherwise.
  */
 export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
   const { report } = call;
@@ -31,15 +32,23 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
   let current = report.fallbacks === 0
     ? candidates[0]
     : nextFallback(call, candidates) ?? candidates[0];
-  let rest: readonly Candidate[] = candidates;
+  let untried: readonly Candidate[] = candidates;
+  const silent = new Map<Candidate, number>();
   for (;;) {
-    const { reply, next } = await runCandidate(call, current);
-    if (next.kind !== "fallback") return reply;
-    rest = rest.filter((one) => one !== current);
-    const fallback = nextFallback(call, rest);
-    if (fallback === undefined) return reply;
+    untried = untried.filter((one) => one !== current);
+    const made = silent.get(current) ?? 0;
+    silent.delete(current);
+    const { reply, next, attempts } = await runCandidate(call, current, {
+      made,
+      hasUntried: untried.length > 0,
+    });
+    if (next.kind === "later") silent.set(current, attempts);
+    else if (next.kind !== "fallback") return reply;
+    const [later] = silent.keys();
+    const following = nextFallback(call, untried) ?? later;
+    if (following === undefined) return reply;
     report.fallbacks++;
-    current = fallback;
+    current = following;
   }
 }
 
@@ -65,18 +74,35 @@ export async function runOnce(call: Call, candidate: Candidate): Promise<Result<
   return await sendOnce(call, candidate, 1);
 }
 
+/** What has happened before the attempts at a candidate. */
+interface Before {
+  /** Number of earlier attempts at it. */
+  readonly made: number;
+  /** True if a candidate is left to which the call was not sent. */
+  readonly hasUntried: boolean;
+}
+
+/** How the attempts at a candidate ended. */
+interface Ended {
+  readonly reply: Result<Reply>;
+  readonly next: RetryDecision;
+  /** Number of all attempts at it. */
+  readonly attempts: number;
+}
+
 async function runCandidate(
   call: Call,
   candidate: Candidate,
-): Promise<{ readonly reply: Result<Reply>; readonly next: RetryDecision }> {
+  { made, hasUntried }: Before,
+): Promise<Ended> {
   const { report, generation, controls } = call;
   report.provider = candidate.target.provider.id;
   // A request without a model has none in its report.
   report.model = candidate.target.model || null;
   setCarriage(call.report, candidate);
-  for (let attempts = 1;; attempts++) {
+  for (let attempts = made + 1;; attempts++) {
     const reply = await sendOnce(call, candidate, attempts);
-    if (reply.ok) return { reply, next: { kind: "stop" } };
+    if (reply.ok) return { reply, next: { kind: "stop" }, attempts };
     const next = decideRetry({
       failure: reply.failure,
       attempts,
@@ -84,15 +110,16 @@ async function runCandidate(
       retryAllowed: !controls.noRetry,
       random: call.world.random(),
       hasSideEffects: candidate.hasSideEffects,
+      hasUntried,
     });
-    if (next.kind !== "retry") return { reply, next };
+    if (next.kind !== "retry") return { reply, next, attempts };
     // If the circuit breaker will still be open after the delay, the retry fails at once, without
     // the delay.
     if (openFor(call, candidate) <= next.delayMs) {
       await pause(call.world, call.cancellation, next.delayMs);
     }
     const { reason } = call.cancellation;
-    if (reason !== null) return { reply: failed(reason), next: { kind: "stop" } };
+    if (reason !== null) return { reply: failed(reason), next: { kind: "stop" }, attempts };
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Config } from "../config/schema.ts";
-import { type Failure, FAULTS, isRefusal } from "../core/failure/failure.ts";
+import { connectionCause, type Failure, FAULTS, isRefusal } from "../core/failure/failure.ts";
 
 /** Decision after a failed attempt. */
 export type RetryDecision =
   | { readonly kind: "retry"; readonly delayMs: number }
+  /** Another candidate comes first; this one is retried if none of them responds. */
+  | { readonly kind: "later" }
   | { readonly kind: "fallback" }
   | { readonly kind: "stop" };
 
@@ -21,11 +23,13 @@ export interface FailedAttempt {
    * processing.
    */
   readonly hasSideEffects: boolean;
+  /** True if a candidate is left to which the call was not sent. */
+  readonly hasUntried: boolean;
 }
 
 /**
  * Decides whether a failed attempt is retried, falls back or ends the call, and returns the retry
- * delay.
+ * delay. A target that was silent gets no second request while another one may respond at once.
  */
 export function decideRetry(situation: FailedAttempt): RetryDecision {
   const { failure, attempts, retry, retryAllowed, hasSideEffects } = situation;
@@ -37,10 +41,16 @@ export function decideRetry(situation: FailedAttempt): RetryDecision {
     const retryAfterMs = failure.retryAfterMs ?? 0;
     // A `Retry-After` longer than `max_delay` ends the retries.
     if (retryAfterMs <= retry.max_delay) {
+      if (situation.hasUntried && isTimeout(failure)) return { kind: "later" };
       return { kind: "retry", delayMs: Math.max(wait, retryAfterMs) };
     }
   }
   return fallback ? { kind: "fallback" } : { kind: "stop" };
+}
+
+/** True if an attempt ended because the target was silent, at the connection or after it. */
+function isTimeout(failure: Failure): boolean {
+  return failure.kind === "upstream_timeout" || connectionCause(failure) === "timeout";
 }
 
 /** Returns the delay before retry `n`, counted from 0, in milliseconds. */

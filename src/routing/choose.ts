@@ -23,7 +23,8 @@ import type { Target } from "../wires/wire.ts";
 import { loadKey } from "../call/key_pool.ts";
 
 /**
- * Returns the candidates of a call in order: the picked target, then the fallbacks. Sends nothing.
+ * Returns the candidates of a call in order: the picked target, the other targets of its route that
+ * are able, then the fallbacks. Sends nothing.
  */
 export function planRoute(call: Call, inference: Inference): Result<Candidates> {
   recordModel(call, inference.model);
@@ -61,13 +62,20 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   }
   const { balancers } = call.state;
   const able = selectable(call, eligible);
-  const first = balancers.pick(route.name, route.strategy, viewOf(call), able) ?? eligible[0];
+  const view = viewOf(call);
+  const first = balancers.pick(route.name, route.strategy, view, able) ?? eligible[0];
   if (first === undefined) return noRoute();
+  const others = eligible.length === 1 || call.controls.noFallback
+    ? []
+    : balancers.order(route.name, route.strategy, view, othersThan(call, first, eligible));
   if (trace !== null) {
     const choice = { able, first, isAble: (one: Candidate) => isAble(call, one) };
     trace.targets = traceTargets({ targets, fallbacks: evaluated, requested }, choice);
   }
-  return success([first.prepared, ...fallbacks.map(({ prepared }) => prepared)]);
+  return success([
+    first.prepared,
+    ...[...others, ...fallbacks].map(({ prepared }) => prepared),
+  ]);
 }
 
 /**
@@ -118,6 +126,15 @@ function planFromFallbacks(
   if (first === undefined) return refused;
   call.report.fallbacks++;
   return success([first.prepared, ...others.map(({ prepared }) => prepared)]);
+}
+
+/** Returns the targets that can serve the call if the first one fails. */
+function othersThan(
+  call: Call,
+  first: Eligible<Candidate>,
+  eligible: readonly Eligible<Candidate>[],
+): readonly Eligible<Candidate>[] {
+  return eligible.filter((one) => one !== first && isAble(call, one.prepared));
 }
 
 /**

@@ -47,6 +47,17 @@ export interface Balancers {
     view: PickView<T>,
     eligible: readonly T[],
   ): T | undefined;
+  /**
+   * Returns targets in the order in which the strategy would pick them if each was gone after it,
+   * for a call whose target has failed. The shares of the calls do not change. random: by chance,
+   * as its picks.
+   */
+  order<T extends { readonly weight: number }>(
+    route: string,
+    strategy: Strategy,
+    view: PickView<T>,
+    eligible: readonly T[],
+  ): readonly T[];
 }
 
 /** Share of the calls that lowest-latency sends to another target than the fastest one. */
@@ -113,7 +124,46 @@ export function newBalancers(
           return session === null ? inTurn(live) : pickRendezvous(session, key, live);
       }
     },
+    order(route, strategy, { key, load, session }, eligible) {
+      const live = eligible.filter((item) => item.weight > 0);
+      const shares = balances.get(route)?.shares;
+      const owed = (item: (typeof live)[number]) => shares?.get(key(item))?.owed ?? 0;
+      const inTurn = live.toSorted((one, other) => owed(other) - owed(one));
+      switch (strategy) {
+        case "weighted":
+        case "round-robin":
+          return inTurn;
+        case "random":
+          return oneByOne(live, (left) => pickRandom(left, random));
+        case "least-pending":
+          return byMeasure(inTurn, (item) => loads.pending(load(item)) / item.weight);
+        case "lowest-latency":
+          return byMeasure(inTurn, (item) => loads.medianMs(load(item)) ?? -1);
+        case "sticky":
+          return session === null
+            ? inTurn
+            : oneByOne(live, (left) => pickRendezvous(session, key, left));
+      }
+    },
   };
+}
+
+function byMeasure<T>(items: readonly T[], measure: (item: T) => number): readonly T[] {
+  return items.toSorted((one, other) => measure(one) - measure(other));
+}
+
+/** Returns the items in the order in which they are picked, each once. */
+function oneByOne<T>(
+  items: readonly T[],
+  pick: (left: readonly T[]) => T | undefined,
+): readonly T[] {
+  const ordered: T[] = [];
+  for (let left = items; left.length > 0; left = left.filter((one) => !ordered.includes(one))) {
+    const picked = pick(left);
+    if (picked === undefined) break;
+    ordered.push(picked);
+  }
+  return ordered;
 }
 
 /** Returns the items with the least measure: several if they are equal. */

@@ -153,6 +153,7 @@ Deno.test("a refusal of the gateway is never retried", () => {
     retryAllowed: true,
     random: 0,
     hasSideEffects: false,
+    hasUntried: false,
   };
   assertEquals(decideRetry({ ...situation, failure }), { kind: "stop" });
   const { failure: unreachable } = fault("upstream_unreachable", "");
