@@ -49,8 +49,8 @@ export interface Balancers {
   ): T | undefined;
   /**
    * Returns targets in the order in which the strategy would pick them if each was gone after it,
-   * for a call whose target has failed. The shares of the calls do not change. random: by chance,
-   * as its picks.
+   * for a call whose target has failed. The shares of the calls do not change. random: the one with
+   * the largest weight first.
    */
   order<T extends { readonly weight: number }>(
     route: string,
@@ -134,15 +134,13 @@ export function newBalancers(
         case "round-robin":
           return inTurn;
         case "random":
-          return oneByOne(live, (left) => pickRandom(left, random));
+          return byMeasure(live, ({ weight }) => -weight);
         case "least-pending":
           return byMeasure(inTurn, (item) => loads.pending(load(item)) / item.weight);
         case "lowest-latency":
           return byMeasure(inTurn, (item) => loads.medianMs(load(item)) ?? -1);
         case "sticky":
-          return session === null
-            ? inTurn
-            : oneByOne(live, (left) => pickRendezvous(session, key, left));
+          return session === null ? inTurn : bySession(session, key, live);
       }
     },
   };
@@ -152,18 +150,14 @@ function byMeasure<T>(items: readonly T[], measure: (item: T) => number): readon
   return items.toSorted((one, other) => measure(one) - measure(other));
 }
 
-/** Returns the items in the order in which they are picked, each once. */
-function oneByOne<T>(
+function bySession<T extends { readonly weight: number }>(
+  session: string,
+  key: (item: T) => string,
   items: readonly T[],
-  pick: (left: readonly T[]) => T | undefined,
 ): readonly T[] {
-  const ordered: T[] = [];
-  for (let left = items; left.length > 0; left = left.filter((one) => !ordered.includes(one))) {
-    const picked = pick(left);
-    if (picked === undefined) break;
-    ordered.push(picked);
-  }
-  return ordered;
+  const first = pickRendezvous(session, key, items);
+  if (first === undefined) return items;
+  return [first, ...bySession(session, key, items.filter((one) => one !== first))];
 }
 
 /** Returns the items with the least measure: several if they are equal. */

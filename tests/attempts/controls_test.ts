@@ -81,8 +81,10 @@ const MAYBE_TAKEN: readonly (readonly [what: string, failing: () => Promise<Resp
 ];
 
 for (const [what, failing] of UNTAKEN) {
-  Deno.test(`a call with side effects is retried after ${what}`, async () => {
-    assertEquals(await asked(failing, { body: { store: true } }), "up up other");
+  Deno.test(`a call with side effects is sent again after ${what}`, async () => {
+    // A silent target is not retried while another one is left.
+    const calls = what.endsWith("in time") ? "up other" : "up up other";
+    assertEquals(await asked(failing, { body: { store: true } }), calls);
   });
 }
 
