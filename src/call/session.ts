@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import type { EndpointName } from "../core/endpoint.ts";
+import { decodeHeaderText } from "../core/header_fields.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import type { Call } from "./call.ts";
+
+/**
+ * What named a session: the gateway's own header, an agent with a header of its own, a member of
+ * the body, or the gateway for a WebSocket whose handshake names none.
+ */
+export type SessionSource =
+  | "header"
+  | "claude-code"
+  | "codex"
+  | "pi"
+  | "opencode"
+  | "prompt_cache_key"
+  | "user_id"
+  | "conversation"
+  | "previous_response_id"
+  | "connection";
+
+/** The conversation that a call belongs to, as far as its client says. */
+export interface Session {
+  /** Name within its client key, of 1 to 256 characters. */
+  readonly name: string;
+  readonly from: SessionSource;
+}
+
+/** The header that names a session of any client, which is also sent upstream from WebSockets. */
+export const SESSION_HEADER = "x-gateway-sessionid";
+
+/** Headers that name a session; the first one of a request counts. */
+const HEADERS: readonly (readonly [name: string, from: SessionSource])[] = [
+  [SESSION_HEADER, "header"],
+  ["x-claude-code-session-id", "claude-code"],
+  ["session-id", "codex"],
+  ["session_id", "pi"],
+  ["x-session-id", "opencode"],
+  ["x-session-affinity", "opencode"],
+];
+
+const GATEWAY_HEADER = HEADERS.slice(0, 1);
+
+/** Maximum length of a name; a longer one is replaced by its digest. */
+const MAX_CHARS = 256;
+
+/** Maximum length of a user ID that is parsed as JSON; the vendor's own limit is 256 characters. */
+const MAX_PARSED_CHARS = 4_096;
+
+/** The beginning of the session in the user IDs of older versions of Claude Code. */
+const SESSION_MARK = "_session_";
+
+/** What names the session of a call besides its headers, as far as it is known. */
+export interface SessionParts {
+  /** Client API of the body. */
+  readonly api?: EndpointName | null;
+  readonly body?: JsonObject;
+  /** ID of the first item of the dialogue that the request continues. */
+  readonly root?: string | null;
+}
+
+const NO_PARTS: SessionParts = {};
+
+/**
+ * Returns the session of a call: of the first header that names one, else of the body, else of the
+ * dialogue that it continues; null for none. With `routing.sessions: header` only the gateway's own
+ * header counts.
+ */
+export function sessionOf(
+  { headers, generation }: Pick<Call, "headers" | "generation">,
+  parts = NO_PARTS,
+): Session | null {
+  const isHeaderOnly = generation.config.routing.sessions === "header";
+  for (const [header, from] of isHeaderOnly ? GATEWAY_HEADER : HEADERS) {
+    const value = headers.get(header);
+    const name = value === null ? null : nameIn(decodeHeaderText(value));
+    if (name !== null) return { name, from };
+  }
+  if (isHeaderOnly) return null;
+  return namedByBody(parts) ?? sessionFrom("previous_response_id", parts.root);
+}
+
+function namedByBody({ api, body }: SessionParts): Session | null {
+  if (body === undefined) return null;
+  const keyed = sessionFrom("prompt_cache_key", body.prompt_cache_key);
+  if (keyed !== null) return keyed;
+  switch (api) {
+    case "messages":
+      return sessionFrom("user_id", sessionIn(userId(body)));
+    case "responses": {
+      const { conversation } = body;
+      return sessionFrom("conversation", isObject(conversation) ? conversation.id : conversation);
+    }
+    default:
+      return null;
+  }
+}
+
+function sessionFrom(from: SessionSource, value: JsonValue | undefined): Session | null {
+  const name = typeof value === "string" ? nameIn(value) : null;
+  return name === null ? null : { name, from };
+}
+
+/** Returns the name of a session in a written value; null if it is blank. */
+function nameIn(value: string): string | null {
+  const name = value.trim();
+  if (name.length <= MAX_CHARS) return name === "" ? null : name;
+  return createHash("sha256").update(name).digest("hex");
+}
+
+/** Returns the user ID of a Messages request; null if it has none. */
+function userId({ metadata }: JsonObject): string | null {
+  const user = isObject(metadata) ? metadata.user_id : null;
+  return typeof user === "string" && user !== "" ? user : null;
+}
+
+/** Returns the session in a user ID: a member of a JSON text, or the end of an older text. */
+function sessionIn(user: string | null): JsonValue | undefined {
+  if (user === null || user.length > MAX_PARSED_CHARS) return null;
+  if (!user.startsWith("{")) {
+    const at = user.lastIndexOf(SESSION_MARK);
+    return at < 0 ? null : user.slice(at + SESSION_MARK.length);
+  }
+  const parsed = parseJson(user);
+  return isObject(parsed) ? parsed.session_id : null;
+}
+
+/**
+ * Records the session of a call for routing and for its report, unless a better one is known: one
+ * that the client names replaces the name of its WebSocket. A Messages call without a session is
+ * logged with its user ID.
+ */
+export function recordSession(call: Call, parts: Omit<SessionParts, "api"> = NO_PARTS): void {
+  const { client, report } = call;
+  if (client.session !== null && client.session.from !== "connection") return;
+  const { api } = report.endpoint;
+  const named = sessionOf(call, { ...parts, api });
+  if (named !== null) setSession(call, named);
+  else if (api === "messages" && parts.body !== undefined) report.session ??= userId(parts.body);
+}
+
+/** Sets the session of a call. */
+export function setSession({ client, report }: Pick<Call, "client" | "report">, session: Session) {
+  client.session = session;
+  report.session = session.name;
+  report.sessionFrom = session.from;
+}
+
+/**
+ * Returns what identifies the session of a call among those of all clients: two client keys never
+ * share one. Null without a session.
+ */
+export function sessionKey(caller: string | null, session: Session | null): string | null {
+  return session === null ? null : `session ${JSON.stringify([caller, session.name])}`;
+}
