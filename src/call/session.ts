@@ -5,8 +5,8 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/js
 import type { Call } from "./call.ts";
 
 /**
- * What named a session: the gateway's own header, an agent with a header of its own, a member of
- * the body, or the gateway for a WebSocket whose handshake names none.
+ * What named a session: the gateway's own header, the header of an agent, a member of the body, or
+ * the gateway for a WebSocket whose handshake names none.
  */
 export type SessionSource =
   | "header"

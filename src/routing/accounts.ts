@@ -138,8 +138,9 @@ export interface KeyChoice {
 
 /**
  * Returns the key for the next request to a provider, by smooth weighted round-robin, or that of
- * the session with `key_affinity: session`: one that does not rest and was not used in this attempt, with a circuit breaker that is not open and without a
- * doubt if there is one. Null if all rest; also if all breakers are open once a key was used.
+ * the session with `key_affinity: session`: one that does not rest and was not used in this
+ * attempt, with a circuit breaker that is not open and without a doubt if there is one. Null if all
+ * rest; also if all breakers are open once a key was used.
  */
 export function pickAccount(
   call: Context,

@@ -89,7 +89,7 @@ function cacheBlocks(body: JsonObject): readonly CacheBlock[] {
   return blocks.map(({ role, block }, at) => ({
     text: cachedText([role, block]),
     tokens: role === "tool" ? 0 : countWords([countedText({ blocks: [block] })]),
-    // Without a place of its own the breakpoint of a request is behind its last block.
+    // The breakpoint of a whole request is behind its last block.
     isWritten: isObject(block.cache_control) ||
       at === blocks.length - 1 && isObject(body.cache_control),
   }));

@@ -10,7 +10,7 @@ export const MIN_CACHED_TOKENS = 1_024;
 const TTL_S = 300;
 
 /** Number of blocks before a breakpoint in which a written prefix is looked for. */
-const LOOK_BACK = 20;
+const MAX_BLOCKS_BACK = 20;
 
 const LIMITS = { maxValues: 10_000, maxCharacters: 10_000 } as const;
 
@@ -50,7 +50,7 @@ export function newPromptCache({ unix }: Pick<Deps, "unix">): PromptCache {
     use(blocks, inputTokens) {
       const prefixes = prefixesOf(blocks).filter(({ tokens }) => tokens >= MIN_CACHED_TOKENS);
       const isNear = (at: number) =>
-        prefixes.slice(at, at + LOOK_BACK + 1).some(({ isWritten }) => isWritten);
+        prefixes.slice(at, at + MAX_BLOCKS_BACK + 1).some(({ isWritten }) => isWritten);
       const found = prefixes.findLast(({ digest }, at) => isNear(at) && isCached(digest));
       const written = prefixes.filter(({ isWritten }) => isWritten);
       for (const { digest } of found === undefined ? written : [found, ...written]) {

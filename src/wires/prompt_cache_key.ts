@@ -15,8 +15,8 @@ export function hasPromptCacheKey(wire: WireName, { path }: UpstreamRequest): bo
 }
 
 /**
- * Returns a request with a key of the prompt cache that stands for a session, of which it shows
- * nothing, unless the client has set one.
+ * Returns a request with a digest of its session as the key of the prompt cache, unless the client
+ * has set one.
  */
 export function withPromptCacheKey(request: UpstreamRequest, session: string): UpstreamRequest {
   const { payload } = request;

@@ -6,7 +6,7 @@ import { chatRequest, got } from "../support/chat_call.ts";
 import { serveGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-const CONVERSATIONS = 20, TURNS = 8;
+const CONVERSATION_COUNT = 20, TURN_COUNT = 8;
 
 /** Prices in USD of a million tokens, as Messages providers have them: writes cost 1.25 times. */
 const PRICE = "{input: 4, output: 20, cached_input: 0.4, cache_write: 5}";
@@ -49,9 +49,9 @@ routing:
 pricing: {${ids.map((id) => `"${id}/*": ${PRICE}`).join(", ")}}
 rate_limiting: {enabled: false}
 `);
-  for (let n = 0; n < CONVERSATIONS; n++) {
+  for (let n = 0; n < CONVERSATION_COUNT; n++) {
     const messages: JsonObject[] = [{ role: "system", content: words(`Rule ${n}`, 600) }];
-    for (let turn = 0; turn < TURNS; turn++) {
+    for (let turn = 0; turn < TURN_COUNT; turn++) {
       messages.push({ role: "user", content: words(`Ask ${n}/${turn}`, 150) });
       const { url } = gateway;
       const headers = { "x-session-id": `conversation ${n}` };
@@ -62,7 +62,7 @@ rate_limiting: {enabled: false}
       messages.push(JSON.parse(reply.text).choices[0].message);
     }
   }
-  await gateway.reported(CONVERSATIONS * TURNS);
+  await gateway.reported(CONVERSATION_COUNT * TURN_COUNT);
   const text = await gateway.gateway.metrics.scrape();
   return {
     read: sum(text, "gateway_cached_tokens_total", 'operation="read"'),

@@ -51,7 +51,7 @@ export async function createResponse(
   const context = await resolveContinuation(call, request, options.resolvePrevious);
   if (!context.ok) return context;
   const { continuation } = context.value;
-  // Items keep their IDs from turn to turn, so the first one stands for the dialogue.
+  // Items keep their IDs from turn to turn, so the first one identifies the dialogue.
   if (continuation.kind === "local") recordSession(call, { root: rootOf(continuation.history) });
   const turn = turnBefore(itemCount(context.value));
   if (turn !== null) await turn;
