@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EndpointName } from "../core/endpoint.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
+import { SESSION_HEADERS } from "../core/session_headers.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { Call } from "./call.ts";
 
@@ -9,11 +10,7 @@ import type { Call } from "./call.ts";
  * the gateway for a WebSocket whose handshake names none.
  */
 export type SessionSource =
-  | "header"
-  | "claude-code"
-  | "codex"
-  | "pi"
-  | "opencode"
+  | (typeof SESSION_HEADERS)[number][1]
   | "prompt_cache_key"
   | "user_id"
   | "conversation"
@@ -27,20 +24,7 @@ export interface Session {
   readonly from: SessionSource;
 }
 
-/** The header that names a session of any client, which is also sent upstream from WebSockets. */
-export const SESSION_HEADER = "x-gateway-sessionid";
-
-/** Headers that name a session; the first one of a request counts. */
-const HEADERS: readonly (readonly [name: string, from: SessionSource])[] = [
-  [SESSION_HEADER, "header"],
-  ["x-claude-code-session-id", "claude-code"],
-  ["session-id", "codex"],
-  ["session_id", "pi"],
-  ["x-session-id", "opencode"],
-  ["x-session-affinity", "opencode"],
-];
-
-const GATEWAY_HEADER = HEADERS.slice(0, 1);
+const [FIRST_HEADER] = SESSION_HEADERS;
 
 /** Maximum length of a name; a longer one is replaced by its digest. */
 const MAX_CHARS = 256;
@@ -72,7 +56,7 @@ export function sessionOf(
   parts = NO_PARTS,
 ): Session | null {
   const isHeaderOnly = generation.config.routing.sessions === "header";
-  for (const [header, from] of isHeaderOnly ? GATEWAY_HEADER : HEADERS) {
+  for (const [header, from] of isHeaderOnly ? [FIRST_HEADER] : SESSION_HEADERS) {
     const value = headers.get(header);
     const name = value === null ? null : nameIn(decodeHeaderText(value));
     if (name !== null) return { name, from };

@@ -115,6 +115,7 @@ Deno.test("the reasoning item of a Messages client goes to no other client key a
   moved.reload(thinkingConfig("responses", { key: "sk-2" }));
   const next = await ask(moved, [USER, ...loop(own)]);
   assertEquals([next.status, lastItems(moved)], [200, []]);
+  assertEquals(next.headers.get("x-gateway-lossy"), "messages.1.content.0");
 });
 
 Deno.test("of a pool the key that has the reasoning of a Messages client is used, whatever key its session has", async () => {
