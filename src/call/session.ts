@@ -44,24 +44,33 @@ export interface SessionParts {
   readonly root?: string | null;
 }
 
-const NO_PARTS: SessionParts = {};
-
 /**
  * Returns the session of a call: of the first header that names one, else of the body, else of the
  * dialogue that it continues; null for none. With `routing.sessions: header` only the gateway's own
  * header counts.
  */
-export function sessionOf(
-  { headers, generation }: Pick<Call, "headers" | "generation">,
-  parts = NO_PARTS,
-): Session | null {
-  const isHeaderOnly = generation.config.routing.sessions === "header";
-  for (const [header, from] of isHeaderOnly ? [FIRST_HEADER] : SESSION_HEADERS) {
-    const value = headers.get(header);
+export function sessionOf(call: Named, parts: SessionParts = {}): Session | null {
+  return namedByHeader(call) ?? namedByParts(call, parts);
+}
+
+/** The parts of a call that name its session, besides its body. */
+type Named = Pick<Call, "headers" | "generation">;
+
+function namedByHeader(call: Named): Session | null {
+  for (const [header, from] of isHeaderOnly(call) ? [FIRST_HEADER] : SESSION_HEADERS) {
+    const value = call.headers.get(header);
     const name = value === null ? null : nameIn(decodeHeaderText(value));
     if (name !== null) return { name, from };
   }
-  if (isHeaderOnly) return null;
+  return null;
+}
+
+function isHeaderOnly({ generation }: Named): boolean {
+  return generation.config.routing.sessions === "header";
+}
+
+function namedByParts(call: Named, parts: SessionParts): Session | null {
+  if (isHeaderOnly(call)) return null;
   return namedByBody(parts) ?? sessionFrom("previous_response_id", parts.root);
 }
 
@@ -110,16 +119,21 @@ function sessionIn(user: string | null): JsonValue | undefined {
   return isObject(parsed) ? parsed.session_id : null;
 }
 
+/** Records the session that a header names, for routing and for the report. */
+export function recordSession(call: Call): void {
+  const named = namedByHeader(call);
+  if (named !== null) setSession(call, named);
+}
+
 /**
- * Records the session of a call for routing and for its report, unless a better one is known: one
- * that the client names replaces the name of its WebSocket. A Messages call without a session is
- * logged with its user ID.
+ * Records the session that the rest of a request names, unless a header has: it replaces only the
+ * name of a WebSocket. A Messages call without a session is logged with its user ID.
  */
-export function recordSession(call: Call, parts: Omit<SessionParts, "api"> = NO_PARTS): void {
+export function recordBodySession(call: Call, parts: Omit<SessionParts, "api">): void {
   const { client, report } = call;
   if (client.session !== null && client.session.from !== "connection") return;
   const { api } = report.endpoint;
-  const named = sessionOf(call, { ...parts, api });
+  const named = namedByParts(call, { ...parts, api });
   if (named !== null) setSession(call, named);
   else if (api === "messages" && parts.body !== undefined) report.session ??= userId(parts.body);
 }

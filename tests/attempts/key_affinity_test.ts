@@ -32,7 +32,6 @@ Deno.test("a session moves while its key rests, and comes back", async () => {
   assertEquals([await keyOf(pool, "s"), await keyOf(pool, "s")], [other, other]);
   pool.answer(home, null);
   await pool.world.advance(60_000);
-  // Once the rest is over the key has to serve one call before others come first no more.
   assertEquals(await keyOf(pool, "s"), home);
 });
 

@@ -6,7 +6,7 @@ import { exchange } from "../../exchange.ts";
 import { turnBefore } from "../../store/many_items.ts";
 import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
-import { recordSession } from "../../call/session.ts";
+import { recordBodySession } from "../../call/session.ts";
 import { refuseBackground } from "../../access/permissions.ts";
 import { protocolOf } from "../../call/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -52,7 +52,9 @@ export async function createResponse(
   if (!context.ok) return context;
   const { continuation } = context.value;
   // Items keep their IDs from turn to turn, so the first one identifies the dialogue.
-  if (continuation.kind === "local") recordSession(call, { root: rootOf(continuation.history) });
+  if (call.client.session === null && continuation.kind === "local") {
+    recordBodySession(call, { root: rootOf(continuation.history) });
+  }
   const turn = turnBefore(itemCount(context.value));
   if (turn !== null) await turn;
   return await exchange(call, await newInference(call, request, context.value, options));

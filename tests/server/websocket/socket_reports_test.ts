@@ -55,8 +55,9 @@ Deno.test("a turn has the session of the handshake, else of its message, else of
   await codex.turn(create({ prompt_cache_key: "other" }));
   await using unnamed = await served.open();
   await unnamed.turn(create({ prompt_cache_key: "key" }));
-  await unnamed.turn(create());
-  await served.reported(5);
+  const { id } = await unnamed.turn(create());
+  await unnamed.turn(create({ previous_response_id: id }));
+  await served.reported(6);
   const sessions = served.log.map(parseJson).filter(isObject)
     .map(({ session, session_from: from }) => [from, String(session)]);
   const [connection] = sessions.filter(([from]) => from === "connection");
@@ -65,6 +66,7 @@ Deno.test("a turn has the session of the handshake, else of its message, else of
     ["codex", "thread"],
     connection,
     ["prompt_cache_key", "key"],
+    connection,
     connection,
   ]);
 });
