@@ -1,3 +1,4 @@
+import type { Usage } from "../core/stream/events.ts";
 import type { Generation, Route } from "../call/generation.ts";
 import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
 
@@ -7,12 +8,16 @@ export interface RoutedCall {
   /** The last target; null if the call had none. */
   readonly provider: string | null;
   readonly model: string | null;
+  readonly usage: Pick<Usage, "input" | "cached"> | null;
 }
 
-/** Numbers of served and failed calls. */
+/** Numbers of served and failed calls, and of their input tokens. */
 export interface RouteCounts {
   readonly served: number;
   readonly failed: number;
+  readonly input: number;
+  /** Input tokens that the provider has read from its prompt cache. */
+  readonly cached: number;
 }
 
 /** Prefix of the keys of fallbacks, which may be targets too. */
@@ -22,7 +27,7 @@ export const FALLBACK_PREFIX = "fallback ";
 const NO_TARGET = "";
 
 /** Counts without calls. */
-export const NO_CALLS: RouteCounts = { served: 0, failed: 0 };
+export const NO_CALLS: RouteCounts = { served: 0, failed: 0, input: 0, cached: 0 };
 
 /**
  * Returns the calls of all routes by their last target in the last 15 minutes. It counts by the
@@ -35,8 +40,8 @@ export function newRouteWindow() {
     add(
       minute: number,
       { routes }: Generation,
-      { route: name, provider, model }: RoutedCall,
-      end: keyof RouteCounts,
+      { route: name, provider, model, usage }: RoutedCall,
+      end: "served" | "failed",
     ): void {
       const route = routes.find((one) => one.name === name);
       if (route === undefined) return;
@@ -46,8 +51,9 @@ export function newRouteWindow() {
       const counts = byRoute.get(route.name) ?? new Map<string, RouteCounts>();
       byRoute.set(route.name, counts);
       const key = target ?? NO_TARGET;
-      const before = counts.get(key) ?? NO_CALLS;
-      counts.set(key, { ...before, [end]: before[end] + 1 });
+      const { input = 0, cached = 0 } = usage ?? {};
+      const call = { ...NO_CALLS, [end]: 1, input, cached };
+      counts.set(key, sum(counts.get(key) ?? NO_CALLS, call));
     },
     /**
      * Returns the calls of a route by the keys of its targets, those of fallbacks with a prefix.
@@ -55,13 +61,21 @@ export function newRouteWindow() {
     read(minute: number, route: string): ReadonlyMap<string, RouteCounts> {
       const sums = new Map<string, RouteCounts>();
       for (const byRoute of ring.until(minute)) {
-        for (const [key, { served, failed }] of byRoute.get(route) ?? []) {
-          const sum = sums.get(key) ?? NO_CALLS;
-          sums.set(key, { served: sum.served + served, failed: sum.failed + failed });
+        for (const [key, counts] of byRoute.get(route) ?? []) {
+          sums.set(key, sum(sums.get(key) ?? NO_CALLS, counts));
         }
       }
       return sums;
     },
+  };
+}
+
+function sum(one: RouteCounts, other: RouteCounts): RouteCounts {
+  return {
+    served: one.served + other.served,
+    failed: one.failed + other.failed,
+    input: one.input + other.input,
+    cached: one.cached + other.cached,
   };
 }
 

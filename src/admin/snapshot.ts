@@ -166,6 +166,8 @@ export interface TargetView {
    * Share of the served calls of the route that it served, from 0 to 1; null if none was served.
    */
   readonly servedShare: number | null;
+  /** Share of the input tokens that came from the provider's prompt cache; null without any. */
+  readonly cachedShare: number | null;
 }
 
 /** A call in flight. */

@@ -137,7 +137,7 @@ function routeViews(
     const allServed = counts.values().reduce((sum, { served }) => sum + served, 0);
     const allFailed = counts.values().reduce((sum, { failed }) => sum + failed, 0);
     const view = (target: RouteTarget, key: string, share: number | null): TargetView => {
-      const { served, failed } = counts.get(key) ?? NO_CALLS;
+      const { served, failed, input, cached } = counts.get(key) ?? NO_CALLS;
       return {
         provider: target.provider.id,
         model: target.model,
@@ -145,6 +145,7 @@ function routeViews(
         calls: served + failed,
         failed,
         servedShare: allServed === 0 ? null : served / allServed,
+        cachedShare: input === 0 ? null : cached / input,
       };
     };
     return {

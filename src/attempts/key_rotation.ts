@@ -3,6 +3,7 @@ import { failed, fault, type Result } from "../core/failure/result.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import { accountsOf, findRest, pickAccount } from "../routing/accounts.ts";
 import type { Call } from "../call/call.ts";
+import { sessionKey } from "../call/session.ts";
 import { type Candidate, setCarriage } from "../call/inference.ts";
 import { isSameRefusal, newKeyTrial } from "../upstream/key_trial.ts";
 import type { Rest } from "../traffic/key_rests.ts";
@@ -30,12 +31,13 @@ export async function sendWithKeys(
 ): Promise<Result<Reply>> {
   const { provider, model } = candidate.target;
   const first = candidate.prefersAccount === true ? candidate.target.account : null;
+  const session = sessionKey(call.caller.name, call.client.session);
   const used = new Set<Account>();
   const trial = newKeyTrial(call, provider, model);
   const refusals: Fault[] = [];
   let accounts = accountsOf(candidate);
   for (;;) {
-    const account = pickAccount(call, provider, { accounts, model, used, first });
+    const account = pickAccount(call, provider, { accounts, model, used, first, session });
     if (account === null) break;
     const prepared = prepareFor(candidate, account);
     if (!prepared.ok) {

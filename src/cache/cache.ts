@@ -122,7 +122,10 @@ function cacheKey(
   { target, request }: Pick<Candidate, "target" | "request">,
   isShared: boolean,
 ): string | null {
-  const canonical = inference.canonical(request);
+  const { cachedAs } = request;
+  const canonical = inference.canonical(
+    cachedAs === undefined ? request : { ...request, payload: cachedAs },
+  );
   if (canonical === null) return null;
   const { provider, model, wire } = target;
   const { config, sharedCachePrefix } = call.generation;

@@ -8,6 +8,7 @@ import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
+import type { Session } from "./session.ts";
 import type { Meter } from "../access/meter.ts";
 import type { PresentedKey } from "../access/permissions.ts";
 import type { CallQuotas } from "../access/quotas.ts";
@@ -19,7 +20,6 @@ export interface Controls {
   readonly provider: string | null;
   readonly model: string | null;
   readonly route: string | null;
-  readonly session: string | null;
   readonly noRetry: boolean;
   readonly noFallback: boolean;
   readonly noCache: boolean;
@@ -37,9 +37,11 @@ export interface Capture {
   end(call: Call): void;
 }
 
-/** Client key of a call, and what the call counts against. */
+/** Client key and session of a call, and what the call counts against. */
 export interface CallClient {
   key: PresentedKey;
+  /** The conversation that the call belongs to; null if the client names none. */
+  session: Session | null;
   /** Limits of the key and its groups that have admitted the call; null if they have none. */
   quotas: CallQuotas | null;
   /** Meter of what the call uses; null without a client key. */
@@ -50,7 +52,7 @@ export interface CallClient {
 
 /** Returns the client of a call that is not admitted yet. */
 export function newCallClient(): CallClient {
-  return { key: null, quotas: null, meter: null, steering: null };
+  return { key: null, session: null, quotas: null, meter: null, steering: null };
 }
 
 /** Records the model that a client requests, for the admin page; the header wins over the body. */
@@ -95,7 +97,6 @@ export function parseControls(headers: RequestHeaders): Controls {
     provider: named(headers, "x-gateway-provider"),
     model: named(headers, "x-gateway-model"),
     route: named(headers, "x-gateway-route"),
-    session: named(headers, "x-gateway-sessionid"),
     noRetry: isTrue(headers, "x-gateway-no-retry"),
     noFallback: isTrue(headers, "x-gateway-no-fallback"),
     noCache: isTrue(headers, "x-gateway-no-cache"),

@@ -156,13 +156,14 @@ export interface BytesHandler {
 }
 
 /**
- * Records which fields of the request the candidate carries only in part, or with a check: of the
- * candidate that is called, or whose cached response is returned.
+ * Records which fields of the request the candidate carries only in part, or with a check, and what
+ * the gateway has added: of the candidate that is called, or whose cached response is returned.
  */
 export function setCarriage(
   report: CallReport,
-  { lossy, verified }: Pick<Candidate, "lossy" | "verified">,
+  { lossy, verified, request }: Pick<Candidate, "lossy" | "verified" | "request">,
 ): void {
+  report.cacheBreakpoints = request.cacheBreakpoints ?? 0;
   report.lossy = lossy ?? NO_PATHS;
   report.verified = verified ?? NO_PATHS;
 }

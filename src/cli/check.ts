@@ -56,6 +56,7 @@ function routeTable(generation: Generation): string[] {
     `Route ${route.name}: ${matchText(match)}`,
     `  strategy ${route.strategy}`,
     ...fixedModelLines(route),
+    ...movingLines(route),
     ...route.targets.flatMap((target) => targetLines(place(target, route), target)),
     ...route.fallback.flatMap((target, at) => targetLines(`fallback ${at + 1}`, target)),
   ]);
@@ -70,6 +71,20 @@ function fixedModelLines({ models, targets }: Route): string[] {
   return [
     "  refuses requests for other models than those of its targets; to serve every model, leave out " +
     "'model' at a target and set 'default_model' at its provider",
+  ];
+}
+
+/**
+ * Returns a line for a route with exact shares and several targets of one provider type: the
+ * strategy moves conversations from target to target.
+ */
+function movingLines({ strategy, targets }: Route): string[] {
+  if (strategy !== "weighted") return [];
+  const types = targets.filter(({ weight }) => weight > 0)
+    .map(({ provider }) => provider.settings.type);
+  return new Set(types).size === types.length ? [] : [
+    "  conversations change their target, so the provider's prompt cache is hardly used; " +
+    "'strategy: sticky' keeps each at one target",
   ];
 }
 

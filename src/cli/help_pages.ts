@@ -12,6 +12,7 @@ import websocket from "../../docs/guide/websocket.md" with { type: "text" };
 import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
 import relay from "../../docs/guide/relay.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
+import promptCache from "../../docs/guide/prompt-cache.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
 import teams from "../../docs/guide/teams.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
@@ -73,6 +74,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "embeddings-models", text: embeddingsModels },
   { topic: "relay", text: relay },
   { topic: "caching", text: caching },
+  { topic: "prompt-cache", text: promptCache },
   { topic: "security", text: security },
   { topic: "teams", text: teams },
   { topic: "configuration", text: configuration },

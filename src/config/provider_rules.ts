@@ -73,6 +73,10 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
       "ends in /v1, where the runtime serves the other API; remove /v1, or use type compat";
     problems.push(problem([...path, "base_url"], text));
   }
+  if (written.cache_breakpoints === "auto" && type !== "messages") {
+    const text = `needs type messages; the type of this provider is ${type}`;
+    problems.push(problem([...path, "cache_breakpoints"], text, "key"));
+  }
   return [
     ...problems,
     ...sentProblems(written, SENT_KEYS[type], path),
@@ -129,11 +133,18 @@ function headerProblems(headers: unknown, path: Path): Problem[] {
 }
 
 /** Returns the problems between `api_key` and `api_keys`, and between the keys of the list. */
-function keyProblems({ api_key, api_keys: keys }: JsonObject, path: Path): Problem[] {
+function keyProblems(
+  { api_key, api_keys: keys, key_affinity: affinity }: JsonObject,
+  path: Path,
+): Problem[] {
   const problems: Problem[] = [];
   if (api_key !== undefined && keys !== undefined) {
     const text = "cannot be set together with api_keys; remove one of the two";
     problems.push(problem([...path, "api_key"], text, "key"));
+  }
+  if (affinity === "session" && keys === undefined) {
+    const text = "needs the keys of api_keys, among which it chooses";
+    problems.push(problem([...path, "key_affinity"], text, "key"));
   }
   if (!Array.isArray(keys) || keys.length === 0) return problems;
   const place = [...path, "api_keys"];

@@ -144,6 +144,12 @@ export const providerSchema = section({
       "Time for which a key of api_keys rests after status 401, 402 or 403, or 429 without Retry-After; " +
         "the most after one response.",
     ),
+  key_affinity: z.enum(["none", "session"]).default("none")
+    .describe(
+      "session: the requests of one session stay with one key of api_keys, for providers whose keys have " +
+        "prompt caches of their own; the weights share the sessions. none: the weights share the requests, " +
+        "because the keys of one organization mostly share a cache.",
+    ),
   base_url: baseUrl.optional()
     .describe(
       "Upstream address; has a default for the IDs openai, anthropic, ollama and for type messages. " +
@@ -207,6 +213,18 @@ export const providerSchema = section({
       "System messages behind the first other message: in_place sends them unchanged; leading makes " +
         "each a part of the user message next to it, after a line [system], for chat templates that " +
         "allow system messages only at the head.",
+    ),
+  prompt_cache_key: z.enum(["pass", "session"]).default("pass")
+    .describe(
+      "session: requests in which the client has set no prompt_cache_key get a digest of their session, so " +
+        "that the provider sends a conversation to the machine that has its beginning in the cache (type " +
+        "compat). pass: nothing is added, because not every host accepts the field.",
+    ),
+  cache_breakpoints: z.enum(["none", "auto"]).default("none")
+    .describe(
+      "auto: translated requests without cache_control get up to four breakpoints, at the tools, the system " +
+        "text and the last two user messages (type messages). none: nothing is added, because what is written to " +
+        "the cache costs more than other input.",
     ),
   extract_reasoning_tags: flag().prefault(false)
     .describe("Move complete <think> regions of responses to reasoning_content."),

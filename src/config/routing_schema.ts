@@ -73,5 +73,11 @@ export const routingSchema = section({
       "Load-balancing strategy of routes that name none: by weight, in turn, by chance, to the target with " +
         "the fewest running calls per weight, to the fastest one, or one target for each session.",
     ),
+  sessions: z.enum(["header", "agents"]).default("agents")
+    .describe(
+      "What names the session of a request. agents: X-Gateway-SessionID, else the headers and body members " +
+        "with which agents name theirs. header: X-Gateway-SessionID only, for gateways whose clients set the " +
+        "others to something else.",
+    ),
   routes: z.array(route).min(1).describe("Routes; the first one that matches a request serves it."),
 });

@@ -1,3 +1,4 @@
+import { SESSION_HEADERS } from "../core/session_headers.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
@@ -26,7 +27,7 @@ const FORWARDED_HEADERS = [
   "x-gateway-provider",
   "x-gateway-model",
   "x-gateway-route",
-  "x-gateway-sessionid",
+  ...SESSION_HEADERS.map(([name]): string => name),
   "idempotency-key",
   "compat-beta",
   "messages-beta",

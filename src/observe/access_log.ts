@@ -30,7 +30,7 @@ export function accessLog(log: Log): Sink {
   };
 }
 
-/** Maximum length of a session name, which clients choose; longer ones are cut. */
+/** Maximum length of a session name: a longer user ID in its place is cut. */
 const MAX_SESSION_CHARS = 256;
 
 /** Content of an access line: never a prompt, a response, a key or a query. */
@@ -43,6 +43,7 @@ export function accessFields(report: Readonly<CallReport>) {
     status: report.status,
     client: report.client,
     session: report.session?.slice(0, MAX_SESSION_CHARS).toWellFormed() ?? null,
+    session_from: report.sessionFrom,
     route: report.route,
     provider: report.provider,
     provider_key: attempts.at(-1)?.key ?? null,
@@ -56,6 +57,7 @@ export function accessFields(report: Readonly<CallReport>) {
     tokens_estimated: report.estimated ? true : null,
     cost_unknown: report.isCostUnknown ? true : null,
     cache: report.cache,
+    cache_breakpoints: report.cacheBreakpoints > 0 ? report.cacheBreakpoints : null,
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,
     tries: attempts.map((one) => tryText(one)).join(",") || null,

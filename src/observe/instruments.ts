@@ -76,7 +76,8 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     )),
     cachedTokens: counter(
       "gateway_cached_tokens_total",
-      "Input tokens in the prompt caches of providers; operation is read or write.",
+      "Input tokens in the prompt caches of providers; operation is read or write. Read tokens, divided by the " +
+        "input of gateway_tokens_total, are the hit rate.",
       "provider",
       "model",
       "operation",

@@ -52,8 +52,12 @@ export interface CallReport {
   readonly began: number;
   /** Received `traceparent` header; null if absent. */
   traceparent: string | null;
-  /** Session name that the client sent; null if absent. */
+  /**
+   * Name of the session, or the user ID of a Messages request without one; null if absent.
+   */
   session: string | null;
+  /** What named the session; null without one. */
+  sessionFrom: string | null;
   /** Endpoint of the call. */
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
@@ -88,6 +92,8 @@ export interface CallReport {
   cost: number | null;
   /** True if the model has a price, but what the call has used is not known. */
   isCostUnknown: boolean;
+  /** Number of breakpoints of the prompt cache that the gateway has set in the request. */
+  cacheBreakpoints: number;
   /**
    * Paths of request fields that the upstream received only in part, and that the gateway checked.
    */
@@ -130,6 +136,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     began,
     traceparent: null,
     session: null,
+    sessionFrom: null,
     endpoint: UNKNOWN_ENDPOINT,
     client: null,
     keyLabels: null,
@@ -149,6 +156,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     units: null,
     cost: null,
     isCostUnknown: false,
+    cacheBreakpoints: 0,
     lossy: NO_PATHS,
     verified: NO_PATHS,
     unstored: null,

@@ -1,4 +1,5 @@
 import { type Result, success } from "../core/failure/result.ts";
+import { pickRendezvous } from "../traffic/rendezvous.ts";
 import type { BreakerState } from "../traffic/breakers.ts";
 import type { Rest } from "../traffic/key_rests.ts";
 import type { Provider, ProviderAccount, Target } from "../wires/wire.ts";
@@ -131,17 +132,20 @@ export interface KeyChoice {
   readonly used: ReadonlySet<ProviderAccount>;
   /** The key that is chosen if it does not rest; null for none. */
   readonly first?: ProviderAccount | null;
+  /** Key of the session, for `key_affinity`; null or absent for none. */
+  readonly session?: string | null;
 }
 
 /**
- * Returns the key for the next request to a provider, by smooth weighted round-robin: one that does
- * not rest and was not used in this attempt, with a circuit breaker that is not open and without a
- * doubt if there is one. Null if all rest; also if all breakers are open once a key was used.
+ * Returns the key for the next request to a provider, by smooth weighted round-robin, or that of
+ * the session with `key_affinity: session`: one that does not rest and was not used in this
+ * attempt, with a circuit breaker that is not open and without a doubt if there is one. Null if all
+ * rest; also if all breakers are open once a key was used.
  */
 export function pickAccount(
   call: Context,
   provider: Provider,
-  { accounts, model, used, first = null }: KeyChoice,
+  { accounts, model, used, first = null, session = null }: KeyChoice,
 ): ProviderAccount | null {
   const awake = accounts.filter((account) =>
     !used.has(account) && findRest(call, provider, account, model) === null
@@ -155,6 +159,10 @@ export function pickAccount(
   const [only = null, ...others] = chosen;
   // The owner of an object may have weight 0, which is never picked.
   if (others.length === 0) return only;
+  // By name, so that a session keeps its key when the value behind the name is renewed.
+  if (session !== null && provider.settings.key_affinity === "session") {
+    return pickRendezvous(session, ({ name }) => name, chosen) ?? null;
+  }
   return call.state.keyBalancers.pick(provider.id, "weighted", BY_DIGEST, chosen) ?? null;
 }
 

@@ -3,6 +3,7 @@ import { type Failed, fault, type Result, success } from "../core/failure/result
 import { isAble, prepareRouted } from "./accounts.ts";
 import { type Call, recordModel } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import { sessionKey } from "../call/session.ts";
 import type { PickView } from "../traffic/balancers.ts";
 import {
   chooseRefusal,
@@ -19,6 +20,7 @@ import { traceTargets } from "./trace_targets.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel } from "./requested_model.ts";
 import { refuseUnknownCost } from "../access/permissions.ts";
+import { hasPromptCacheKey, withPromptCacheKey } from "../wires/prompt_cache_key.ts";
 import type { Target } from "../wires/wire.ts";
 import { loadKey } from "../call/key_pool.ts";
 
@@ -82,34 +84,38 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
  * Prepares a call for a target; refused if its tokens cost money that a budget of the key could not
  * count.
  */
-function preparePriced(
-  { client: { key }, generation: { config } }: Call,
-  inference: Inference,
-  target: Target,
-): Result<Candidate> {
+function preparePriced(call: Call, inference: Inference, target: Target): Result<Candidate> {
+  const { client: { key }, generation: { config } } = call;
   const prepared = inference.prepare(target);
   if (!prepared.ok || prepared.value.billing !== undefined) return prepared;
-  return refuseUnknownCost(key, config, target, "tokens") ?? prepared;
+  return refuseUnknownCost(key, config, target, "tokens") ?? withCacheKey(call, prepared);
+}
+
+/**
+ * Adds the session to a request, as the key of the prompt cache, if the provider's settings ask for
+ * it.
+ */
+function withCacheKey(
+  { client, caller }: Call,
+  prepared: Result<Candidate> & { ok: true },
+): Result<Candidate> {
+  const { target: { provider, wire }, request } = prepared.value;
+  if (provider.settings.prompt_cache_key === "pass") return prepared;
+  const key = sessionKey(caller.name, client.session);
+  if (key === null || !hasPromptCacheKey(wire.name, request)) return prepared;
+  return success({ ...prepared.value, request: withPromptCacheKey(request, key) });
 }
 
 /**
  * Returns what the strategy of a route sees of a call: `sticky` reads its session, else its client
  * key.
  */
-function viewOf({ controls, caller }: Call): PickView<Eligible<Candidate>> {
+function viewOf({ client, caller }: Call): PickView<Eligible<Candidate>> {
   return {
     key: ({ target }) => target.key,
     load: ({ prepared }) => loadKey(prepared.target),
-    session: stickyKey(controls.session, caller.name),
+    session: sessionKey(caller.name, client.session) ?? caller.name,
   };
-}
-
-/**
- * Returns the key by which a call is sticky: its session, which differs from the names of all
- * callers, else its caller; null without both.
- */
-export function stickyKey(session: string | null, caller: string | null): string | null {
-  return session === null ? caller : `session ${session}`;
 }
 
 function noRoute(): Failed {

@@ -10,7 +10,7 @@ import { hasCapability, requireNativeProvider } from "../call/capability.ts";
 import { isLapsed } from "../access/client_key.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { refuseEndpoint, refuseProvider } from "../access/permissions.ts";
-import { stickyKey } from "./choose.ts";
+import { type Session, sessionKey, sessionOf } from "../call/session.ts";
 import { pickRendezvous } from "../traffic/rendezvous.ts";
 import {
   chooseRefusal,
@@ -174,7 +174,7 @@ function explainRoute(
   requested: RequestedModel,
   input: RouteInput,
 ): Explanation {
-  const { controls: { noFallback, session }, client } = input;
+  const { controls: { noFallback }, client } = input;
   const prepare = withPermission(input, plainRequest);
   const evaluated = evaluateTargets(route.targets, requested, prepare);
   const able = filterEligible(evaluated).map(({ target }) => target);
@@ -182,8 +182,10 @@ function explainRoute(
     const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";
     return line(share, one, requested);
   });
-  const sees = stickyText(route, able, { session, caller: client.key?.caller ?? null }) ??
-    strategyText(route.strategy);
+  const sees = stickyText(route, able, {
+    session: sessionOf(input),
+    caller: client.key?.caller ?? null,
+  }) ?? strategyText(route.strategy);
   let place = 0;
   const fallbacks = evaluateFallbacks(route.fallback, requested, prepare)
     .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, requested));
@@ -213,9 +215,9 @@ function explainRoute(
 function stickyText(
   { strategy }: Route,
   able: readonly RouteTarget[],
-  { session, caller }: { readonly session: string | null; readonly caller: string | null },
+  { session, caller }: { readonly session: Session | null; readonly caller: string | null },
 ): string | null {
-  const key = stickyKey(session, caller);
+  const key = sessionKey(caller, session) ?? caller;
   if (strategy !== "sticky" || key === null) return null;
   const picked = pickRendezvous(key, (target) => target.key, able);
   return picked === undefined

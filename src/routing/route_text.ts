@@ -74,7 +74,7 @@ export function strategyText(strategy: Strategy): string | null {
         percent(EXPLORED_RATIO)
       } of the requests explore other targets.`;
     case "sticky":
-      return "The session (X-Gateway-SessionID), else the client key, stays with one target; " +
+      return "The session, else the client key, stays with one target; " +
         "without either the shares apply.";
   }
 }

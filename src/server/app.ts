@@ -10,6 +10,7 @@ import { type Failed, refuse, type Result, success } from "../core/failure/resul
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
+import { recordBodySession } from "../call/session.ts";
 import { parseSteering } from "../access/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
@@ -252,8 +253,9 @@ async function receiveJson(
     call.controls.model,
     () => Object.entries(body.value.value),
   );
-  // Recorded before the fields are checked: a refused call has its model too.
+  // Recorded before the fields are checked: a refused call has its model and its session too.
   recordModel(call, body.value.value.model);
+  recordBodySession(call, { body: body.value.value });
   call.capture?.request(body.value.text);
   return success(requestOf(req, endpoint, body.value));
 }

@@ -1,6 +1,7 @@
 import { factsFor } from "../api/spoken_api.ts";
 import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, newCallClient, parseControls } from "../call/call.ts";
+import { recordSession } from "../call/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../store/call_state.ts";
@@ -26,9 +27,7 @@ export function newCall(
   report.endpoint = endpoint;
   const controls = parseControls(headers);
   report.traceparent = headers.get("traceparent");
-  report.session = controls.session;
   metrics.began(endpoint.path);
-  gateway.began?.(report);
   const cancellation = state.inFlight.start(id);
   const call: Call = {
     id,
@@ -52,6 +51,8 @@ export function newCall(
     capture: gateway.newCapture(generation.config, id, state.admission),
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
+  recordSession(call);
+  gateway.began?.(report);
   return call;
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from "../core/json/json.ts";
 import { type BoundedMap, jsonLength, newBoundedMap } from "./bounded_map.ts";
 import type { Deps } from "./protocol.ts";
 import { hashText } from "./hash.ts";
+import { newPromptCache, type PromptCache } from "./prompt_cache.ts";
 
 const MAX_ACCOUNTS = 32;
 const STORE_LIMITS = { maxValues: 1000, maxCharacters: 16 * 1024 * 1024 } as const;
@@ -38,7 +39,7 @@ export interface StoredFile {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-/** The objects that one bearer key owns. No other account can read them. */
+/** The objects and the cached prompts of one key. No other account can read them. */
 export interface Account {
   readonly responses: BoundedMap<StoredResponse>;
   readonly conversations: BoundedMap<StoredConversation>;
@@ -46,6 +47,7 @@ export interface Account {
   readonly files: BoundedMap<StoredFile>;
   readonly batches: BoundedMap<StoredFile>;
   readonly uploads: BoundedMap<StoredFile>;
+  readonly promptCache: PromptCache;
   /**
    * Starts an answer and returns a factory of its dependencies. Each call of the factory gives the
    * same clock second and the same series of ids, derived from the account and the number of its
@@ -66,7 +68,8 @@ export function newAccounts(deps: Deps): (request: Request) => Account {
     () => 1,
   );
   return (request) => {
-    const key = request.headers.get("authorization") ?? "";
+    const { headers } = request;
+    const key = headers.get("authorization") ?? headers.get("x-api-key") ?? "";
     const account = accounts.get(key) ?? newAccount(key, deps);
     accounts.set(key, account);
     return account;
@@ -92,6 +95,7 @@ function newAccount(key: string, deps: Deps): Account {
     files: newFiles(),
     batches: newFiles(),
     uploads: newFiles(),
+    promptCache: newPromptCache(deps),
     newAnswerDeps() {
       const answer = ++answers;
       const now = deps.unix();

@@ -2,6 +2,7 @@ import { wait } from "./body_stream.ts";
 import { streamBodySteps } from "./defects.ts";
 import { parseMessagesCount } from "./messages_request.ts";
 import { generateOutput } from "./model_output.ts";
+import type { RoutedCall } from "./routes.ts";
 import {
   runModel,
   SIMULATED_FAILURE,
@@ -11,13 +12,14 @@ import {
 } from "./sim_call.ts";
 
 /** Responds to a chat call in the call's protocol, as a whole body or as a stream. */
-export const answerChat = withJson(async (call, body) => {
-  const { protocol, httpRequest, deps } = call;
+export const answerChat = withJson(async (call: RoutedCall, body) => {
+  const { protocol, httpRequest, deps, account } = call;
   const parsed = protocol.parseRequest(body, httpRequest.headers);
   if ("error" in parsed) return parsed.error;
   const { request } = parsed;
   return await runModel(request.model, call, async (style) => {
-    const output = generateOutput(style, request);
+    const cache = account.promptCache.use(request.cacheBlocks(), request.inputTokens);
+    const output = { ...generateOutput(style, request), cache };
     if (request.stream) {
       const error = JSON.stringify(protocol.encodeError(SIMULATED_FAILURE, deps));
       const records = protocol.encodeStream(output, request, deps);

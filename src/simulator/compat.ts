@@ -157,7 +157,7 @@ function encodeUsage(output: ModelOutput, request: SimRequest): JsonObject {
     prompt_tokens: request.inputTokens,
     completion_tokens: tokens,
     total_tokens: request.inputTokens + tokens,
-    prompt_tokens_details: { cached_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: output.cache.read },
     completion_tokens_details: { reasoning_tokens: output.thinking.length * request.choiceCount },
   };
 }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
 import { compatFieldErrors, compatMessageErrors } from "./compat_rules.ts";
 import type { ParsedRequest, Tool } from "./protocol.ts";
+import { cachedText } from "./prompt_cache.ts";
 import { countWords } from "./tokens.ts";
 import {
   callLine,
@@ -37,6 +38,14 @@ export function parseCompatRequest(body: JsonObject): ParsedRequest {
       mayThink: body.reasoning_effort !== "none",
       maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
       inputTokens: countWords(texts),
+      cacheBlocks: () => [
+        { text: cachedText(body.tools ?? null), tokens: 0, isWritten: false },
+        ...messages.map((message, at) => ({
+          text: cachedText(message),
+          tokens: countWords([texts[at] ?? ""]),
+          isWritten: true,
+        })),
+      ],
       choiceCount: numberOf(body.n) ?? 1,
       loadOnly: false,
       includeUsage: options.include_usage === true,

@@ -34,6 +34,8 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       // A limit below 1 means no limit.
       maxOutputTokens: limit !== null && limit > 0 ? limit : null,
       inputTokens: countWords(texts),
+      // The runtime does not report what it has cached.
+      cacheBlocks: () => [],
       choiceCount: 1,
       loadOnly: messages.length === 0,
       includeUsage: true,

@@ -48,7 +48,7 @@ function encodeWhole(output: ModelOutput, request: SimRequest, deps: Deps): Json
     ...messageFields(request, deps),
     content: encodeBlocks(output, deps),
     ...stopFields(output),
-    usage: { ...inputUsage(request), ...outputUsage(output) },
+    usage: { ...inputUsage(request, output), ...outputUsage(output) },
   };
 }
 
@@ -105,7 +105,7 @@ function* encodeStream(
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: { ...inputUsage(request), output_tokens: 1 },
+    usage: { ...inputUsage(request, output), output_tokens: 1 },
   };
   yield encodeEvent({ type: "message_start", message });
   yield encodeEvent({ type: "ping" });
@@ -160,11 +160,11 @@ function messageFields(request: SimRequest, deps: Deps) {
   };
 }
 
-function inputUsage(request: SimRequest): JsonObject {
+function inputUsage({ inputTokens }: SimRequest, { cache: { read, write } }: ModelOutput) {
   return {
-    input_tokens: request.inputTokens,
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
+    input_tokens: inputTokens - read - write,
+    cache_creation_input_tokens: write,
+    cache_read_input_tokens: read,
   };
 }
 

@@ -15,6 +15,7 @@ import {
   turnErrors,
 } from "./messages_turn_rules.ts";
 import { newApiError, type ParsedRequest, type Tool } from "./protocol.ts";
+import { type CacheBlock, cachedText } from "./prompt_cache.ts";
 import { countWords } from "./tokens.ts";
 import {
   callLine,
@@ -67,11 +68,31 @@ function parseValid(
       mayThink: !isObject(body.thinking) || body.thinking.type !== "disabled",
       maxOutputTokens: numberOf(body.max_tokens),
       inputTokens: countWords(texts),
+      cacheBlocks: () => cacheBlocks(body),
       choiceCount: 1,
       loadOnly: false,
       includeUsage: true,
     },
   };
+}
+
+/** Returns tools, system blocks and the blocks of messages: each breakpoint writes its prefix. */
+function cacheBlocks(body: JsonObject): readonly CacheBlock[] {
+  const { tools, system, messages } = body;
+  const spoken = Array.isArray(messages) ? messages.filter(isObject) : [];
+  const blocks = [
+    ...Array.isArray(tools) ? tools.filter(isObject).map((block) => ({ role: "tool", block })) : [],
+    ...[{ role: "system", content: system }, ...spoken].flatMap(({ role = null, content }) =>
+      blocksOf(content).map((block) => ({ role, block }))
+    ),
+  ];
+  return blocks.map(({ role, block }, at) => ({
+    text: cachedText([role, block]),
+    tokens: role === "tool" ? 0 : countWords([countedText({ blocks: [block] })]),
+    // The breakpoint of a whole request is behind its last block.
+    isWritten: isObject(block.cache_control) ||
+      at === blocks.length - 1 && isObject(body.cache_control),
+  }));
 }
 
 function* requestErrors(

@@ -1,6 +1,7 @@
 import type { Style } from "./model_behaviour.ts";
 import { sampleArguments, sampleFromSchema } from "./schema_sample.ts";
 import type { ModelOutput, SimRequest, ToolCall } from "./protocol.ts";
+import { NO_CACHE_USE } from "./prompt_cache.ts";
 import { plannedTurn } from "./plan.ts";
 import { splitFragments, splitWords } from "./tokens.ts";
 
@@ -10,6 +11,7 @@ const EMPTY_OUTPUT: ModelOutput = {
   toolCalls: [],
   finish: "stop",
   outputTokens: 0,
+  cache: NO_CACHE_USE,
   pauseMs: 0,
   defect: null,
   quirk: null,

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
+import type { CacheBlock, CacheUse } from "./prompt_cache.ts";
 import type { Quirk } from "./quirks.ts";
 
 /** The clock, id source and timer that the simulator needs. */
@@ -40,6 +41,8 @@ export interface SimRequest {
   readonly maxOutputTokens: number | null;
   /** The number of input tokens: the words of all messages. */
   readonly inputTokens: number;
+  /** Returns the parts of the input in their order, for the prompt cache; empty without one. */
+  cacheBlocks(): readonly CacheBlock[];
   readonly choiceCount: number;
   /** The request only loads the model: the output is empty. */
   readonly loadOnly: boolean;
@@ -77,6 +80,8 @@ export interface ModelOutput {
   readonly finish: "stop" | "length" | "tool_calls" | "content_filter" | "refusal";
   /** The number of output tokens, thinking included. */
   readonly outputTokens: number;
+  /** Use of the prompt cache by the input. */
+  readonly cache: CacheUse;
   /** The pause before each word, in milliseconds. */
   readonly pauseMs: number;
   readonly defect: Defect | null;

@@ -90,6 +90,11 @@ export interface UpstreamRequest {
   readonly path: string;
   /** The request body; null if the request has none. */
   readonly payload: Payload | null;
+  /**
+   * The same body without members that change no response, for the key of the response cache;
+   * absent if it has none.
+   */
+  readonly cachedAs?: Payload;
   /** Additional headers. The headers of the wire and of the configuration replace them. */
   readonly headers?: HeaderFields;
   /**
@@ -101,6 +106,8 @@ export interface UpstreamRequest {
    * Paths of the encoded request's fields that the upstream receives only in part; absent for none.
    */
   readonly lossy?: readonly string[];
+  /** Number of breakpoints of the prompt cache that the gateway has set; absent for none. */
+  readonly cacheBreakpoints?: number;
   /** Fields of the encoded request that the gateway checks on the response; absent for none. */
   readonly promises?: readonly ResponsePromise[];
 }

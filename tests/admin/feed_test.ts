@@ -213,7 +213,7 @@ Deno.test("models that clients invent do not enlarge what is stored", () => {
   }
   assertEquals(
     [...feed.route("main").values()],
-    [{ served: 1_000, failed: 0 }],
+    [{ served: 1_000, failed: 0, input: 0, cached: 0 }],
     "all belong to the one target",
   );
   assertEquals(feed.route("none-1").size, 0);
@@ -417,10 +417,23 @@ Deno.test("calls that failed on a route are counted at their last target, or at 
   call({ failure: fault("state_unavailable", "away").failure, provider: null, model: null });
   call({ failure: refuse("unsupported_feature", "no").failure, provider: null, model: null });
   call({ failure: fault("client_cancelled", "gone").failure });
-  assertEquals([...feed.route("main").values()], [
-    { served: 1, failed: 2 },
-    { served: 0, failed: 1 },
+  assertEquals([...feed.route("main").values()].map(({ served, failed }) => [served, failed]), [
+    [1, 2],
+    [0, 1],
   ]);
+  feed.close();
+});
+
+Deno.test("the input tokens of a target's calls and those from the prompt cache are added up for 15 minutes", async () => {
+  const { feed, call, world } = newTestFeed();
+  const usage = { input: 100, output: 5, cached: 80, cacheWrite: 10, reasoning: 0, total: 105 };
+  call({ usage });
+  call({ usage: { ...usage, cached: 0 }, failure: fault("upstream_timeout", "late").failure });
+  call();
+  const [counts] = feed.route("main").values();
+  assertEquals(counts, { served: 2, failed: 1, input: 200, cached: 80 });
+  await world.advance(15 * 60_000);
+  assertEquals(feed.route("main").size, 0);
   feed.close();
 });
 

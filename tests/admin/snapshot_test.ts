@@ -64,11 +64,35 @@ Deno.test("an empty gateway has a snapshot of its providers, routes and store", 
     calls: 0,
     failed: 0,
     targets: [
-      { provider: "first", model: null, share: 0.75, calls: 0, failed: 0, servedShare: null },
-      { provider: "second", model: "c", share: 0.25, calls: 0, failed: 0, servedShare: null },
+      {
+        provider: "first",
+        model: null,
+        share: 0.75,
+        calls: 0,
+        failed: 0,
+        servedShare: null,
+        cachedShare: null,
+      },
+      {
+        provider: "second",
+        model: "c",
+        share: 0.25,
+        calls: 0,
+        failed: 0,
+        servedShare: null,
+        cachedShare: null,
+      },
     ],
     fallbacks: [
-      { provider: "spare", model: "f", share: null, calls: 0, failed: 0, servedShare: null },
+      {
+        provider: "spare",
+        model: "f",
+        share: null,
+        calls: 0,
+        failed: 0,
+        servedShare: null,
+        cachedShare: null,
+      },
     ],
   }]);
   assertEquals([shown.store.engine, shown.store.isUp, shown.store.pingMs], ["memory", true, null]);

@@ -64,6 +64,26 @@ routing: {routes: [{name: main, ${match}targets: [{provider: openai${target}}]}]
   }
 });
 
+Deno.test("check says of a weighted route with several targets of one provider type that conversations change their target", async () => {
+  for (
+    const [strategy, targets, isNamed] of [
+      ["weighted", "{provider: a}, {provider: b}", true],
+      ["weighted", "{provider: a, model: x}, {provider: a, model: y}", true],
+      ["sticky", "{provider: a}, {provider: b}", false],
+      ["least-pending", "{provider: a}, {provider: b}", false],
+      ["weighted", "{provider: a}, {provider: b, weight: 0}", false],
+      ["weighted", "{provider: a}, {provider: ollama}", false],
+    ] as const
+  ) {
+    using file = await configFile(`
+providers: {a: {type: compat, base_url: "http://a"}, b: {type: compat, base_url: "http://b"}, ollama: {}}
+routing: {routes: [{name: main, strategy: ${strategy}, targets: [${targets}]}]}
+`);
+    const { out } = await ran(["check", "--config", file.path]);
+    assertEquals(out.includes("conversations change their target"), isNamed, targets);
+  }
+});
+
 Deno.test("explain prints the limit of concurrent attempts of a target", async () => {
   const cases = {
     "max_concurrent: 2": "at most 2 at once, none queued",
@@ -94,6 +114,8 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
     "",
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",
     "  strategy weighted",
+    "  conversations change their target, so the provider's prompt cache is hardly used; " +
+    "'strategy: sticky' keeps each at one target",
     "  66.7%       openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
     "              accepts: every chat field, embeddings",
     "              on: embeddings_base64",

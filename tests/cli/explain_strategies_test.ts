@@ -34,7 +34,7 @@ Deno.test("explain names the target of a sticky session, the same one each time"
   const open = await explained("sticky");
   assertStringIncludes(
     open,
-    "  The session (X-Gateway-SessionID), else the client key, stays with",
+    "  The session, else the client key, stays with",
   );
   const targets = new Set<string>();
   for (let n = 0; n < 20; n++) {

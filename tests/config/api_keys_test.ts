@@ -99,3 +99,18 @@ Deno.test("key_rest without several keys has a warning", () => {
     );
   }
 });
+
+Deno.test("key_affinity needs a list of keys, and breakpoints a provider of type messages", () => {
+  assertEquals(problemsOfKeys("api_key: k", "key_affinity: session"), [
+    "key_affinity: needs the keys of api_keys, among which it chooses",
+  ]);
+  assertEquals(problemsOfKeys("cache_breakpoints: auto"), [
+    "cache_breakpoints: needs type messages; the type of this provider is compat",
+  ]);
+  const valid = [
+    ["openai", "api_keys: [{name: a, value: k}]", "key_affinity: session"],
+    ["openai", "key_affinity: none", "cache_breakpoints: none"],
+    ["anthropic", "cache_breakpoints: auto"],
+  ] as const;
+  for (const [id, ...lines] of valid) assertEquals(problemsOf(withProvider(id, ...lines)), []);
+});

@@ -4,6 +4,9 @@ import { configOf, routingOver, withProvider } from "./parse.ts";
 const PROVIDER = {
   api_keys: [],
   key_rest: 60_000,
+  key_affinity: "none",
+  prompt_cache_key: "pass",
+  cache_breakpoints: "none",
   timeout: 120_000,
   timeout_mode: "ttft",
   system_messages: "in_place",
@@ -82,6 +85,7 @@ Deno.test("everything but providers and routes has a default", () => {
     },
     routing: {
       default_strategy: "weighted",
+      sessions: "agents",
       routes: [{
         name: "all",
         match: { path: "", headers: {}, labels: {} },

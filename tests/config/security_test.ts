@@ -40,6 +40,8 @@ Deno.test("problems in security and rate_limiting are reported with line and col
       "security.api_key.header: is not a valid header name (line 1, column 30)",
     "security: {api_key: {header: X-Gateway-SessionID}}":
       "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
+    "security: {api_key: {header: Session_Id}}":
+      "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "security: {api_key: {header: Idempotency-Key}}":
       "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "rate_limiting: {requests_per_minute: 0}":

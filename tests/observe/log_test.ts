@@ -3,7 +3,7 @@ import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { type Fields, type Line, type LogSettings, newLog, textOf } from "../../src/observe/log.ts";
 import { fault } from "../../src/core/failure/result.ts";
 import fc from "fast-check";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { chatRequest, got } from "../support/chat_call.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -83,8 +83,10 @@ Deno.test("an access line has client, request, provider and end of a call", () =
   const fields = accessFields(reportOf({
     client: "team-a",
     session: "chat-7",
+    sessionFrom: "codex",
     stream: true,
     cache: "MISS",
+    cacheBreakpoints: 4,
     usage: USAGE,
     fallbacks: 1,
     queuedMs: 5.26,
@@ -103,6 +105,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     status: 200,
     client: "team-a",
     session: "chat-7",
+    session_from: "codex",
     route: "main",
     provider: "other",
     provider_key: null,
@@ -116,6 +119,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     tokens_estimated: null,
     cost_unknown: null,
     cache: "MISS",
+    cache_breakpoints: 4,
     retries: 1,
     fallback: true,
     tries: "up:upstream_timeout,up:upstream_timeout,other:success",
@@ -124,7 +128,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
   });
 });
 
-Deno.test("a session that a client names is in its access line, cut and escaped", async () => {
+Deno.test("a session that a client names is in its access line, escaped and at most 256 characters long", async () => {
   const { app, log } = testGateway(oneProvider("http://up"), scriptedWorld());
   const sessionOf = async (name?: string) => {
     const headers = name === undefined ? {} : { "x-gateway-sessionid": name };
@@ -136,7 +140,8 @@ Deno.test("a session that a client names is in its access line, cut and escaped"
   };
   assertEquals(await sessionOf('chat "7"'), 'chat "7"');
   assertEquals(await sessionOf("\x9b2J"), "\x9b2J");
-  assertEquals(await sessionOf("s".repeat(5_000)), "s".repeat(256));
+  assertEquals(await sessionOf("s".repeat(256)), "s".repeat(256));
+  assertMatch(String(await sessionOf("s".repeat(257))), /^[0-9a-f]{64}$/);
   assertEquals(await sessionOf(""), undefined);
   assertEquals(await sessionOf(), undefined);
 });

@@ -119,6 +119,7 @@ function timed(
   strategy: string,
   times: Readonly<Record<string, number | null>>,
   random: readonly number[] = [],
+  sessions = "agents",
 ) {
   const hosts: string[] = [];
   const world = scriptedWorld({
@@ -139,6 +140,7 @@ providers:
 ${ids.map((id) => `  ${id}: {type: compat, base_url: "http://${id}", timeout: 9s}\n`).join("")}
 routing:
   default_strategy: ${strategy}
+  sessions: ${sessions}
   routes: [{name: r, targets: [${ids.map((id) => `{provider: ${id}}`).join(", ")}]}]
 ${OFF}
 `,
@@ -270,4 +272,58 @@ ${security}
   const before = hosts.length;
   for (let n = 0; n < 4; n++) await ask(open.app, {});
   assertEquals(hosts.slice(before), ["a", "b", "a", "b"]);
+});
+
+/** The same turn of one conversation, as agents with sessions of their own send it. */
+const AGENT_TURNS = [
+  { headers: { "x-claude-code-session-id": "s" } },
+  { headers: { "session-id": "s" } },
+  { headers: { "x-session-affinity": "s" } },
+  { body: { prompt_cache_key: "s" } },
+];
+
+Deno.test("a sticky session is the one that an agent names, apart for each client key", async () => {
+  const hosts: string[] = [];
+  const world = scriptedWorld({
+    fetch(url) {
+      hosts.push(new URL(url).hostname);
+      return answers(200, COMPLETION);
+    },
+  });
+  const keys = Array.from({ length: 8 }, (_, n) => `{name: k${n}, value: key-${n}}`);
+  const targets = "[{provider: a}, {provider: b}, {provider: c}]";
+  const config = configOver("sticky", targets);
+  const security = `security: {enabled: true, api_key: {keys: [${keys.join(", ")}]}}`;
+  const { app, reports } = testGateway(`${config}${security}`, world);
+  const homes = new Set<string>();
+  for (const [n] of keys.entries()) {
+    const authorization = `Bearer key-${n}`;
+    const from = hosts.length;
+    for (const { headers = {}, body = {} } of AGENT_TURNS) {
+      await got(await app(chatRequest({ headers: { ...headers, authorization }, body })));
+    }
+    assertEquals(new Set(hosts.slice(from)).size, 1, "the name counts, not where it stands");
+    homes.add(hosts.at(-1) ?? "");
+  }
+  assertEquals(homes.size, 3, "the same name with another key is another session");
+  assertEquals(reports.slice(0, 4).map(({ session, sessionFrom }) => [session, sessionFrom]), [
+    ["s", "claude-code"],
+    ["s", "codex"],
+    ["s", "opencode"],
+    ["s", "prompt_cache_key"],
+  ]);
+});
+
+Deno.test("with sessions: header the names of agents are not sticky", async () => {
+  const { ask } = timed("sticky", { a: 1, b: 1, c: 1 }, [], "header");
+  const asked = [await ask({ "session-id": "s" }), await ask({ "session-id": "s" })];
+  assertEquals(new Set(asked).size, 2);
+});
+
+Deno.test("the shares of a weighted route stay exact with sessions", async () => {
+  const { ask } = timed("weighted", { a: 1, b: 1, c: 1 });
+  const hosts: string[] = [];
+  for (let n = 0; n < 12; n++) hosts.push(await ask({ "x-gateway-sessionid": "one" }));
+  assertEquals(hosts, Array.from({ length: 4 }, () => hosts.slice(0, 3)).flat());
+  assertEquals(new Set(hosts).size, 3);
 });

@@ -53,6 +53,7 @@ export const EMPTY: Snapshot = {
       calls: 0,
       failed: 0,
       servedShare: null,
+      cachedShare: null,
     }],
     fallbacks: [],
   }],
@@ -221,6 +222,7 @@ export const BUSY: Snapshot = {
           calls: 425,
           failed: 23,
           servedShare: 0.63,
+          cachedShare: 0.81,
         },
         {
           provider: "openai",
@@ -229,6 +231,7 @@ export const BUSY: Snapshot = {
           calls: 160,
           failed: 0,
           servedShare: 0.25,
+          cachedShare: null,
         },
       ],
       fallbacks: [
@@ -239,6 +242,7 @@ export const BUSY: Snapshot = {
           calls: 78,
           failed: 0,
           servedShare: 0.12,
+          cachedShare: null,
         },
       ],
     },
@@ -249,7 +253,15 @@ export const BUSY: Snapshot = {
       calls: 6673,
       failed: 0,
       targets: [
-        { provider: "openai", model: null, share: null, calls: 5018, failed: 0, servedShare: 0.75 },
+        {
+          provider: "openai",
+          model: null,
+          share: null,
+          calls: 5018,
+          failed: 0,
+          servedShare: 0.75,
+          cachedShare: null,
+        },
         {
           provider: "office-gpu",
           model: "qwen3",
@@ -257,6 +269,7 @@ export const BUSY: Snapshot = {
           calls: 1655,
           failed: 0,
           servedShare: 0.25,
+          cachedShare: null,
         },
       ],
       fallbacks: [],

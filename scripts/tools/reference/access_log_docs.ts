@@ -22,8 +22,13 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   client: { meaning: "Name of the client key.", example: "team-a" },
   session: {
     meaning:
-      "Name of the session that the client sent, cut to 256 characters. On `/v1/messages` without `X-Gateway-SessionID`: the session of Claude Code, else `metadata.user_id`.",
+      "Name of the session; one of more than 256 characters is replaced by its SHA-256. On `/v1/messages` without a session: `metadata.user_id`.",
     example: "build-42",
+  },
+  session_from: {
+    meaning:
+      "What named the session: `header` (`X-Gateway-SessionID`), `claude-code`, `codex`, `pi` or `opencode` (a header of that agent), `prompt_cache_key`, `user_id`, `conversation`, `previous_response_id`, or `connection` for a WebSocket that names none.",
+    example: "codex",
   },
   route: { meaning: "Name of the route that matched.", example: "main" },
   provider: {
@@ -74,6 +79,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     example: "true",
   },
   cache: { meaning: "Result of the response cache: `HIT` or `MISS`.", example: "MISS" },
+  cache_breakpoints: {
+    meaning: "Number of breakpoints that `cache_breakpoints: auto` has set in the request.",
+    example: "4",
+  },
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },
   tries: {

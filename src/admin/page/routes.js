@@ -4,7 +4,7 @@ import { Explain } from "./explain.js";
 import { Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { RouteView, TargetView } from "../snapshot.ts" */
 
-const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls", "#Failed"];
+const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls", "#Failed", "#Cached"];
 
 /** Rows of a route, drawn again when its data changed. */
 const RouteRows = kept(rowsOf);
@@ -56,6 +56,7 @@ function rowsOf({ route: { name, match, strategy, calls, failed, targets, fallba
       }</td>
         <td class="number">${whole(target.calls)}</td>
         <td class="number">${failedText(target)}</td>
+        <td class="number">${cachedText(target)}</td>
       </tr>`
     )
   }`;
@@ -67,6 +68,14 @@ function rowsOf({ route: { name, match, strategy, calls, failed, targets, fallba
  */
 function failedText({ calls, failed = 0 }) {
   return failed === 0 ? "0" : `${whole(failed)} (${percent(failed / calls)})`;
+}
+
+/**
+ * Returns the share of the input that the prompt cache had; an older gateway does not count it.
+ * @param {{ cachedShare?: number | null }} target
+ */
+function cachedText({ cachedShare = null }) {
+  return cachedShare === null ? "–" : percent(cachedShare);
 }
 
 /** @param {{ target: TargetView }} props */

@@ -7,7 +7,6 @@ import { countTokens } from "./count/endpoint.ts";
 import { messagesErrors } from "./errors.ts";
 import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
-import { recordSession } from "./session.ts";
 import { translatedCandidates } from "./translated.ts";
 import { withUpstreamWords } from "./upstream_words.ts";
 
@@ -32,7 +31,6 @@ export const messages: ClientApi = {
     sharesAnswer: true,
     async handle(call, { document, query }) {
       call.report.stream = document.value.stream === true;
-      recordSession(call, document.value);
       const request = parseMessagesRequest(document, query);
       if (!request.ok) return request;
       const reply = await exchange(call, await newInference(call, request.value));

@@ -1,11 +1,12 @@
 import type { Outcome } from "../../core/stream/stream.ts";
-import type { JsonDocument } from "../../core/json/json.ts";
+import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { exchange } from "../../exchange.ts";
 import { turnBefore } from "../../store/many_items.ts";
 import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
+import { recordBodySession } from "../../call/session.ts";
 import { refuseBackground } from "../../access/permissions.ts";
 import { protocolOf } from "../../call/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -49,9 +50,19 @@ export async function createResponse(
   if (!metadata.ok) return metadata;
   const context = await resolveContinuation(call, request, options.resolvePrevious);
   if (!context.ok) return context;
+  const { continuation } = context.value;
+  // Items keep their IDs from turn to turn, so the first one identifies the dialogue.
+  if (call.client.session === null && continuation.kind === "local") {
+    recordBodySession(call, { root: rootOf(continuation.history) });
+  }
   const turn = turnBefore(itemCount(context.value));
   if (turn !== null) await turn;
   return await exchange(call, await newInference(call, request, context.value, options));
+}
+
+/** Returns the ID of the first item of a dialogue; null if it has none. */
+function rootOf([first]: readonly JsonObject[]): string | null {
+  return typeof first?.id === "string" ? first.id : null;
 }
 
 async function newInference(

@@ -92,7 +92,6 @@ export function openSocket(
   for (const name of ["x-gateway-request-id", "x-request-id"]) {
     response.headers.set(name, handshake.id);
   }
-  handshake.report.session = calls.session;
   handshake.report.status = response.status;
   finishCall(handshake, options.responder, { isWhole: true });
   serveSocket(gateway, socket, { ...options, call: handshake, calls });

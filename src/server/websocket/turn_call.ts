@@ -1,5 +1,7 @@
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
-import { type Call, newCallClient, parseControls } from "../../call/call.ts";
+import { type Call, newCallClient } from "../../call/call.ts";
+import { type Session, setSession } from "../../call/session.ts";
+import { SESSION_HEADER } from "../../core/session_headers.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../store/call_state.ts";
@@ -13,49 +15,47 @@ export type TurnCalls = ReturnType<typeof newTurnCalls>;
 /** Header of the handshake that is not copied to turns, because the key identifies one request. */
 const IDEMPOTENCY_KEY = "idempotency-key";
 
-const SESSION_HEADER = "x-gateway-sessionid";
-
 /**
- * Returns a factory of calls with the headers and the configuration of the handshake. A session
- * without a name gets a generated name, which is sent with every upstream request.
+ * Returns a factory of calls with the headers and the configuration of the handshake. Without
+ * `X-Gateway-SessionID` a generated name is sent with every upstream request, and is the session of
+ * a connection whose handshake names none.
  */
 export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
   const { world, state, metrics } = gateway;
   const { path, report: { endpoint, traceparent } } = handshake;
   // The raw value: decoded from UTF-8 it may have characters that are not allowed in a header.
-  const session = handshake.headers.get(SESSION_HEADER) || `wsresp_${world.uuid()}`;
+  const name = handshake.headers.get(SESSION_HEADER) || `wsresp_${world.uuid()}`;
   const headers = new Headers([...handshake.headers].filter(([name]) => name !== IDEMPOTENCY_KEY));
-  headers.set(SESSION_HEADER, session);
-  const controls = parseControls(headers);
+  headers.set(SESSION_HEADER, name);
+  const session: Session = handshake.client.session ?? { name, from: "connection" };
+  if (handshake.client.session === null) setSession(handshake, session);
 
   return {
-    /** Name of the session, from the client or from the gateway. */
-    session: controls.session,
     next(): Call {
       const id = world.uuid();
       const report = newReport(id, handshake.method, path, world.now());
       report.endpoint = endpoint;
       report.traceparent = traceparent;
-      report.session = controls.session;
       // Every response to a turn is a series of events.
       report.stream = true;
       metrics.began(endpoint.path);
-      gateway.began?.(report);
       const cancellation = state.inFlight.start(id);
-      return {
+      const call: Call = {
         ...handshake,
         id,
         state: stateForCall(state, { cancellation, report, refuseRead: () => null }),
         headers,
-        controls,
         cancellation,
         report,
         caller: { name: null, isIsolated: false },
         client: newCallClient(),
-        upstreamHeaders: { [SESSION_HEADER]: session },
+        upstreamHeaders: { [SESSION_HEADER]: name },
         capture: gateway.newCapture(handshake.generation.config, id, state.admission),
         responseHeaders: {},
       };
+      setSession(call, session);
+      gateway.began?.(report);
+      return call;
     },
     /**
      * Returns the refusal of a call whose key is not valid any more or exceeds its rate limit; null

@@ -51,7 +51,8 @@ function generateResponse(
   { account }: RoutedCall,
   deps: Deps,
 ): CreatedResponse {
-  const output = generateOutput(style, request);
+  const cache = account.promptCache.use(request.cacheBlocks(), request.inputTokens);
+  const output = { ...generateOutput(style, request), cache };
   const searches = request.maySearch && style.kind === "tools";
   const searchQuery = searches ? request.prompt : null;
   const outputItems = buildOutputItems(output, {

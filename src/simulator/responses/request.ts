@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import { type ApiError, type Deps, newApiError, type SimRequest, type Tool } from "../protocol.ts";
+import { cachedText } from "../prompt_cache.ts";
 import { countWords } from "../tokens.ts";
 import {
   callLine,
@@ -110,6 +111,16 @@ function buildRequest(
     mayThink: reasoning.effort !== "none",
     maxOutputTokens: numberOf(body.max_output_tokens),
     inputTokens: countWords(texts),
+    // Without IDs, which differ each time that an item is sent.
+    cacheBlocks: () => [
+      { text: cachedText(body.tools ?? null), tokens: 0, isWritten: false },
+      { text: instructions, tokens: countWords([instructions]), isWritten: true },
+      ...contextItems.map((item) => ({
+        text: cachedText([typeOf(item), item.role ?? null, item.arguments ?? null, textOf(item)]),
+        tokens: countWords([textOf(item)]),
+        isWritten: true,
+      })),
+    ],
     choiceCount: 1,
     loadOnly: false,
     includeUsage: true,

@@ -77,10 +77,13 @@ function withToolDefaults(tool: JsonValue): JsonValue {
 }
 
 /** Returns the usage object of a response (Responses API, usage). */
-export function encodeUsage(input: number, { outputTokens, thinking }: ModelOutput): JsonObject {
+export function encodeUsage(
+  input: number,
+  { outputTokens, thinking, cache }: ModelOutput,
+): JsonObject {
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    input_tokens_details: { cached_tokens: cache.read, cache_write_tokens: 0 },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: thinking.length },
     total_tokens: input + outputTokens,

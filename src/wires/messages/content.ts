@@ -33,11 +33,18 @@ export function withCacheMark(blocks: readonly JsonObject[], cache: CacheMark | 
   if (cache === null) return success(blocks);
   if (!cache.ok) return cache;
   const last = blocks.at(-1);
-  // Thinking and empty text cannot be cached (Messages API, prompt cache).
-  const isCacheable = last !== undefined && last.type !== "thinking" &&
-    last.type !== "redacted_thinking";
-  if (!isCacheable) return notCarried(cache.value.at, "There is nothing to cache.");
+  if (last === undefined || !isCacheable(last)) {
+    return notCarried(cache.value.at, "There is nothing to cache.");
+  }
   return success([...blocks.slice(0, -1), { ...last, cache_control: cache.value.value }]);
+}
+
+/**
+ * True if a block or a tool can carry a `cache_control`: thinking and empty text cannot (Messages
+ * API, prompt cache).
+ */
+export function isCacheable({ type, text }: JsonObject): boolean {
+  return type !== "thinking" && type !== "redacted_thinking" && (type !== "text" || text !== "");
 }
 
 function encodePart(part: Part, carrier: Carrier): Blocks {

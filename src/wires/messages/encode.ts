@@ -3,6 +3,7 @@ import type { Prompt } from "../../prompt/prompt.ts";
 import { assemble, type Section } from "../sections.ts";
 import { newPostRequest } from "../post_request.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
+import { setBreakpoints } from "./breakpoints.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { promisesOf } from "./promises.ts";
 import { outputConfig, thinking } from "./thinking.ts";
@@ -29,9 +30,14 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   const input = { ...encoding, prompt };
   const request = assemble({ model: encoding.target.model }, SECTIONS, input);
   if (!request.ok) return request;
-  const sent = { ...request.value, ...prompt.stream && { stream: true } };
+  const encoded = { ...request.value, ...prompt.stream && { stream: true } };
+  const isMarked = encoding.target.provider.settings.cache_breakpoints === "auto";
+  const { request: sent, count } = isMarked
+    ? setBreakpoints(encoded)
+    : { request: encoded, count: 0 };
   return success({
     ...newPostRequest("/v1/messages", sent, promisesOf(input)),
+    ...count > 0 && { cacheBreakpoints: count },
     ...encoding.carrier.done(),
   });
 }

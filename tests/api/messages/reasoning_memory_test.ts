@@ -115,21 +115,26 @@ Deno.test("the reasoning item of a Messages client goes to no other client key a
   moved.reload(thinkingConfig("responses", { key: "sk-2" }));
   const next = await ask(moved, [USER, ...loop(own)]);
   assertEquals([next.status, lastItems(moved)], [200, []]);
+  assertEquals(next.headers.get("x-gateway-lossy"), "messages.1.content.0");
 });
 
-Deno.test("of a pool the key that has the reasoning of a Messages client is used", async () => {
+Deno.test("of a pool the key that has the reasoning of a Messages client is used, whatever key its session has", async () => {
   const pool = `
 providers:
   up:
     type: compat
     base_url: "http://up"
     api_keys: [{name: one, value: sk-1}, {name: two, value: sk-2}]
+    key_affinity: session
 routing: {routes: [{name: main, targets: [{provider: up, upstream_request_type: responses}]}]}
 retry: {enabled: false}
 `;
   const gateway = thinkingGateway(pool, "responses", [HM]);
   const content = contentOf((await ask(gateway, [USER])).text);
-  for (let turn = 0; turn < 3; turn++) await ask(gateway, [USER, ...loop(content)]);
+  for (let turn = 0; turn < 8; turn++) {
+    const session = { "x-gateway-sessionid": `s${turn}` };
+    await ask(gateway, [USER, ...loop(content)], {}, session);
+  }
   const keys = new Set(gateway.requests.map(({ headers }) => headers.get("authorization")));
   assertEquals(keys.size, 1);
 });

@@ -49,6 +49,28 @@ Deno.test("the access lines of a socket, including its handshake's, have the sam
   assertEquals([turn, ...others], [handshake, "mine", "mine"]);
 });
 
+Deno.test("a turn has the session of the handshake, else of its message, else of its connection", async () => {
+  await using served = socketGateway(CONFIG, wordStreams(() => saying("yes")));
+  await using codex = await served.open({ "session-id": "thread", "x-client-request-id": "r" });
+  await codex.turn(create({ prompt_cache_key: "other" }));
+  await using unnamed = await served.open();
+  await unnamed.turn(create({ prompt_cache_key: "key" }));
+  const { id } = await unnamed.turn(create());
+  await unnamed.turn(create({ previous_response_id: id }));
+  await served.reported(6);
+  const sessions = served.log.map(parseJson).filter(isObject)
+    .map(({ session, session_from: from }) => [from, String(session)]);
+  const [connection] = sessions.filter(([from]) => from === "connection");
+  assertEquals(sessions, [
+    ["codex", "thread"],
+    ["codex", "thread"],
+    connection,
+    ["prompt_cache_key", "key"],
+    connection,
+    connection,
+  ]);
+});
+
 Deno.test("a turn that runs is an active request; a socket is none", async () => {
   const held = heldStream();
   await using served = socketGateway(CONFIG, wordStreams(held.answer));

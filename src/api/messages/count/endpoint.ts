@@ -7,7 +7,6 @@ import { exchangeOnce } from "../../../exchange.ts";
 import type { Target } from "../../../wires/wire.ts";
 import type { Endpoint } from "../../client_api.ts";
 import { type MessagesRequest, parseMessagesRequest } from "../request.ts";
-import { recordSession } from "../session.ts";
 import { forwardedCount } from "./forwarded.ts";
 import { newTranslatedCounts } from "./translated.ts";
 
@@ -31,7 +30,6 @@ export function countTokens(
     maxBodyBytes,
     matchesAs,
     async handle(call, { document, query }) {
-      recordSession(call, document.value);
       const request = parseMessagesRequest(document, query);
       if (!request.ok) return request;
       return await exchangeOnce(call, newInference(call, request.value, matchesAs));

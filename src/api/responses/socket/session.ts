@@ -2,6 +2,7 @@ import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
+import { recordBodySession } from "../../../call/session.ts";
 import { parseSteering } from "../../../access/steering.ts";
 import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
 import type { Creator } from "../../../store/bindings.ts";
@@ -131,6 +132,7 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
             const { client, controls } = call;
             const members = () => Object.entries(document.value);
             client.steering = parseSteering(client.key, controls.model, members);
+            recordBodySession(call, { body: document.value });
             return isWarmUp ? warm(call, document) : run(call, document);
           },
         }),
