@@ -9,6 +9,7 @@ import {
   bindObject,
   findOwner,
   isHidden,
+  mayUseUnknown,
   type Owned,
   type Place,
   type Reference,
@@ -180,6 +181,7 @@ async function placeOfNew(
     const able = requireCapability(owned.value.provider, family, isNamed);
     return able.ok ? success(owned.value) : able;
   }
+  if (input !== null && !mayUseUnknown(call)) return notFound(call, "file", "input_file_id");
   const provider = requireNativeProvider(call, named.value.provider, family);
   if (!provider.ok) return provider;
   // A file that the client may not see has no owner either, even if the provider is named.
