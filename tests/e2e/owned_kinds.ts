@@ -156,8 +156,8 @@ export const OWNED_KINDS: readonly OwnedKind[] = [
 ];
 
 /**
- * Providers over one simulator: those of `able` store every type of object, each in an account of
- * its own and conversations only with `talks`; `plain` stores nothing, so the gateway does.
+ * Providers over one simulator: those of `able` store every type of object, each with another
+ * key, and conversations only with `talks`; `plain` stores nothing, so the gateway does.
  */
 export function ownersConfig(
   url: string,

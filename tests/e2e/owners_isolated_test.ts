@@ -154,3 +154,27 @@ testOwners(
     }
   },
 );
+
+testOwners(
+  "a reference that only a provider would read, by a name in another case or as a list, is refused",
+  async (replicas) => {
+    const replica = await replicas.start();
+    const batch = { endpoint: "/v1/embeddings", completion_window: "24h" };
+    const response = { model: "sim-echo", input: "x" };
+    for (
+      const [path, body] of [
+        ["/batches", { ...batch, Input_File_ID: "file-1" }],
+        ["/batches", { ...batch, input_file_id: ["file-1"] }],
+        ["/responses", { ...response, Previous_Response_Id: "resp_1" }],
+        ["/responses", { ...response, CONVERSATION: { id: "conv_1" } }],
+        ["/responses/input_tokens", { ...response, converſation: "conv_1" }],
+        ["/responses/compact", { ...response, previous_response_id: ["resp_1"] }],
+        ["/responses/compact", { ...response, conversation: ["conv_1"] }],
+      ] as const
+    ) {
+      const refused = await replica.post(path, body, BOB);
+      assertEquals(refused.status, 400, `${path} ${JSON.stringify(body)} ${refused.text}`);
+    }
+    assertEquals(replicas.requests.length, 0);
+  },
+);

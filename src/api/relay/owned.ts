@@ -19,6 +19,8 @@ import { refuseBatch } from "../../access/permissions.ts";
 import type { Creator, Owner } from "../../store/bindings.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
+import { wrongField } from "../items/shape.ts";
+import { spellingProblem } from "../stored/identifier.ts";
 import { callNative, type NativeCall } from "../stored/native_call.ts";
 import { listOwned } from "../stored/owned_list.ts";
 import { findOwnedPlace, unknownOwner } from "../stored/owned_place.ts";
@@ -172,8 +174,10 @@ async function placeOfNew(
   const named = requestedModel(call, "");
   if (!named.ok) return named;
   const { family } = endpoint;
-  const { input_file_id: file } = document.value;
-  const input = typeof file === "string" && file !== "" ? file : null;
+  const misspelled = spellingProblem(document.value, "input_file_id");
+  if (misspelled !== null) return misspelled;
+  const { input_file_id: input = null } = document.value;
+  if (input !== null && typeof input !== "string") return wrongField("input_file_id", "a string");
   const owned = await findInput(call, input, named.value.provider);
   if (!owned.ok) return owned;
   if (owned.value !== null && owned.value.owner !== null) {
