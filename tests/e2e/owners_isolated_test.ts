@@ -10,12 +10,13 @@ const server = await sharedValkeyServer();
 const STORES = ["memory", "sqlite", "valkey"] as const;
 type Store = typeof STORES[number];
 
-const ADA = keyOf("ada"), BOB = keyOf("bob"), CLEO = keyOf("cleo");
+const ADA = keyOf("ada"), BOB = keyOf("bob"), CLEO = keyOf("cleo"), DAN = keyOf("dan");
 
-/** The keys `ada`, `bob` and `cleo`, of which the last one adopts objects of unknown owner. */
+/** The keys of two clients, and two keys that adopt objects of unknown owner. */
 const SECURITY = `security: {enabled: true, api_key: {keys: [
   {name: ada, value: key-of-ada}, {name: bob, value: key-of-bob},
-  {name: cleo, value: key-of-cleo, adopt_unknown: true}]}}`;
+  {name: cleo, value: key-of-cleo, adopt_unknown: true},
+  {name: dan, value: key-of-dan, adopt_unknown: true}]}}`;
 
 const SEVERAL = { able: ["sim", "second"], talks: true };
 
@@ -144,12 +145,14 @@ testOwners(
           assertEquals(await idsIn(second, kind, ADA), []);
           assertEquals((await idsIn(second, kind, CLEO)).includes(id), true, kind.name);
         }
-        // The key that adopts what has no owner uses it, and does not become its owner.
+        // A key that adopts what has no owner uses it, and does not become its owner.
         const [use] = kind.uses;
-        const named = { ...CLEO, ...naming("sim") };
-        assertEquals((await use?.(second, id, named))?.status, 200, kind.name);
+        for (const key of [CLEO, DAN]) {
+          const used = await use?.(second, id, { ...key, ...naming("sim") });
+          assertEquals(used?.status, 200, `${kind.name}: ${used?.text}`);
+        }
         await checkUnknown(replicas, second, kind, id, ADA);
-        await checkOwn(second, kind, id, named);
+        await checkOwn(second, kind, id, { ...DAN, ...naming("sim") });
       }
     }
   },
