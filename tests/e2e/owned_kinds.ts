@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
 import { MESSAGES } from "../support/chat_call.ts";
-import type { Replica } from "../support/replicas.ts";
-import { type Reply, textAt } from "../support/state_call.ts";
+import { type Reply, type StateCalls, textAt } from "../support/state_call.ts";
 
 /** Headers of a request. */
 export type Sent = Readonly<Record<string, string>>;
@@ -12,7 +11,7 @@ export interface OwnedKind {
   readonly name: string;
   readonly path: `/${string}`;
   /** Creates an object and returns its ID. */
-  create(replica: Replica, headers: Sent): Promise<string>;
+  create(calls: StateCalls, headers: Sent): Promise<string>;
   /** Requests that read, change, cancel, continue or delete the object, the last one deletes it. */
   readonly uses: readonly Use[];
   /** True if the gateway itself stores the object. */
@@ -22,7 +21,7 @@ export interface OwnedKind {
 }
 
 /** One request for an object. */
-export type Use = (replica: Replica, id: string, headers: Sent) => Promise<Reply>;
+export type Use = (calls: StateCalls, id: string, headers: Sent) => Promise<Reply>;
 
 const CHAT = { model: "sim-echo", ...MESSAGES, store: true };
 const RESPONSE = { model: "sim-echo", input: "x" };
@@ -41,22 +40,22 @@ async function idOf(made: Promise<Reply>): Promise<string> {
 }
 
 function get(path: string): Use {
-  return (replica, id, headers) => replica.get(path.replace("ID", id), headers);
+  return (calls, id, headers) => calls.get(path.replace("ID", id), headers);
 }
 
 function post(path: string, body: (id: string) => JsonObject | string = () => ""): Use {
-  return (replica, id, headers) => replica.post(path.replace("ID", id), body(id), headers);
+  return (calls, id, headers) => calls.post(path.replace("ID", id), body(id), headers);
 }
 
 function remove(path: string): Use {
-  return (replica, id, headers) => replica.delete(path.replace("ID", id), headers);
+  return (calls, id, headers) => calls.delete(path.replace("ID", id), headers);
 }
 
 const UPLOAD: JsonObject = { filename: "a", purpose: "batch", bytes: 1, mime_type: "text/plain" };
 const ITEM: JsonObject = { type: "message", role: "user", content: "x" };
 
-function createFile(replica: Replica, headers: Sent): Promise<string> {
-  return idOf(replica.post("/files", FORM, { ...headers, ...IS_FORM }));
+function createFile(calls: StateCalls, headers: Sent): Promise<string> {
+  return idOf(calls.post("/files", FORM, { ...headers, ...IS_FORM }));
 }
 
 /** Requests for a response; the second one continues it. */
@@ -95,20 +94,19 @@ export const OWNED_KINDS: readonly OwnedKind[] = [
     name: "batch",
     path: "/batches",
     isListed: true,
-    async create(replica, headers) {
-      const input_file_id = await createFile(replica, headers);
+    async create(calls, headers) {
+      const input_file_id = await createFile(calls, headers);
       const batch = { input_file_id, endpoint: "/v1/responses", completion_window: "24h" };
-      return await idOf(replica.post("/batches", batch, headers));
+      return await idOf(calls.post("/batches", batch, headers));
     },
     uses: [get("/batches/ID"), post("/batches/ID/cancel")],
   },
   {
     name: "upload",
     path: "/uploads",
-    create: (replica, headers) => idOf(replica.post("/uploads", UPLOAD, headers)),
+    create: (calls, headers) => idOf(calls.post("/uploads", UPLOAD, headers)),
     uses: [
-      (replica, id, headers) =>
-        replica.post(`/uploads/${id}/parts`, PART, { ...headers, ...IS_FORM }),
+      (calls, id, headers) => calls.post(`/uploads/${id}/parts`, PART, { ...headers, ...IS_FORM }),
       post("/uploads/ID/complete", () => ({ part_ids: [] })),
       post("/uploads/ID/cancel"),
     ],
@@ -117,7 +115,7 @@ export const OWNED_KINDS: readonly OwnedKind[] = [
     name: "stored completion",
     path: "/chat/completions",
     isListed: true,
-    create: (replica, headers) => idOf(replica.post("/chat/completions", CHAT, headers)),
+    create: (calls, headers) => idOf(calls.post("/chat/completions", CHAT, headers)),
     uses: [
       get("/chat/completions/ID"),
       get("/chat/completions/ID/messages"),
@@ -128,22 +126,22 @@ export const OWNED_KINDS: readonly OwnedKind[] = [
   {
     name: "response of the provider",
     path: "/responses",
-    create: (replica, headers) => idOf(replica.post("/responses", RESPONSE, headers)),
+    create: (calls, headers) => idOf(calls.post("/responses", RESPONSE, headers)),
     uses: RESPONSE_USES,
   },
   {
     name: "response of the gateway",
     path: "/responses",
     isLocal: true,
-    create: (replica, headers) =>
-      idOf(replica.post("/responses", RESPONSE, { ...headers, ...naming("plain") })),
+    create: (calls, headers) =>
+      idOf(calls.post("/responses", RESPONSE, { ...headers, ...naming("plain") })),
     uses: RESPONSE_USES,
   },
   {
     name: "conversation",
     path: "/conversations",
     isLocal: true,
-    create: (replica, headers) => idOf(replica.post("/conversations", {}, headers)),
+    create: (calls, headers) => idOf(calls.post("/conversations", {}, headers)),
     uses: [
       get("/conversations/ID"),
       post("/conversations/ID", () => ({ metadata: {} })),
