@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { newReplicas, type Replica, type Replicas } from "../support/replicas.ts";
@@ -164,17 +165,16 @@ testOwners(
     const replica = await replicas.start();
     const batch = { endpoint: "/v1/embeddings", completion_window: "24h" };
     const response = { model: "sim-echo", input: "x" };
-    for (
-      const [path, body] of [
-        ["/batches", { ...batch, Input_File_ID: "file-1" }],
-        ["/batches", { ...batch, input_file_id: ["file-1"] }],
-        ["/responses", { ...response, Previous_Response_Id: "resp_1" }],
-        ["/responses", { ...response, CONVERSATION: { id: "conv_1" } }],
-        ["/responses/input_tokens", { ...response, converſation: "conv_1" }],
-        ["/responses/compact", { ...response, previous_response_id: ["resp_1"] }],
-        ["/responses/compact", { ...response, conversation: ["conv_1"] }],
-      ] as const
-    ) {
+    const bodies: readonly (readonly [path: string, body: JsonObject])[] = [
+      ["/batches", { ...batch, Input_File_ID: "file-1" }],
+      ["/batches", { ...batch, input_file_id: ["file-1"] }],
+      ["/responses", { ...response, Previous_Response_Id: "resp_1" }],
+      ["/responses", { ...response, CONVERSATION: { id: "conv_1" } }],
+      ["/responses/input_tokens", { ...response, converſation: "conv_1" }],
+      ["/responses/compact", { ...response, previous_response_id: ["resp_1"] }],
+      ["/responses/compact", { ...response, conversation: ["conv_1"] }],
+    ];
+    for (const [path, body] of bodies) {
       const refused = await replica.post(path, body, BOB);
       assertEquals(refused.status, 400, `${path} ${JSON.stringify(body)} ${refused.text}`);
     }

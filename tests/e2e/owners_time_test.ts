@@ -22,14 +22,13 @@ interface Calls extends StateCalls {
 
 /** Runs a test with a gateway on a socket, whose clock and providers are scripted. */
 async function withGateway(config: string, run: (calls: Calls) => Promise<void>): Promise<void> {
-  let simulator: (request: Request) => Response | Promise<Response>;
+  const simulator = newSimulator(scriptedWorld());
   const world = scriptedWorld({
     async fetch(url, init) {
       const response = await simulator(new Request(url, init));
       return new Response(streamOf([await response.bytes()]), response);
     },
   });
-  simulator = newSimulator(world);
   await using gateway = socketGateway(config, { world });
   const client = Deno.createHttpClient({});
   const sendTo = (url: string) =>
