@@ -192,8 +192,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "or belongs to another client key.",
     cure: "Name the provider with the header `X-Gateway-Provider` if the provider stores it. " +
       ISOLATED_CURE,
-    example: "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider stores it, name that provider with the X-Gateway-Provider header.",
+    example: "There is no such response here; it may be too old, deleted, or not stored.",
   },
   completion_not_found: {
     cause: "The gateway does not know which provider stores the completion, " +
