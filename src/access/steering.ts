@@ -114,7 +114,8 @@ function isChecked(key: PresentedKey): key is ClientKey {
     hasBudget(key, "nanoUsd") || hasBudget(key, "tokens"));
 }
 
-function foldedName(name: string): string {
+/** Returns the name of a member as a server reads it that ignores the case, without its path. */
+export function foldedName(name: string): string {
   return name.toUpperCase().toLowerCase().replace(/[.[].*/s, "");
 }
 

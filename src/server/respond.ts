@@ -116,7 +116,7 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   } else if (result.value.kind !== "whole") {
     report.status = result.value.status ?? 200;
     report.stream = result.value.kind === "stream";
-    report.ms.firstToken = now;
+    if (report.stream) report.ms.firstToken = now;
   }
   return now;
 }

@@ -23,9 +23,11 @@ const OUTCOMES = {
 export function Outcome({ call: { access, outcome, code } }) {
   const { status, end } = access;
   const [tone, word] = OUTCOMES[outcome] ?? ["quiet", String(end ?? "unknown")];
+  // A narrow screen breaks a code between its words.
+  const words = code?.split(/(?<=_)/).map((part) => view`<span>${part}<wbr /></span>`);
   return view`<span class="outcome"><${Badge} tone=${tone}>${word}<//> <span class="note">${
     typeof status === "number" ? status : ""
-  }</span>${code !== undefined && view` <code>${code}</code>`}</span>`;
+  }</span>${words && view` <code>${words}</code>`}</span>`;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   bindObject,
   findOwner,
   isHidden,
+  mayUseUnknown,
   type Owned,
   type Place,
   type Reference,
@@ -18,6 +19,8 @@ import { refuseBatch } from "../../access/permissions.ts";
 import type { Creator, Owner } from "../../store/bindings.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
+import { wrongField } from "../items/shape.ts";
+import { spellingProblem } from "../stored/identifier.ts";
 import { callNative, type NativeCall } from "../stored/native_call.ts";
 import { listOwned } from "../stored/owned_list.ts";
 import { findOwnedPlace, unknownOwner } from "../stored/owned_place.ts";
@@ -171,8 +174,10 @@ async function placeOfNew(
   const named = requestedModel(call, "");
   if (!named.ok) return named;
   const { family } = endpoint;
-  const { input_file_id: file } = document.value;
-  const input = typeof file === "string" && file !== "" ? file : null;
+  const misspelled = spellingProblem(document.value, "input_file_id");
+  if (misspelled !== null) return misspelled;
+  const { input_file_id: input = null } = document.value;
+  if (input !== null && typeof input !== "string") return wrongField("input_file_id", "a string");
   const owned = await findInput(call, input, named.value.provider);
   if (!owned.ok) return owned;
   if (owned.value !== null && owned.value.owner !== null) {
@@ -180,6 +185,7 @@ async function placeOfNew(
     const able = requireCapability(owned.value.provider, family, isNamed);
     return able.ok ? success(owned.value) : able;
   }
+  if (input !== null && !mayUseUnknown(call)) return notFound(call, "file", "input_file_id");
   const provider = requireNativeProvider(call, named.value.provider, family);
   if (!provider.ok) return provider;
   // A file that the client may not see has no owner either, even if the provider is named.

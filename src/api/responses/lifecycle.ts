@@ -75,7 +75,7 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
   if (!found.ok) return found;
   const owned = resolveOwner(call, { param, provider }, found.value?.binding ?? null);
   if (!owned.ok) return owned;
-  if (owned.value === null) return local.unknownResponse();
+  if (owned.value === null) return local.unknownResponse(call);
   const { provider: owner, account } = owned.value;
   const place = { provider: owner, account };
   const unsafe = pathIdProblem(id, param, owned.value.isReturned);
@@ -88,5 +88,5 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
   }
   return isUpstreamOnly(origin)
     ? success({ kind: "upstream", id, place })
-    : local.unknownResponse();
+    : local.unknownResponse(call);
 }

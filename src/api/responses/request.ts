@@ -4,7 +4,7 @@ import { type Failed, refuse, type Result, success } from "../../core/failure/re
 import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { exactBody } from "./exact.ts";
-import { identifierProblem as identifierAt } from "../stored/identifier.ts";
+import { identifierProblem as identifierAt, spellingProblem } from "../stored/identifier.ts";
 import { requiredField, typeProblem, wrongField } from "../items/shape.ts";
 import { responsesBody } from "./request_shape.ts";
 
@@ -131,10 +131,18 @@ function itemIdProblem({ input }: JsonObject): Failed<Refusal> | null {
 /** Returns the refusal of references that are invalid IDs or exclude each other; null if valid. */
 export function referencesProblem(document: JsonDocument): Failed<Refusal> | null {
   const { value } = document;
+  const misspelled = spellingProblem(value, "previous_response_id", "conversation");
+  if (misspelled !== null) return misspelled;
   const conversation = parseConversation(value);
   const previous = value.previous_response_id ?? null;
+  if (previous !== null && typeof previous !== "string") {
+    return wrongField("previous_response_id", "a string");
+  }
+  if (conversation.id === null && (value.conversation ?? null) !== null) {
+    return wrongField(conversation.path, "a string");
+  }
   for (const { id, path } of [{ id: previous, path: "previous_response_id" }, conversation]) {
-    const problem = typeof id === "string" ? identifierAt(id, path) : null;
+    const problem = id === null ? null : identifierAt(id, path);
     if (problem !== null) return problem;
   }
   if (hasConversationKeyTwice(document)) {

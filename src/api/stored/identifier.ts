@@ -1,6 +1,8 @@
 import type { Refusal } from "../../core/failure/failure.ts";
 import { isExactId } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { Failed } from "../../core/failure/result.ts";
+import { foldedName } from "../../access/steering.ts";
 import { brokenRule } from "../../prompt/refusals.ts";
 
 /**
@@ -9,6 +11,22 @@ import { brokenRule } from "../../prompt/refusals.ts";
  */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
   return isExactId(id) ? null : brokenRule(param, "must not begin or end with white space");
+}
+
+/**
+ * Returns the refusal of a member that a server which ignores the case of names reads as one of
+ * these, else null. Their IDs decide the owner, and only exact names are looked up.
+ */
+export function spellingProblem(
+  body: JsonObject,
+  ...names: readonly string[]
+): Failed<Refusal> | null {
+  for (const written of Object.keys(body)) {
+    const name = foldedName(written);
+    if (name === written || !names.includes(name)) continue;
+    return brokenRule(written, `must be written as '${name}': some providers ignore the case`);
+  }
+  return null;
 }
 
 // Some servers treat both slashes as the end of a path segment, and dots as a step in the path.

@@ -10,6 +10,9 @@ export interface FailureDoc {
   readonly example: string;
 }
 
+/** What helps an isolated client key, for which no header leads to an object of unknown owner. */
+const ISOLATED_CURE = "A key with `isolate_clients` needs `adopt_unknown: true` for it.";
+
 /** Descriptions of all refusals. A new kind without one does not compile. */
 export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   invalid_request_framing: {
@@ -187,21 +190,21 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   response_not_found: {
     cause: "The response does not exist, was deleted, has expired, was sent with `store: false`, " +
       "or belongs to another client key.",
-    cure: "Name the provider with the header `X-Gateway-Provider` if the provider stores it.",
-    example: "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider stores it, name that provider with the X-Gateway-Provider header.",
+    cure: "Name the provider with the header `X-Gateway-Provider` if the provider stores it. " +
+      ISOLATED_CURE,
+    example: "There is no such response here; it may be too old, deleted, or not stored.",
   },
   completion_not_found: {
     cause: "The gateway does not know which provider stores the completion, " +
       "or it belongs to another client key.",
-    cure: "Name the provider with the header `X-Gateway-Provider`.",
+    cure: "Name the provider with the header `X-Gateway-Provider`. " + ISOLATED_CURE,
     example: "It is not known which provider stores this completion; " +
       "name the provider in the X-Gateway-Provider header.",
   },
   object_not_found: {
     cause: "The gateway does not know which provider stores the file, batch or upload, " +
       "or it belongs to another client key.",
-    cure: "Name the provider with the header `X-Gateway-Provider`.",
+    cure: "Name the provider with the header `X-Gateway-Provider`. " + ISOLATED_CURE,
     example: "It is not known which provider stores this file; " +
       "name the provider in the X-Gateway-Provider header.",
   },

@@ -38,12 +38,12 @@ export type RecordBounds = Readonly<Record<RecordType, Bounds>>;
 /** Returns the bounds of the records of a store. */
 export function recordBounds(retention: Retention): RecordBounds {
   const { maxObjects: entries, maxBytes: bytes } = retention;
-  const objects = { entries, bytes, room: "oldest" } as const;
-  // By an owner a client finds its object again: no other client may make the gateway forget it.
+  // No client may make the gateway forget the object of another one, or the owner of an object.
+  const objects = { entries, bytes, room: "largest_share" } as const;
   const owners = { ...bindingBounds(retention), room: "largest_share" } as const;
   const reasoning = reasoningBounds(retention);
   return {
-    response: { ...objects, headBytes: owners.bytes, room: owners.room },
+    response: { ...objects, headBytes: owners.bytes },
     conversation: objects,
     reasoning: {
       entries: reasoning.entries,
@@ -55,7 +55,7 @@ export function recordBounds(retention: Retention): RecordBounds {
     completion_owner: owners,
     conversation_owner: owners,
     relayed_owner: { ...relayedOwnerBounds(retention), room: owners.room },
-    cached_response: objects,
+    cached_response: { ...objects, room: "oldest" },
   };
 }
 

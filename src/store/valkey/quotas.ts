@@ -20,14 +20,16 @@ const MAX_TOKEN_DEBT_US = MAX_TOKEN_DEBT_MS * 1000;
 /**
  * Returns the quotas in a Valkey server. Every operation is one script, and so one round trip.
  * `clock` is that by which the windows of budgets are chosen, and compared with the server's; null
- * for no comparison.
+ * for no comparison. Between two comparisons time goes on steadily, because the wall clock may jump
+ * while a call runs.
  */
 export function newValkeyQuotas(
   connection: ValkeyConnection,
   prefix: string,
-  clock: Pick<World, "wall"> | null = null,
+  clock: Pick<World, "wall" | "now"> | null = null,
 ): RemoteQuotas {
-  let clockAheadMs = 0;
+  /** Unix time of the server at the beginning of the steady clock, as far as it is known. */
+  let startedMs = clock === null ? 0 : clock.wall() - clock.now();
   const start = `${keyStart(prefix)}q:`;
   const requestsKey = (caller: string) => `${start}r:${caller}`;
   const tokensKey = (caller: string) => `${start}t:${caller}`;
@@ -69,7 +71,7 @@ export function newValkeyQuotas(
   }
 
   return {
-    clockAheadMs: () => clockAheadMs,
+    clockAheadMs: () => clock === null ? 0 : Math.round(startedMs + clock.now() - clock.wall()),
     async admit(scopes, call) {
       const keys = scopes.flatMap(({ caller }) => [
         requestsKey(caller),
@@ -80,14 +82,14 @@ export function newValkeyQuotas(
       const hasBudgets = scopes.some(({ limits }) => limits.budgets.length > 0);
       const assumedMs = clock === null || !hasBudgets
         ? -1
-        : Math.floor(clock.wall() + clockAheadMs) - SERVER_EPOCH_MS;
+        : Math.floor(startedMs + clock.now()) - SERVER_EPOCH_MS;
       const numbers = [LEASE_MS, scopes.length, assumedMs];
       const args = [call, ...numbers, ...scopes.flatMap(scopeArguments)];
       const reply = await runScript(connection, ADMIT, keys, args);
       if (!reply.ok) return reply;
       const serverMs = parseClock(reply.value);
       if (serverMs !== null && clock !== null) {
-        clockAheadMs = serverMs + SERVER_EPOCH_MS - clock.wall();
+        startedMs = serverMs + SERVER_EPOCH_MS - clock.now();
         return success({ kind: "unavailable", isClock: true });
       }
       const decision = parseDecision(reply.value, scopes);

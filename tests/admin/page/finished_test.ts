@@ -158,9 +158,17 @@ browserTest(
   },
 );
 
+/** Calls with a code that is as long as a third of a phone. */
+const LONG_CODES: Snapshot = {
+  ...BUSY,
+  finished: BUSY.finished.map((call) =>
+    call.code === undefined ? call : { ...call, code: "upstream_unavailable" }
+  ),
+};
+
 drawnTest(
   "on a phone a call begins with model and total, and its timeline is as wide as the screen, under its row",
-  BUSY,
+  LONG_CODES,
   async (shown) => {
     const head = await shown.value<string[]>(
       `[...document.querySelectorAll("#finished thead th")].slice(0, 3).map((one) => one.innerText)`,
@@ -170,6 +178,10 @@ drawnTest(
       `[...document.querySelectorAll("#finished tr.call:first-child > *")].slice(0, 3).map((one) => Math.round(one.getBoundingClientRect().right))`,
     );
     assert((cells[2] ?? 999) <= 374, `${cells}`);
+    const codes = await shown.value<number[]>(
+      `[...document.querySelectorAll("#finished td code")].map((one) => one.getBoundingClientRect().right)`,
+    );
+    assert(codes.length > 0 && Math.max(...codes) <= 374, `a code is cut off: ${codes}`);
     await shown.page.click("#finished tr.call:nth-child(2) th");
     await shown.until(`document.querySelector("#timeline") !== null`);
     const [left = 0, right = 0, row] = await shown.value<number[]>(`(() => {

@@ -38,6 +38,18 @@ Deno.test("a route matches the request type of a relayed endpoint, which is its 
   assertEquals([await speech.text(), speech.headers.get("content-type")], ["bytes", "audio/wav"]);
 });
 
+Deno.test("bytes have no first token, in no log line, metric or record of the admin page", async () => {
+  const calls = relayedGateway(() =>
+    new Response("bytes", { headers: { "content-type": "audio/wav" } })
+  );
+  await (await calls.app(post("/v1/audio/speech", { model: "m", input: "x" }))).text();
+  const report = await calls.reported(1);
+  assertEquals([report.ms.firstToken, report.stream, report.ms.firstByte], [null, false, 0]);
+  assertEquals(calls.log.filter((line) => line.includes("ttft_ms")), []);
+  const metrics = await calls.gateway.metrics.scrape();
+  assertEquals(/^gateway_time_to_first_token_seconds_count.*$/m.exec(metrics), null);
+});
+
 /** The first target and the fallback serve every relayed endpoint of the configuration. */
 const FALLING_BACK = CONFIG.replace(/\n {4}- \{name: forced,.*/, "");
 

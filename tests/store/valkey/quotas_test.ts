@@ -301,3 +301,39 @@ valkeyTest(
     });
   },
 );
+
+valkeyTest(
+  "a call is charged in the window of the server's clock in which it ends, whatever the clock of its replica does meanwhile",
+  async () => {
+    await withConnection(async (connection) => {
+      const config = keys({ ada: { budgets: [{ per: "month", tokens: 1_000 }] } });
+      const hold = Promise.withResolvers<void>();
+      let isHeld = true;
+      const world = clockWorld(async () => {
+        if (isHeld) await hold.promise;
+        return answers(200, { ...COMPLETION, usage: USAGE });
+      });
+      const quotas = newSharedQuotas(newValkeyQuotas(connection, `${PREFIX} jump`, world), {
+        world,
+        onOutage: "refuse",
+        onFallback: () => {},
+      });
+      const { app, gateway } = limitedGateway(config, { world });
+      Object.assign(gateway.state, { quotas });
+      const ask = async () => {
+        const response = await app(chatRequest({ headers: keyOf("ada"), body: { model: "m" } }));
+        await response.text();
+        return response.headers.get("x-gateway-budget");
+      };
+      world.setWall(Date.now());
+      const running = ask();
+      while (world.waiting === 0) await new Promise((go) => setTimeout(go, 0));
+      world.setWall(Date.now() + 40 * 24 * 60 * 60 * 1000);
+      isHeld = false;
+      hold.resolve();
+      assertEquals(await running, "month tokens 0/1000");
+      world.setWall(Date.now());
+      assertEquals(await ask(), "month tokens 14/1000");
+    });
+  },
+);

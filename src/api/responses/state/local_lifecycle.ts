@@ -2,6 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { Reply } from "../../../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
+import { mayUseUnknown } from "../../../call/ownership.ts";
 import type { Snapshot } from "../../../store/snapshots.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { storedReply } from "../../stored/json_reply.ts";
@@ -42,13 +43,13 @@ export function retrieve(
 
 /** Deletes a stored response; the reply has no body. */
 export async function remove(
-  { state, caller }: Call,
+  call: Call,
   _request: ApiRequest,
   { id, account }: LocalResponse,
 ): Promise<Result<Reply>> {
-  const unbound = await state.objects.responses.unbind(id, account, caller);
+  const unbound = await call.state.objects.responses.unbind(id, account, call.caller);
   if (!unbound.ok) return unbound;
-  if (!unbound.value) return unknownResponse();
+  if (!unbound.value) return unknownResponse(call);
   return success({
     kind: "whole",
     response: { status: 204, headers: {}, body: new Uint8Array() },
@@ -77,12 +78,10 @@ export function inputItems(
   return list.ok ? storedReply(list.value) : list;
 }
 
-/** Returns the refusal of an ID for which no response exists. */
-export function unknownResponse(): Failed<Refusal> {
-  return refuse(
-    "response_not_found",
-    "There is no such response here; it may be too old, deleted, or not stored. " +
-      "If a provider stores it, name that provider with the X-Gateway-Provider header.",
-    "response_id",
-  );
+/** Returns the refusal of an ID for which no response exists, or none that the client may see. */
+export function unknownResponse(call: Call): Failed<Refusal> {
+  const unknown = "There is no such response here; it may be too old, deleted, or not stored.";
+  const advice = " If a provider stores it, name that provider with the X-Gateway-Provider header.";
+  const message = mayUseUnknown(call) ? unknown + advice : unknown;
+  return refuse("response_not_found", message, "response_id");
 }

@@ -40,10 +40,9 @@ export async function locateConversation(
   if (!bound.ok) return bound;
   const local = found.value;
   const isBound = bound.value !== null;
-  if (local !== null && !isBound) {
-    return isVisible(call, local.creator)
-      ? success({ kind: "local", conversation: local })
-      : unknownConversation(param);
+  // A conversation of another client is as unknown as any, also if the request names a provider.
+  if (local !== null && !isBound && isVisible(call, local.creator)) {
+    return success({ kind: "local", conversation: local });
   }
   const owned = resolveOwner(call, { param, provider }, bound.value);
   if (!owned.ok) return owned;
