@@ -1,12 +1,12 @@
 import { type Attack, countsOf, many, oneProvider, send } from "./support.ts";
 
-const PROPERTIES_PER_PATTERN = 380, PATTERN_COUNT = 244;
+const PROPERTY_COUNT = 380, PATTERN_COUNT = 244;
 
 /** Returns a request whose strict tools have `count` different patterns of large classes. */
 function request(count: number): string {
   const properties = Object.fromEntries(
     Array.from({ length: count }, (_, at) => {
-      const pattern = `^[${"\\p{L}".repeat(PROPERTIES_PER_PATTERN)}${at}]+$`;
+      const pattern = `^[${"\\p{L}".repeat(PROPERTY_COUNT)}${at}]+$`;
       return [`p${at}`, { type: "string", pattern }];
     }),
   );

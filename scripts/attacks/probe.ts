@@ -1,6 +1,6 @@
 import { keyHeaders, pause, PROBE_KEY } from "./support.ts";
 
-/** What another client has seen during an attack. */
+/** Times and failures of another client during an attack. */
 export interface Seen {
   readonly healthMs: number;
   readonly callMs: number;

@@ -53,7 +53,7 @@ export function startSimulator(started: AsyncDisposableStack): Promise<string> {
   });
 }
 
-/** A gateway that runs from the sources, with what is seen of it from outside. */
+/** A gateway that runs from the sources, as an attack measures it. */
 export interface AttackedGateway {
   readonly url: string;
   readonly pid: number;

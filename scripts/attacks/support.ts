@@ -7,15 +7,15 @@ export interface Attack {
   /** Describes the load at this multiple of its usual size. */
   size(times: number): string;
   /**
-   * Returns the sections of the configuration beside those of the prober. The attack's own upstream
-   * is at `upstream`. Routes of its own have to leave models that begin with `probe/`.
+   * Returns the sections of the configuration, to which those of the prober are added. The attack's own upstream
+   * is at `upstream`.
    */
   config(upstream: string, folder: string): Readonly<Record<string, unknown>>;
-  /** Its upstream, which runs in a process of its own. Without one it is the simulator. */
+  /** Its upstream, in a separate process. Without one it is the simulator. */
   readonly upstream?: (request: Request) => Response | Promise<Response>;
   /**
-   * Puts the load on the gateway, from a process of its own, and resolves when it is over. Returns
-   * what became of it; fails if this is not what the documentation promises.
+   * Sends the load to the gateway, from a separate process, and resolves when it is over. Returns
+   * the outcome; fails if this is not what the documentation promises.
    */
   load(target: Target, times: number): Promise<string>;
   /** Bound of the growth of the gateway's memory, if it is not `MAX_GROWTH_MIB`. */
@@ -62,7 +62,7 @@ export function oneProvider(upstream: string, settings: object = {}) {
   };
 }
 
-/** What became of a request. */
+/** Response to a request of an attack. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -81,7 +81,7 @@ export async function send(
   return { status: response.status, text, ms: performance.now() - began };
 }
 
-/** Fails unless a request was served. */
+/** Sends a request, and fails unless the status of the response is 200. */
 export async function sendOk(...request: Parameters<typeof send>): Promise<Answer> {
   const answer = await send(...request);
   if (answer.status === 200) return answer;
@@ -105,7 +105,7 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A connection to the gateway on which an attack writes bytes of its own. */
+/** A connection to the gateway on which an attack writes what no HTTP client would. */
 export interface RawConnection extends Disposable {
   /** Writes all of the bytes; false if the gateway has closed the connection. */
   write(bytes: Uint8Array<ArrayBuffer> | string): Promise<boolean>;
