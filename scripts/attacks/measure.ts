@@ -70,13 +70,17 @@ export async function measureAttack(
   };
   await gateway.stop();
   const failure = outcome instanceof Error ? [outcome.message] : [];
-  const problems = [...failure, ...gateway.complaints, ...findProblems(attack, measured)];
+  const problems = [...failure, ...gateway.complaints, ...findProblems(attack, times, measured)];
   return { ...measured, problems };
 }
 
-function findProblems(attack: Attack, measured: Omit<Measured, "problems">): readonly string[] {
+function findProblems(
+  attack: Attack,
+  times: number,
+  measured: Omit<Measured, "problems">,
+): readonly string[] {
   const { seen, idleMib, peakMib, heldAfter } = measured;
-  const { maxGrowthMib = MAX_GROWTH_MIB } = attack;
+  const maxGrowthMib = attack.maxGrowthMib?.(times) ?? MAX_GROWTH_MIB;
   const growth = peakMib - idleMib;
   return [
     ...seen.healthMs <= MAX_HEALTH_MS ? [] : [`/health took more than ${MAX_HEALTH_MS} ms`],

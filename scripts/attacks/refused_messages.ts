@@ -5,6 +5,8 @@ import {
   keyHeaders,
   oneProvider,
   openSocket,
+  pause,
+  type RawConnection,
   reload,
   security,
   TEXT_CODE,
@@ -12,7 +14,10 @@ import {
 
 const LIMITED = "gk-attacks-limited-0123456789abcdef", GONE = "gk-attacks-gone-0123456789abcdef";
 
-const MESSAGE_COUNT = 20, MESSAGE_CHARS = 1_800_000;
+const MESSAGE_COUNT = 20, MESSAGE_CHARS = 1_600_000, ITEM_COUNT = 9_000;
+
+/** Time for a reload, and for the last responses. */
+const RELOAD_MS = 1_500;
 
 /** Large messages of a key above its rate, and of a key that a reload has disabled. */
 export const refusedMessages: Attack = {
@@ -27,10 +32,8 @@ export const refusedMessages: Attack = {
     rate_limiting: { enabled: true, burst_size: 2 },
   }),
   async load(target, times) {
-    const items = Array.from({ length: MESSAGE_CHARS / 60 }, (_, at) => ({
-      role: "user",
-      content: `item ${at} `.padEnd(27, "x"),
-    }));
+    const content = "x".repeat(MESSAGE_CHARS / ITEM_COUNT);
+    const items = Array(ITEM_COUNT).fill({ role: "user", content });
     const message = frame(
       TEXT_CODE,
       JSON.stringify({ type: "response.create", model: "sim-echo", input: items }),
@@ -38,22 +41,22 @@ export const refusedMessages: Attack = {
     const count = MESSAGE_COUNT * times;
     using limited = await openSocket(target, keyHeaders(LIMITED));
     using gone = await openSocket(target, keyHeaders(GONE));
-    let sent = 0, served = 0;
+    const received = [limited.readUntil("no end"), gone.readUntil("no end")];
+    const sent = [0, 0];
+    const sendAll = async (socket: RawConnection, at: number) => {
+      for (let left = count; left > 0 && await socket.write(message); left--) sent[at]! += 1;
+    };
     // The handshake has taken one of two tokens, so that one message is served.
-    while (sent < count && await limited.write(message)) {
-      sent++;
-      if (sent === Math.floor(count / 2)) {
-        await reload(target, (text) => text.replace(`"${GONE}"`, `"${GONE}","disabled":true`));
-      }
-    }
-    for (; served < count && await gone.write(message); served++);
-    const texts = [
-      await limited.readUntil("rate_limit_exceeded"),
-      await gone.readUntil("\x03\xf0"),
-    ];
+    await sendAll(limited, 0);
+    await reload(target, (text) => text.replace(`"${GONE}"`, `"${GONE}","disabled":true`));
+    await pause(RELOAD_MS);
+    await sendAll(gone, 1);
+    await pause(RELOAD_MS);
+    for (const socket of [limited, gone]) socket[Symbol.dispose]();
+    const texts = await Promise.all(received);
     const codes = texts.map((text) =>
       countsOf([...text.matchAll(/"code":\s*"(\w+)"/g)].map(([, code]) => code ?? ""))
     );
-    return `limited: ${sent} sent, ${codes[0]}; disabled: ${served} sent, ${codes[1]}`;
+    return `limited: ${sent[0]} sent, ${codes[0]}; disabled: ${sent[1]} sent, ${codes[1]}`;
   },
 };

@@ -18,8 +18,8 @@ export interface Attack {
    * the outcome; fails if this is not what the documentation promises.
    */
   load(target: Target, times: number): Promise<string>;
-  /** Bound of the growth of the gateway's memory, if it is not `MAX_GROWTH_MIB`. */
-  readonly maxGrowthMib?: number;
+  /** Returns the bound of the growth of memory in MiB, if it is not `MAX_GROWTH_MIB`. */
+  maxGrowthMib?(times: number): number;
 }
 
 /** The gateway as a load reaches it. */
