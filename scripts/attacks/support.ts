@@ -7,8 +7,8 @@ export interface Attack {
   /** Describes the load at this multiple of its usual size. */
   size(times: number): string;
   /**
-   * Returns the sections of the configuration, to which those of the prober are added. The attack's own upstream
-   * is at `upstream`.
+   * Returns the sections of the configuration, to which those of the prober are added. `upstream`
+   * is the address of the attack's upstream.
    */
   config(upstream: string, folder: string): Readonly<Record<string, unknown>>;
   /** Its upstream, in a separate process. Without one it is the simulator. */
@@ -31,10 +31,11 @@ export interface Target {
 }
 
 /**
- * Bound of the growth of the gateway's memory in MiB, from `docs/operate/limits.md`: bodies up to
- * `max_body_memory`, and responses up to twice `max_response_memory`.
+ * Bound of the growth of the gateway's memory in MiB, for `docs/operate/limits.md`: twice what its
+ * `max_body_memory` and `max_response_memory` are, because the garbage of a heap is about as large
+ * as what is in use.
  */
-export const MAX_GROWTH_MIB = 256 + 2 * 256;
+export const MAX_GROWTH_MIB = 2 * (256 + 256);
 
 /** Bounds of the longest `/health` and of the longest small call of another client. */
 export const MAX_HEALTH_MS = 250, MAX_CALL_MS = 500;
