@@ -1,4 +1,4 @@
-import { type Attack, countsOf, many, oneProvider, send } from "./support.ts";
+import { type Attack, many, oneProvider, outcomeOf, send } from "./support.ts";
 
 const IMAGE_CHARS = 33_000_000;
 
@@ -21,10 +21,14 @@ export const images: Attack = {
   upstream: respond,
   async load({ url }, times) {
     const body = JSON.stringify({ model: "up/image", prompt: "x" });
+    const headers = { "content-type": "application/json" };
     const answers = await many(
       4 * times,
-      () => send(`${url}/v1/images/generations`, body, { "content-type": "application/json" }),
+      () => send(`${url}/v1/images/generations`, body, headers),
     );
-    return countsOf(answers.map(({ status, text }) => `${status} of ${text.length} characters`));
+    if (answers.some(({ status, text }) => status === 200 && text.length < IMAGE_CHARS)) {
+      throw new Error("An image is not whole.");
+    }
+    return outcomeOf(answers);
   },
 };

@@ -1,6 +1,6 @@
 import { freePort } from "../bench/processes.ts";
 import { readGauges } from "../soak/metrics.ts";
-import { startGateway, startRole, startSimulator } from "./processes.ts";
+import { startGateway, startRole } from "./processes.ts";
 import type { Seen } from "./probe.ts";
 import { type Attack, MAX_CALL_MS, MAX_GROWTH_MIB, MAX_HEALTH_MS, pause } from "./support.ts";
 
@@ -32,9 +32,8 @@ export async function measureAttack(
 ): Promise<Measured> {
   const folder = await Deno.makeTempDir({ prefix: "switchyard-attack-" });
   started.defer(() => Deno.remove(folder, { recursive: true }));
-  const upstream = attack.upstream === undefined
-    ? await startSimulator(started)
-    : `http://127.0.0.1:${await startRole(started, ["upstream", attack.row]).next()}`;
+  const port = await startRole(started, ["upstream", attack.row]).next();
+  const upstream = `http://127.0.0.1:${port}`;
   const probePort = freePort();
   const configPath = `${folder}/attack.yaml`;
   // JSON is valid YAML.

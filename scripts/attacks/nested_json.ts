@@ -1,5 +1,13 @@
 import { gzipSync } from "node:zlib";
-import { type Attack, countsOf, many, MAX_GROWTH_MIB, oneProvider, send } from "./support.ts";
+import {
+  type Attack,
+  countsOf,
+  many,
+  MAX_GROWTH_MIB,
+  oneProvider,
+  outcomeOf,
+  send,
+} from "./support.ts";
 
 const MIB = 1024 * 1024;
 
@@ -42,11 +50,6 @@ function responding(text: () => string, encode: (bytes: Uint8Array) => Uint8Arra
     body ??= new Uint8Array(encode(new TextEncoder().encode(text())));
     return new Response(body, { headers });
   };
-}
-
-function outcomeOf(answers: readonly { readonly status: number; readonly text: string }[]) {
-  const codeOf = (text: string) => /"code":\s*"(\w+)"/.exec(text.slice(0, 1000))?.[1] ?? "";
-  return countsOf(answers.map(({ status, text }) => `${status} ${codeOf(text)}`.trim()));
 }
 
 /** Returns an attack whose upstream responds with JSON of very many nested objects. */

@@ -1,4 +1,4 @@
-import { type Attack, countsOf, many, oneProvider, send } from "./support.ts";
+import { type Attack, many, oneProvider, outcomeOf, send } from "./support.ts";
 
 const PROPERTY_COUNT = 380, PATTERN_COUNT = 244;
 
@@ -27,14 +27,9 @@ function request(count: number): string {
 export const patterns: Attack = {
   row: "A1",
   size: (times) => `${Math.round(request(PATTERN_COUNT * times).length / 1000)} kB, 4 at once`,
-  config: (upstream) => ({
-    ...oneProvider(`${upstream}/local`, { type: "local" }),
-  }),
+  config: (upstream) => oneProvider(`${upstream}/local`, { type: "local" }),
   async load({ url }, times) {
     const body = request(PATTERN_COUNT * times);
-    const answers = await many(4, () => send(`${url}/v1/chat/completions`, body));
-    return countsOf(
-      answers.map(({ status, text }) => `${status} ${/"code":\s*"(\w+)"/.exec(text)?.[1] ?? ""}`),
-    );
+    return outcomeOf(await many(4, () => send(`${url}/v1/chat/completions`, body)));
   },
 };

@@ -28,7 +28,14 @@ export function startRole(
     stdout: "piped",
     stderr: "inherit",
   }).spawn();
-  started.defer(() => endProcess(child));
+  started.defer(async () => {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    await child.status;
+  });
   const lines = linesOf(child.stdout).getReader();
   return {
     async next() {
@@ -38,19 +45,6 @@ export function startRole(
     },
     finish: () => child.stdin.close(),
   };
-}
-
-/** Starts the simulator, and returns its address. */
-export function startSimulator(started: AsyncDisposableStack): Promise<string> {
-  const child = spawnGateway(["simulate", "--port", "0"], []);
-  started.defer(() => endProcess(child));
-  void drain(child.stderr, () => {});
-  return new Promise((resolve, reject) => {
-    drain(child.stdout, (line) => {
-      const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
-      if (url !== undefined) resolve(url.replace(/\/$/, ""));
-    }).then(() => reject(new Error("The simulator has ended.")));
-  });
 }
 
 /** A gateway that runs from the sources, as an attack measures it. */
@@ -75,13 +69,15 @@ export async function startGateway(
   configPath: string,
   profileFolder: string | null,
 ): Promise<AttackedGateway> {
-  const profile = profileFolder === null
-    ? []
-    : [`--cpu-prof-dir=${profileFolder}`, "--cpu-prof-md"];
-  const child = spawnGateway(["--config", configPath], [
-    `--preload=${HERE}loop_gap.ts`,
-    ...profile,
-  ]);
+  const profile = profileFolder === null ? [] : [`--cpu-prof-dir=${profileFolder}`];
+  const options = [...PERMISSIONS, `--preload=${HERE}loop_gap.ts`, ...profile];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", ...options, `${ROOT}main.ts`, "--config", configPath],
+    cwd: ROOT,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
   started.defer(() => endAtOnce(child));
   const complaints: string[] = [];
   const address = Promise.withResolvers<string>();
@@ -120,30 +116,11 @@ export async function startGateway(
   };
 }
 
-function spawnGateway(args: readonly string[], options: readonly string[]): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", ...PERMISSIONS, ...options, `${ROOT}main.ts`, ...args],
-    cwd: ROOT,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
 async function drain(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   read: (line: string) => void,
 ): Promise<void> {
   for await (const line of linesOf(stream)) read(line);
-}
-
-async function endProcess(child: Deno.ChildProcess): Promise<void> {
-  try {
-    child.kill("SIGKILL");
-  } catch {
-    // It has ended.
-  }
-  await child.status;
 }
 
 function memoryOf(pid: number, field: "VmRSS" | "VmHWM"): number {

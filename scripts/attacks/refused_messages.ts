@@ -55,7 +55,9 @@ export const refusedMessages: Attack = {
     for (const socket of [limited, gone]) socket[Symbol.dispose]();
     const texts = await Promise.all(received);
     const codes = texts.map((text) =>
-      countsOf([...text.matchAll(/"code":\s*"(\w+)"/g)].map(([, code]) => code ?? ""))
+      countsOf(
+        [...text.matchAll(/"error":\{[^}]*?"code":\s*"(\w+)"/g)].map(([, code = ""]) => code),
+      )
     );
     return `limited: ${sent[0]} sent, ${codes[0]}; disabled: ${sent[1]} sent, ${codes[1]}`;
   },

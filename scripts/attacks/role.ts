@@ -1,3 +1,5 @@
+import { newRealWorld } from "../../src/cli/real_world.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
 import { ATTACKS } from "./attacks.ts";
 import { probe } from "./probe.ts";
 import type { Attack } from "./support.ts";
@@ -19,8 +21,7 @@ function report(value: unknown): void {
 
 async function run(): Promise<void> {
   if (role === "upstream") {
-    const { upstream } = find(name);
-    if (upstream === undefined) throw new Error("The upstream is the simulator.");
+    const { upstream = newSimulator(newRealWorld()) } = find(name);
     const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
     report(Deno.serve(options, upstream).addr.port);
   } else if (role === "load") {

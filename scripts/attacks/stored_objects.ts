@@ -1,4 +1,4 @@
-import { type Attack, countsOf, many, oneProvider, send, sendOk } from "./support.ts";
+import { type Attack, many, oneProvider, outcomeOf, send, sendOk } from "./support.ts";
 
 const READ_COUNT = 60;
 
@@ -33,8 +33,9 @@ const reads: Load = async ({ url }, times) => {
   const { text } = await sendOk(`${url}/v1/responses`, bodyOf(items(ITEM_COUNT, ITEM_CHARS)));
   const path = `${url}/v1/responses/${JSON.parse(text).id}`;
   const paths = [path, `${path}/input_items?limit=1`, `${path}/input_items?limit=100&order=asc`];
-  const answers = await many(READ_COUNT * times, (at) => send(paths[at % paths.length] ?? path));
-  return outcomeOf(answers);
+  return outcomeOf(
+    await many(READ_COUNT * times, (at) => send(paths[at % paths.length] ?? path)),
+  );
 };
 
 /** Stores one ID with many items, and refers to it in many requests. */
@@ -55,14 +56,6 @@ const creates: Load = async ({ url }, times) =>
       () => send(`${url}/v1/responses`, bodyOf(items(CREATED_ITEM_COUNT, 60))),
     ),
   );
-
-function outcomeOf(answers: readonly { status: number; text: string; ms: number }[]): string {
-  const codes = answers.map(({ status, text }) =>
-    status === 200 ? "200" : `${status} ${/"code":\s*"(\w+)"/.exec(text)?.[1] ?? ""}`
-  );
-  const slowest = Math.max(...answers.map(({ ms }) => ms));
-  return `${countsOf(codes)}; slowest ${slowest.toFixed(0)} ms`;
-}
 
 function attack(row: string, size: Attack["size"], load: Load): Attack {
   return {

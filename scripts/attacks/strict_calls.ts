@@ -1,4 +1,4 @@
-import { type Attack, countsOf, many, oneProvider, send } from "./support.ts";
+import { type Attack, many, oneProvider, outcomeOf, send } from "./support.ts";
 
 const CALL_COUNT = 30;
 
@@ -54,11 +54,6 @@ export const strictCalls: Attack = {
       messages: [{ role: "user", content: String(CALL_COUNT * times) }],
       tools: [{ type: "function", function: { name: "write", strict: true, parameters } }],
     });
-    const answers = await many(4, () => send(`${url}/v1/chat/completions`, body));
-    return countsOf(
-      answers.map(({ status, text }) =>
-        `${status} ${/"message":\s*"([^"]{0,90})/.exec(text)?.[1] ?? ""}`
-      ),
-    );
+    return outcomeOf(await many(4, () => send(`${url}/v1/chat/completions`, body)));
   },
 };

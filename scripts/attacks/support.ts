@@ -96,6 +96,15 @@ export function countsOf(values: Iterable<string | number>): string {
   return [...counts].toSorted().map(([value, count]) => `${value}: ${count}`).join(", ");
 }
 
+/** Returns the number of answers of each status and error code, and the longest time. */
+export function outcomeOf(answers: readonly Answer[]): string {
+  const codes = answers.map(({ status, text }) => {
+    const code = status === 200 ? "" : /"code":\s*"(\w+)"/.exec(text)?.[1] ?? "";
+    return `${status} ${code}`.trim();
+  });
+  return `${countsOf(codes)}; at most ${Math.max(...answers.map(({ ms }) => ms)).toFixed(0)} ms`;
+}
+
 /** Runs the function `count` times, at once. */
 export function many<T>(count: number, run: (at: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, at) => run(at)));
