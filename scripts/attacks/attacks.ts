@@ -1,0 +1,23 @@
+import { images } from "./images.ts";
+import { nestedJson } from "./nested_json.ts";
+import { patterns } from "./patterns.ts";
+import { rateBuckets } from "./rate_buckets.ts";
+import { refusedMessages } from "./refused_messages.ts";
+import { unfinishedMessages } from "./unfinished_messages.ts";
+import { storedObjects } from "./stored_objects.ts";
+import { strictCalls } from "./strict_calls.ts";
+import type { Attack } from "./support.ts";
+import { unreadResponses } from "./unread_responses.ts";
+
+/** All attacks, in the order of their rows. */
+export const ATTACKS: readonly Attack[] = [
+  patterns,
+  unreadResponses,
+  ...nestedJson,
+  ...unfinishedMessages,
+  refusedMessages,
+  ...storedObjects,
+  strictCalls,
+  images,
+  rateBuckets,
+];

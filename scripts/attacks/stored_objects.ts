@@ -1,0 +1,81 @@
+import { type Attack, many, oneProvider, outcomeOf, send, sendOk } from "./support.ts";
+
+const READ_COUNT = 60;
+
+/** Items of the read response; each with 600 characters it is a body of 6 MB. */
+const ITEM_COUNT = 9_900, ITEM_CHARS = 600;
+
+/** Responses in which one ID has a different item at each place: 39,000 in all. */
+const REPEATED_COUNT = 4, REPEATED_ITEM_COUNT = 9_750;
+
+/** Items of one created response, near `state.max_items`, and their number at once. */
+const CREATED_ITEM_COUNT = 9_900, CREATE_COUNT = 8;
+
+const REPEATED_ID = "msg_repeated";
+
+type Load = Attack["load"];
+
+function items(count: number, chars: number, id: (at: number) => object = () => ({})) {
+  return Array.from({ length: count }, (_, at) => ({
+    ...id(at),
+    type: "message",
+    role: "user",
+    content: `${at} ${crypto.randomUUID()} `.padEnd(chars, "x"),
+  }));
+}
+
+function bodyOf(input: unknown): string {
+  return JSON.stringify({ model: "sim-length", input });
+}
+
+/** Creates a response of items that differ, and sends small reads of it together. */
+const reads: Load = async ({ url }, times) => {
+  const { text } = await sendOk(`${url}/v1/responses`, bodyOf(items(ITEM_COUNT, ITEM_CHARS)));
+  const path = `${url}/v1/responses/${JSON.parse(text).id}`;
+  const paths = [path, `${path}/input_items?limit=1`, `${path}/input_items?limit=100&order=asc`];
+  return outcomeOf(
+    await many(READ_COUNT * times, (at) => send(paths[at % paths.length] ?? path)),
+  );
+};
+
+/** Stores one ID with many items, and refers to it in many requests. */
+const references: Load = async ({ url }, times) => {
+  for (let at = 0; at < REPEATED_COUNT; at++) {
+    const input = items(REPEATED_ITEM_COUNT, 60, () => ({ id: REPEATED_ID }));
+    await sendOk(`${url}/v1/responses`, bodyOf(input));
+  }
+  const body = bodyOf([{ type: "item_reference", id: REPEATED_ID }]);
+  return outcomeOf(await many(READ_COUNT * times, () => send(`${url}/v1/responses`, body)));
+};
+
+/** Creates large responses together. */
+const creates: Load = async ({ url }, times) =>
+  outcomeOf(
+    await many(
+      CREATE_COUNT * times,
+      () => send(`${url}/v1/responses`, bodyOf(items(CREATED_ITEM_COUNT, 60))),
+    ),
+  );
+
+function attack(row: string, size: Attack["size"], load: Load): Attack {
+  return {
+    row,
+    size,
+    config: (upstream, folder) => ({
+      ...oneProvider(`${upstream}/compat/v1`),
+      state: { store: "sqlite", sqlite: { path: `${folder}/attack.db` } },
+    }),
+    load,
+  };
+}
+
+/** Objects in a database file that cost more than the requests for them. */
+export const storedObjects: readonly Attack[] = [
+  attack("A6 reads", (times) => `${READ_COUNT * times} tiny GETs of 9,900 items`, reads),
+  attack(
+    "A6 references",
+    (times) => `${READ_COUNT * times} references to an ID of 39,000 items`,
+    references,
+  ),
+  attack("A6 creates", (times) => `${CREATE_COUNT * times} creates of 9,900 items`, creates),
+];
