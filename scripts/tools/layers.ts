@@ -37,6 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
     "core",
     "formats",
     "store",
+    "traffic",
     "prompt",
     "wires",
     "access",
