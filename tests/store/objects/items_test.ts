@@ -39,7 +39,7 @@ Deno.test("a part has the IDs of its items as names, each once", async () => {
 
 Deno.test("stored parts are sent without a body, unless the store has lost them", async () => {
   const items = newItems(text(), "item", NO_TURNS);
-  const packs = await items.pack(itemsOf(400, "x".repeat(200)));
+  const packs = await items.pack(itemsOf(600, "x".repeat(200)));
   const bodiesOf = async (missing: readonly string[]) =>
     (await items.encode(packs, new Set(missing))).map(({ body }) => body !== null);
   assertEquals(await bodiesOf([]), [true, true, true]);
