@@ -12,6 +12,7 @@ import { newLogWriter } from "../../src/observe/log_writer.ts";
 import { newOutbound } from "../../src/remote/remote_services.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newAvailableStore } from "../../src/store/availability/available_store.ts";
+import { newLoopTurns } from "../../src/traffic/loop_turns.ts";
 import { openStateStore } from "../../src/store/open_store.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
@@ -24,8 +25,9 @@ if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
 const writer = newLogWriter(await Deno.open("/dev/null", { write: true }));
 const log = newLog({ level: "info", format: "json" }, writer.write);
 const world = newRealWorld();
+const turns = newLoopTurns(world, () => gateway.state.admission.count());
 const settings = parsed.config.state;
-const opened = await openStateStore(settings, { world, log });
+const opened = await openStateStore(settings, { world, log, turns });
 if (opened?.ok === false) throw new Error(opened.problem);
 // A store that is unavailable would be measured as a fast one.
 const isNeverAway = () => {
@@ -35,6 +37,7 @@ const store = opened === null ? null : newAvailableStore(opened.store, {
   world,
   log,
   settings,
+  turns,
   onFailure: isNeverAway,
   onLoss: isNeverAway,
 });
@@ -50,6 +53,7 @@ const sinks = [accessLog(log), ...feed === null ? [] : [feed.sink]];
 const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
   newCapture: outbound.newCapture,
   store,
+  turns,
   ...feed === null ? {} : { began: feed.began },
 });
 const app = createApp(gateway);

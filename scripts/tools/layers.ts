@@ -38,6 +38,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
     "formats",
     "data",
     "store",
+    "traffic",
     "prompt",
     "wires",
     "access",

@@ -7,6 +7,7 @@ import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
 import { newGateway, newKeyWarning } from "../gateway/gateway.ts";
+import { newLoopTurns } from "../traffic/loop_turns.ts";
 import { openStateStore } from "../store/open_store.ts";
 import { newAvailableStore } from "../store/availability/available_store.ts";
 import type { Generation } from "../call/generation.ts";
@@ -79,9 +80,11 @@ export async function openGateway(
   };
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
+  const turns = newLoopTurns(world, () => gateway.state.admission.count());
   const opened = await openStore(config.state, {
     world,
     log,
+    turns,
     onQuotaFallback: (operation) => gateway.metrics.fellBack(operation),
   });
   terminal.dropWriteAccess();
@@ -93,6 +96,7 @@ export async function openGateway(
     world,
     log,
     settings: config.state,
+    turns,
     onFailure: (operation) => gateway.metrics.storeFailed(operation),
     onLoss: (reason, writes) => gateway.metrics.writesLost(reason, writes),
   });
@@ -122,6 +126,7 @@ export async function openGateway(
       hostname: hostname(),
       newCapture: outbound.newCapture,
       store,
+      turns,
       ...role !== null && { scrape: role.scrape, divide: role.divide },
       onKeyRejected: newKeyWarning(log),
       ...(feed === null ? {} : { began: feed.began }),

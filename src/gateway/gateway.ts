@@ -3,6 +3,7 @@ import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
 import { usesLoads } from "../traffic/balancers.ts";
+import type { LoopTurns } from "../traffic/loop_turns.ts";
 import type { SlotLimits } from "../traffic/provider_slots.ts";
 import { type GatewayState, newGatewayState } from "../store/gateway_state.ts";
 import type { GatewayStore } from "../store/gateway_store.ts";
@@ -54,6 +55,8 @@ export interface GatewayOptions {
   readonly onBug?: (error: unknown) => void;
   /** Store of the objects of clients; absent for the memory of the process. */
   readonly store?: GatewayStore | null;
+  /** The turns that the store has; absent for own ones. */
+  readonly turns?: LoopTurns;
   /** Returns the metrics of all workers in the text format; absent for those of this process. */
   readonly scrape?: Metrics["scrape"];
   /** Absent for a gateway of one process. */
@@ -69,7 +72,7 @@ export function newGateway(
   sinks: readonly Sink[],
   options: GatewayOptions = {},
 ): Gateway {
-  const { hostname = "", newCapture = () => null, onBug = reportError, store = null } = options;
+  const { hostname = "", newCapture = () => null, onBug = reportError } = options;
   let current = first;
   const { caching, server, state: settings } = first.config;
   const state = newGatewayState(
@@ -81,7 +84,7 @@ export function newGateway(
       maxItems: settings.max_items,
       usageDays: settings.usage_days,
     },
-    { store, ...options.onKeyRejected !== undefined && { onKeyRejected: options.onKeyRejected } },
+    options,
   );
   configure(state, first);
   const ownMetrics = newMetrics({

@@ -78,6 +78,8 @@ interface StartSettings {
 interface StateDependencies {
   /** Store of the objects of clients; null for the memory of the process. */
   readonly store?: GatewayStore | null;
+  /** The turns that the store has. */
+  readonly turns?: LoopTurns;
   /** Receives each key of a pool that begins to rest because its provider rejected it. */
   readonly onKeyRejected?: KeyListener;
 }
@@ -86,13 +88,14 @@ interface StateDependencies {
 export function newGatewayState(
   world: World,
   { caching, server, retention, maxItems, usageDays = 0 }: StartSettings,
-  { store = null, onKeyRejected = () => {} }: StateDependencies = {},
+  { store = null, onKeyRejected = () => {}, ...given }: StateDependencies = {},
 ): GatewayState {
   const now = () => world.now();
   const random = () => world.random();
   const loads = newTargetLoads();
+  const turns = given.turns ?? newLoopTurns(world, () => state.admission.count());
   const objects = store?.objects ??
-    (retention === null ? newNoObjects(now) : newMemoryObjectStore(now, retention));
+    (retention === null ? newNoObjects(now) : newMemoryObjectStore(now, retention, turns));
   const state: GatewayState = {
     began: world.now(),
     since: world.unix(),
@@ -109,7 +112,7 @@ export function newGatewayState(
       : newSharedCache(store.cachedResponses, store.availability.isUp),
     inFlight: newInFlight(),
     admission: newAdmission(server),
-    turns: newLoopTurns(world, () => state.admission.count()),
+    turns,
     objects,
     maxItems,
     readTurns: newReadTurns(),

@@ -1,5 +1,6 @@
 import type { FallbackOperation } from "../data/state_operation.ts";
 import type { World } from "../core/world.ts";
+import type { LoopTurns } from "../traffic/loop_turns.ts";
 import type { RecordCodec } from "./records/record_codec.ts";
 
 /** Dependencies of a store outside the memory of the process. */
@@ -8,6 +9,8 @@ export interface StoreDependencies {
   readonly codec: RecordCodec;
   /** Writes a line to the log; never content, keys or passwords. */
   readonly log: StoreLog;
+  /** Turns of the gateway; absent if nothing else waits. */
+  readonly turns?: LoopTurns;
   /** Counts an operation of quotas that the process does itself while its store is unavailable. */
   onQuotaFallback?(operation: FallbackOperation): void;
 }

@@ -3,8 +3,9 @@ import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
 /**
  * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
- * consist of; `rest` is a further piece of a large body; `message` is the parse or the request of a
- * large WebSocket message, in one piece that takes milliseconds for each MiB.
+ * consist of; `rest` is a further piece of a large body, or of the work on many items; `message` is
+ * the parse or the request of a large WebSocket message, in one piece that takes milliseconds for
+ * each MiB.
  */
 export type TurnKind = "start" | "rest" | "message";
 
@@ -88,4 +89,18 @@ export function newLoopTurns(
       return new Promise<void>((go) => void queue.push(go));
     },
   };
+}
+
+/** Turns in which all work may be done at once: nothing else waits. */
+export const NO_TURNS: LoopTurns = { next: () => null };
+
+/** Number of items from which the work on them is divided among turns. */
+const MANY_ITEMS = 500;
+
+/**
+ * Returns a promise of the turn of the next piece of work on this many items; null if it may be
+ * done now, as always if they are few.
+ */
+export function turnAmong(turns: LoopTurns, items: number): Promise<void> | null {
+  return items < MANY_ITEMS ? null : turns.next("rest");
 }

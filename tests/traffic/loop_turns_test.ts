@@ -1,5 +1,6 @@
-import { newLoopTurns, type TurnKind } from "../../src/traffic/loop_turns.ts";
+import { newLoopTurns, turnAmong, type TurnKind } from "../../src/traffic/loop_turns.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { heldTurns } from "../support/held_turns.ts";
 
 /** Turns of a gateway with these calls in flight, over a clock that moves only with the work. */
 function scriptedTurns(calls = 1_000) {
@@ -120,4 +121,15 @@ Deno.test("work that takes no time, and the beginning of one of up to 63 calls, 
     assertEquals(few.turns.next("start"), null);
     few.work("piece", 100);
   }
+});
+
+Deno.test("work on 500 items has turns as the pieces of a body, and work on fewer takes none", async () => {
+  const held = heldTurns("rest");
+  assertEquals([0, 1, 499].map((items) => turnAmong(held.turns, items)), [null, null, null]);
+  assertEquals(held.kinds, []);
+  const turn = turnAmong(held.turns, 500);
+  await held.waits(1);
+  held.begin();
+  await turn;
+  assertEquals(held.kinds, ["rest"]);
 });

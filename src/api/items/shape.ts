@@ -109,8 +109,8 @@ export function requiredField(path: string | null): Failed<Refusal> {
 }
 
 /**
- * Returns an object without its known members that are null, on every level. Other members are
- * unchanged.
+ * Returns an object without its known members that are null, on every level; the object itself if
+ * it has none. Other members are unchanged.
  */
 export function withoutNulls(shape: Shape, value: JsonObject): JsonObject {
   return membersWithoutNulls(shape, value, 0);
@@ -118,23 +118,27 @@ export function withoutNulls(shape: Shape, value: JsonObject): JsonObject {
 
 function membersWithoutNulls(shape: Shape, value: JsonObject, level: number): JsonObject {
   const fields = shape.object?.(value) ?? {};
-  const kept: [string, JsonValue | undefined][] = [];
-  for (const [key, member] of Object.entries(value)) {
+  let own: JsonObject | null = null;
+  for (const key of Object.keys(value)) {
     const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (known === undefined) kept.push([key, member]);
-    else if (member !== null) kept.push([key, cleaned(known, member, level + 1)]);
-    else if (known.keepsNull) kept.push([key, null]);
+    const member = value[key];
+    if (known === undefined || (member === null && known.keepsNull)) continue;
+    const clean = member === null ? undefined : cleaned(known, member, level + 1);
+    if (clean === member) continue;
+    own ??= { ...value };
+    if (clean === undefined) delete own[key];
+    else own[key] = clean;
   }
-  return Object.fromEntries(kept);
+  return own ?? value;
 }
 
 function cleaned(shape: Shape, value: JsonValue | undefined, level: number): JsonValue | undefined {
   if (level > MAX_LEVELS) return value;
   const { array } = shape;
   if (Array.isArray(value)) {
-    return array === undefined
-      ? value
-      : value.map((element) => cleaned(array, element, level + 1) ?? null);
+    if (array === undefined) return value;
+    const elements = value.map((element) => cleaned(array, element, level + 1) ?? null);
+    return elements.every((element, at) => element === value[at]) ? value : elements;
   }
   return isObject(value) ? membersWithoutNulls(shape, value, level) : value;
 }

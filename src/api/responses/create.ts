@@ -3,7 +3,7 @@ import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { exchange } from "../../exchange.ts";
-import { turnBefore } from "../../store/many_items.ts";
+import { turnAmong } from "../../traffic/loop_turns.ts";
 import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
 import { recordBodySession } from "../../call/session.ts";
@@ -38,7 +38,11 @@ export async function createResponse(
   document: JsonDocument,
   options: CreateOptions,
 ): Promise<Result<Reply>> {
+  const { turns } = call.state;
+  const { input } = document.value;
   call.report.stream = document.value.stream === true;
+  const parsing = turnAmong(turns, Array.isArray(input) ? input.length : 0);
+  if (parsing !== null) await parsing;
   const parsed = parseResponsesRequest(document);
   if (!parsed.ok) return parsed;
   const request = servedRequest(call, parsed.value);
@@ -55,8 +59,8 @@ export async function createResponse(
   if (call.client.session === null && continuation.kind === "local") {
     recordBodySession(call, { root: rootOf(continuation.history) });
   }
-  const turn = turnBefore(itemCount(context.value));
-  if (turn !== null) await turn;
+  const writing = turnAmong(turns, itemCount(context.value));
+  if (writing !== null) await writing;
   return await exchange(call, await newInference(call, request, context.value, options));
 }
 

@@ -2,6 +2,7 @@ import { bugText } from "../../core/failure/bug_text.ts";
 import { fault } from "../../core/failure/result.ts";
 import type { LossReason, StateOperation } from "../../data/state_operation.ts";
 import type { World } from "../../core/world.ts";
+import { type LoopTurns, NO_TURNS } from "../../traffic/loop_turns.ts";
 import type { GatewayStore } from "../gateway_store.ts";
 import { interceptedObjects } from "../intercepted_objects.ts";
 import type { Stored } from "../object_store.ts";
@@ -16,6 +17,8 @@ export interface AvailableStoreOptions {
   readonly world: Pick<World, "after" | "now">;
   readonly log: AvailabilityLog;
   readonly settings: Pick<StateSettings, "ttl" | "max_bytes">;
+  /** Turns of the gateway; absent if nothing else waits. */
+  readonly turns?: LoopTurns;
   /** Counts an operation of the store that failed. */
   onFailure(operation: StateOperation): void;
   /** Counts waiting writes that are lost. */
@@ -36,7 +39,7 @@ export function newAvailableStore(
   store: StateStore,
   options: AvailableStoreOptions,
 ): AvailableStore {
-  const { world, log, settings } = options;
+  const { world, log, settings, turns = NO_TURNS } = options;
   const watch = newAvailabilityWatch({
     world,
     log,
@@ -51,6 +54,7 @@ export function newAvailableStore(
     objects: observed,
     ttlMs: settings.ttl,
     maxBytes: settings.max_bytes,
+    turns,
     onLost(loss) {
       options.onLoss(loss.reason, loss.writes);
       log.error(lossText(loss));

@@ -1,6 +1,7 @@
 import type { JsonValue } from "../../core/json/json.ts";
 import type { Failure } from "../../core/failure/failure.ts";
 import type { LossReason, StateOperation } from "../../data/state_operation.ts";
+import type { LoopTurns } from "../../traffic/loop_turns.ts";
 import { newMemoryRecords } from "../memory/records.ts";
 import type { ObjectStore } from "../object_store.ts";
 import { newHeldContent } from "../objects/content_codec.ts";
@@ -18,6 +19,7 @@ export interface PendingOptions {
   /** Time in milliseconds after which a write is lost. */
   readonly ttlMs: number;
   readonly maxBytes: number;
+  readonly turns: LoopTurns;
   onLost(loss: Loss): void;
 }
 
@@ -86,11 +88,11 @@ interface Queue {
 
 /** Returns an empty set of waiting writes. */
 export function newPendingWrites(options: PendingOptions): PendingWrites {
-  const { now, objects, ttlMs, maxBytes } = options;
+  const { now, objects, ttlMs, maxBytes, turns } = options;
   const queues = new Map<string, Queue>();
   const bounds = recordBounds(UNBOUNDED);
   const records = newMemoryRecords<JsonValue>(now, bounds);
-  const waiting = newObjects(records, newHeldContent(), bounds, UNBOUNDED).objects;
+  const waiting = newObjects(records, newHeldContent(), bounds, UNBOUNDED, turns).objects;
   let inMemory = Promise.resolve();
   let count = 0;
   let bytes = 0;

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../core/json/json.ts";
+import { type LoopTurns, NO_TURNS } from "../../traffic/loop_turns.ts";
 import type { ObjectStore } from "../object_store.ts";
 import { newHeldContent } from "../objects/content_codec.ts";
 import { newObjects } from "../objects/new_objects.ts";
@@ -13,8 +14,9 @@ import { newMemoryRecords } from "./records.ts";
 export function newMemoryObjectStore(
   now: () => number,
   retention: Retention = DEFAULT_RETENTION,
+  turns: LoopTurns = NO_TURNS,
 ): ObjectStore {
   const bounds = recordBounds(retention);
   const records = newMemoryRecords<JsonValue>(now, bounds);
-  return newObjects(records, newHeldContent(), bounds, retention).objects;
+  return newObjects(records, newHeldContent(), bounds, retention, turns).objects;
 }

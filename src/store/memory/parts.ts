@@ -38,15 +38,32 @@ export interface MemoryParts<Body> {
 /** Returns an empty set of parts. */
 export function newMemoryParts<Body>(): MemoryParts<Body> {
   const parts = new Map<string, HeldPart<Body>>();
-  const byName = new Map<string, Set<HeldPart<Body>>>();
+  // A set only for a name of several parts: nearly all have a name of their own.
+  const byName = new Map<string, HeldPart<Body> | Set<HeldPart<Body>>>();
+
+  function addName(name: string, held: HeldPart<Body>): void {
+    const others = byName.get(name);
+    if (others === undefined || others === held) byName.set(name, held);
+    else if (others instanceof Set) {
+      others.delete(held);
+      others.add(held);
+    } else byName.set(name, new Set([others, held]));
+  }
+
+  function removeName(name: string, held: HeldPart<Body>): void {
+    const others = byName.get(name);
+    if (others instanceof Set) others.delete(held);
+    if (others === held || (others instanceof Set && others.size === 0)) byName.delete(name);
+  }
+
+  function holdersOf(name: string): ReadonlySet<HeldPart<Body>> {
+    const held = byName.get(name);
+    return held instanceof Set ? held : new Set(held === undefined ? [] : [held]);
+  }
 
   function drop(held: HeldPart<Body>): void {
     parts.delete(held.part.key);
-    for (const name of held.part.names) {
-      const others = byName.get(name);
-      others?.delete(held);
-      if (others?.size === 0) byName.delete(name);
-    }
+    for (const name of held.part.names) removeName(name, held);
   }
 
   return {
@@ -57,12 +74,7 @@ export function newMemoryParts<Body>(): MemoryParts<Body> {
       parts.set(part.key, held);
       const count = (held.holders.get(id)?.count ?? 0) + 1;
       held.holders.set(id, { position, count });
-      for (const name of held.part.names) {
-        const others = byName.get(name) ?? new Set();
-        byName.set(name, others);
-        others.delete(held);
-        others.add(held);
-      }
+      for (const name of held.part.names) addName(name, held);
       return known === undefined;
     },
     release(key, id) {
@@ -76,7 +88,7 @@ export function newMemoryParts<Body>(): MemoryParts<Body> {
       return held;
     },
     named(name, most) {
-      const all = byName.get(name) ?? new Set();
+      const all = holdersOf(name);
       return [...all.values().drop(Math.max(0, all.size - most))].toReversed();
     },
   };

@@ -4,10 +4,9 @@ import { allOf, type Result, success } from "../../core/failure/result.ts";
 import type { World } from "../../core/world.ts";
 import { type DecodeEach, newDecodeEach } from "../records/decode_each.ts";
 import type { RecordCodec, RecordKind } from "../records/record_codec.ts";
-import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 
-/** Digest of a value and the bytes that count for it. */
+/** Key of a value, and bytes. */
 export interface SizedKey {
   readonly key: string;
   readonly bytes: number;
@@ -15,8 +14,8 @@ export interface SizedKey {
 
 /** Makes the bodies of records and parts of JSON values. */
 export interface ContentCodec<Body> {
-  /** Maximum bytes of a part with several items; 0 if each item is a part. */
-  readonly maxPackBytes: number;
+  /** Maximum number of small parts in a row, before they become one; see `newItems`. */
+  readonly maxSmallPacks: number;
   /** Bytes that count for each part of a record: its key and its place there. */
   readonly referenceBytes: number;
   /**
@@ -24,7 +23,10 @@ export interface ContentCodec<Body> {
    * turn.
    */
   readonly maxRememberedBytes: number;
-  /** Returns a key that identifies the value, of letters and digits. */
+  /**
+   * Returns a key that identifies the value, of letters and digits, and the bytes of its text; 0 if
+   * it is stored without one.
+   */
   identify(value: JsonValue): SizedKey;
   /** Returns a body. `id` is authenticated with it. */
   encode(kind: RecordKind, id: string, value: JsonValue): Promise<Body>;
@@ -42,10 +44,11 @@ export interface ContentCodec<Body> {
 export function newHeldContent(): ContentCodec<JsonValue> {
   let made = 0;
   return {
-    maxPackBytes: 0,
+    // Parts with items of earlier ones would count again, although they have the same objects.
+    maxSmallPacks: Infinity,
     referenceBytes: 64,
     maxRememberedBytes: 0,
-    identify: (value) => ({ key: `${++made}`, bytes: heldBytes(value) }),
+    identify: () => ({ key: `${++made}`, bytes: 0 }),
     encode: (_kind, _id, value) => Promise.resolve(value),
     decode: (_kind, _id, body) => Promise.resolve(success(body)),
     decodeEach: async (records, _bytesOf, decode) => allOf(await Promise.all(records.map(decode))),
@@ -61,13 +64,12 @@ export function newTextContent(
   world: Pick<World, "now" | "after">,
 ): ContentCodec<Uint8Array> {
   return {
-    maxPackBytes: 64 * 1024,
+    maxSmallPacks: 24,
     referenceBytes: 192,
     maxRememberedBytes: 8 * 1024 * 1024,
     identify(value) {
       const text = JSON.stringify(value);
-      const bytes = Math.max(heldBytes(value), Buffer.byteLength(text));
-      return { key: codec.digest(text), bytes };
+      return { key: codec.digest(text), bytes: Buffer.byteLength(text) };
     },
     encode: (kind, id, value) => codec.encode(kind, id, JSON.stringify(value)),
     async decode(kind, id, body) {

@@ -33,9 +33,9 @@ type Head = Pick<NewConversation, "creator" | "createdAt">;
 
 /** Returns the conversations of a store. */
 export function newConversations<Body>(rules: RecordRules<Body>): ConversationStore {
-  const { records, changer, content, bounds, ttlMs } = rules;
+  const { records, changer, content, bounds, turns, ttlMs } = rules;
   const maxBytes = bounds[TYPE].bytes;
-  const items = newItems(content, "conversation_item");
+  const items = newItems(content, "conversation_item", turns);
 
   /** Returns the bytes of a conversation besides its head and its packs. */
   function restBytes(metadata: Metadata, packs: number): number {
@@ -56,12 +56,14 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     const list = await items.decode(parts);
     if (!list.ok) return list;
     if (list.value === null) return recordUnreadable();
-    return success(sized({ id, ...known.value, metadata: metadata.value, items: list.value }));
+    return success(
+      await sized({ id, ...known.value, metadata: metadata.value, items: list.value }),
+    );
   }
 
-  function sized(conversation: NewConversation): Conversation {
+  async function sized(conversation: NewConversation): Promise<Conversation> {
     const { id, metadata } = conversation;
-    const packs = items.pack(conversation.items);
+    const packs = await items.pack(conversation.items);
     const rest = headBytes(keyText(id), headText(conversation)) + restBytes(metadata, packs.length);
     return { ...conversation, bytes: rest + packBytes(packs) };
   }
@@ -69,8 +71,10 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
   /**
    * Returns the decision to store a conversation; the refusal of one that is larger than the store.
    */
-  function storing(conversation: NewConversation): Result<Decision<Body, Conversation>> {
-    const value = sized(conversation);
+  async function storing(
+    conversation: NewConversation,
+  ): Promise<Result<Decision<Body, Conversation>>> {
+    const value = await sized(conversation);
     if (value.bytes > maxBytes) return largeConversation(maxBytes);
     return success({ value, next: (missing) => recordOf(value, missing) });
   }
@@ -81,7 +85,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
   ): Promise<NextRecord<Body>> {
     const { id, creator, metadata } = conversation;
     const body = await content.encode(TYPE, keyText(id), { ...metadata });
-    const packs = items.pack(conversation.items);
+    const packs = await items.pack(conversation.items);
     const parts = await items.encode(packs, missing);
     items.markStored(packs);
     return {
@@ -101,7 +105,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
       if (found === null) return unknownConversation("conversation_id");
       const earlier = await conversationIn(id, found);
       const next = earlier.ok ? changed(earlier.value) : earlier;
-      return next.ok ? storing(next.value) : next;
+      return next.ok ? await storing(next.value) : next;
     });
   }
 

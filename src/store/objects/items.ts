@@ -1,16 +1,20 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
+import { type LoopTurns, turnAmong } from "../../traffic/loop_turns.ts";
 import { BoundedStore } from "../bounded_store.ts";
 import { keyText } from "../key_text.ts";
 import type { RecordKind } from "../records/record_codec.ts";
 import type { NamedPart, Part } from "../records/record_store.ts";
+import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { ContentCodec, SizedKey } from "./content_codec.ts";
 
 /** Items that are stored as one part. */
 export interface Pack extends SizedKey {
   readonly items: readonly JsonObject[];
+  /** Names by which the part is found: the IDs of its items. */
+  readonly names: readonly string[];
   /** True if the store probably has the part. */
   isStored: boolean;
 }
@@ -20,7 +24,7 @@ export interface Items<Body> {
   /**
    * Divides items into packs. A history that was read from the store is divided as it is stored.
    */
-  pack(items: readonly JsonObject[]): readonly Pack[];
+  pack(items: readonly JsonObject[]): Promise<readonly Pack[]>;
   /**
    * Returns the parts of packs. Those that are probably stored, and not in `missing`, have no body.
    */
@@ -44,19 +48,24 @@ interface PresentPart<Body> {
 /** What a store has of a part besides its content: keys, names, and the records that have it. */
 const PART_OVERHEAD_BYTES = 256;
 
-/**
- * Maximum number of packs below half of the maximum in a row. A turn of a dialogue adds a pack;
- * more of them become one pack, so that a long dialogue has few parts and shares nearly all of them
- * with its earlier turns.
- */
-const MAX_SMALL_PACKS = 24;
+/** Maximum bytes of a pack with several items. */
+const MAX_PACK_BYTES = 64 * 1024;
+
+/** More items than fit into a pack: each has at least the bytes of an object. */
+const MAX_PACK_ITEMS = MAX_PACK_BYTES / 64;
 
 const MAX_REMEMBERED_PACKS = 10_000;
 
-/** Returns the items of the records of one type. */
-export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): Items<Body> {
-  const { maxPackBytes } = content;
-  const sizes = new WeakMap<JsonObject, SizedKey>();
+/**
+ * Returns the items of the records of one type. A turn of a dialogue adds a pack; too many small
+ * ones in a row become one, so that a long dialogue has few parts and shares nearly all of them
+ * with its earlier turns. Work on many items is divided among `turns`.
+ */
+export function newItems<Body>(
+  content: ContentCodec<Body>,
+  kind: RecordKind,
+  turns: LoopTurns,
+): Items<Body> {
   // By their first item. Items are immutable: those of a history are the objects that were read.
   const known = new WeakMap<JsonObject, Pack>();
   const limits = {
@@ -65,12 +74,6 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
     bytes: content.maxRememberedBytes,
   };
   const recent = new BoundedStore<Pack>(limits, () => 0);
-
-  function sizeOf(item: JsonObject): SizedKey {
-    const size = sizes.get(item) ?? content.identify(item);
-    sizes.set(item, size);
-    return size;
-  }
 
   function remember(pack: Pack): Pack {
     const [first] = pack.items;
@@ -85,42 +88,46 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
     return pack?.items.every((item, at) => items[from + at] === item) ? pack : null;
   }
 
-  /** Divides items into packs. `isNew` is true for items at which no known pack begins. */
+  /** Returns new packs of items whose size in memory is known. */
+  function packsOf(items: JsonObject[], held: number): readonly Pack[] {
+    const text = content.identify(items);
+    const bytes = PART_OVERHEAD_BYTES + Math.max(held, text.bytes);
+    if (bytes > MAX_PACK_BYTES && items.length > 1) {
+      // A text is larger than its value in memory if it has many escapes.
+      const middle = items.length >> 1;
+      return [items.slice(0, middle), items.slice(middle)].flatMap((half) =>
+        packsOf(half, half.reduce((sum, item) => sum + heldBytes(item), 0))
+      );
+    }
+    return [remember({ items, names: namesOf(items), key: text.key, bytes, isStored: false })];
+  }
+
+  /** Returns new packs of the items from an index on that fit into one, and of no known pack. */
   function newPacks(
     items: readonly JsonObject[],
-    isNew: (at: number) => boolean = () => true,
+    from: number,
+    isKnown: (at: number) => boolean = () => false,
   ): readonly Pack[] {
-    const packs: Pack[] = [];
-    let packed: JsonObject[] = [];
-    let keys: string[] = [];
-    let bytes = PART_OVERHEAD_BYTES;
-
-    function end() {
-      const [only] = keys;
-      if (only === undefined) return;
-      const key = keys.length === 1 ? only : content.identify(keys).key;
-      packs.push(remember({ items: packed, key, bytes, isStored: false }));
-      [packed, keys, bytes] = [[], [], PART_OVERHEAD_BYTES];
+    let held = 0;
+    let to = from;
+    for (const item of items.slice(from, from + MAX_PACK_ITEMS)) {
+      const bytes = heldBytes(item);
+      const isFull = PART_OVERHEAD_BYTES + held + bytes > MAX_PACK_BYTES;
+      if (to > from && (isFull || isKnown(to))) break;
+      held += bytes;
+      to++;
     }
-
-    for (const [at, item] of items.entries()) {
-      if (!isNew(at)) break;
-      const size = sizeOf(item);
-      if (bytes + size.bytes > maxPackBytes) end();
-      packed.push(item);
-      keys.push(size.key);
-      bytes += size.bytes;
-    }
-    end();
-    return packs;
+    return packsOf(items.slice(from, to), held);
   }
 
   /** Makes one pack of the small ones at the end if there are too many. */
   function withoutManySmall(packs: readonly Pack[]): readonly Pack[] {
-    const from = packs.findLastIndex(({ bytes }) => bytes >= maxPackBytes / 2) + 1;
-    if (packs.length - from <= MAX_SMALL_PACKS) return packs;
+    const from = packs.findLastIndex(({ bytes }) => bytes >= MAX_PACK_BYTES / 2) + 1;
+    if (packs.length - from <= content.maxSmallPacks) return packs;
     const small = packs.slice(from).flatMap(({ items }) => items);
-    return [...packs.slice(0, from), ...newPacks(small)];
+    const made = packs.slice(0, from);
+    for (let at = 0; at < small.length;) at += addTo(made, newPacks(small, at));
+    return made;
   }
 
   async function decodeItems(key: string, body: Body): Promise<Result<readonly JsonObject[]>> {
@@ -135,40 +142,44 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
     if (before !== undefined) return success(before);
     const items = await decodeItems(key, body);
     if (!items.ok) return items;
-    const [first, second] = items.value;
-    // A part with one item has the key of the item.
-    if (first !== undefined && second === undefined) {
-      sizes.set(first, { key, bytes: bytes - PART_OVERHEAD_BYTES });
-    }
-    const pack = remember({ items: items.value, key, bytes, isStored: true });
+    const pack = remember({
+      items: items.value,
+      names: namesOf(items.value),
+      key,
+      bytes,
+      isStored: true,
+    });
     recent.set(key, pack, bytes);
     return success(pack);
   }
 
   return {
-    pack(items) {
+    async pack(items) {
       const packs: Pack[] = [];
-      for (let from = 0; from < items.length;) {
-        const pack = knownAt(items, from);
-        const rest = from === 0 ? items : items.slice(from);
-        const more = pack === null ? newPacks(rest, (at) => knownAt(rest, at) === null) : [pack];
-        for (const one of more) from += one.items.length;
-        pushAll(packs, more);
+      const isKnown = (at: number) => knownAt(items, at) !== null;
+      for (let at = 0; at < items.length;) {
+        const pack = knownAt(items, at);
+        at += addTo(packs, pack === null ? newPacks(items, at, isKnown) : [pack]);
+        const turn = turnAmong(turns, items.length);
+        if (turn !== null) await turn;
       }
       return withoutManySmall(packs);
     },
     async encode(packs, missing) {
-      const bodies = new Map<string, Promise<Body>>();
-      return await Promise.all(packs.map(async ({ items, key, bytes, isStored }) => {
-        const names = new Set(
-          items.flatMap(({ id }) => typeof id === "string" ? [keyText(id)] : []),
-        );
-        const part = { key, names: [...names], bytes };
-        if (isStored && !missing.has(key)) return { ...part, body: null };
-        const body = bodies.get(key) ?? content.encode(kind, key, [...items]);
-        bodies.set(key, body);
-        return { ...part, body: await body };
-      }));
+      const count = packs.reduce((sum, { items }) => sum + items.length, 0);
+      const bodies = new Map<string, Body>();
+      const parts: Part<Body>[] = [];
+      for (const { items, names, key, bytes, isStored } of packs) {
+        const isSent = !isStored || missing.has(key);
+        if (isSent && !bodies.has(key)) {
+          bodies.set(key, await content.encode(kind, key, [...items]));
+        }
+        const body = isSent ? bodies.get(key) ?? null : null;
+        parts.push({ key, names, bytes, body });
+        const turn = turnAmong(turns, count);
+        if (turn !== null) await turn;
+      }
+      return parts;
     },
     markStored(packs) {
       for (const pack of packs) {
@@ -217,4 +228,15 @@ export function packBytes(packs: readonly Pack[]): number {
     sum += bytes;
   }
   return sum;
+}
+
+/** Adds packs to a list and returns the number of their items. */
+function addTo(packs: Pack[], more: readonly Pack[]): number {
+  pushAll(packs, more);
+  return more.reduce((sum, { items }) => sum + items.length, 0);
+}
+
+function namesOf(items: readonly JsonObject[]): readonly string[] {
+  const names = items.flatMap(({ id }) => typeof id === "string" ? [keyText(id)] : []);
+  return [...new Set(names)];
 }

@@ -1,3 +1,4 @@
+import type { LoopTurns } from "../../traffic/loop_turns.ts";
 import type { CachedResponses } from "../cached_responses.ts";
 import type { BoundType, ObjectStore, StatsName, StoreStats } from "../object_store.ts";
 import type { RecordBounds } from "../records/bounds.ts";
@@ -28,19 +29,21 @@ export interface RecordObjects {
 
 /**
  * Returns the rules of stored objects over the records of a store, which was opened with these
- * bounds.
+ * bounds. Work on the many items of an object is divided among `turns`.
  */
 export function newObjects<Body>(
   records: RecordStore<Body>,
   content: ContentCodec<Body>,
   bounds: RecordBounds,
   { ttlMs, ownerTtlMs }: Pick<Retention, "ttlMs" | "ownerTtlMs">,
+  turns: LoopTurns,
 ): RecordObjects {
   const rules: RecordRules<Body> = {
     records,
     changer: newRecordChanger(records),
     content,
     bounds,
+    turns,
     ttlMs,
   };
   const objects: ObjectStore = {

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { type Binding, mayUse, withoutSnapshot } from "../bindings.ts";
-import { turnBefore } from "../many_items.ts";
 import { usesPerItem } from "../item_uses.ts";
 import { keyText } from "../key_text.ts";
 import type { ResponseItem, ResponseStore } from "../object_store.ts";
@@ -32,8 +31,8 @@ interface Rest {
 
 /** Returns the responses of a store. A response and its binding are one record. */
 export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
-  const { records, changer, content, bounds, ttlMs } = rules;
-  const items = newItems(content, "item");
+  const { records, changer, content, bounds, turns, ttlMs } = rules;
+  const items = newItems(content, "item", turns);
   const owners = newOwners(rules, TYPE);
 
   /**
@@ -71,9 +70,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
       const key = keyText(id);
       const { resource, inputs, items: all } = divideSnapshot(snapshot);
       const rest = { resource, inputs };
-      const turn = turnBefore(all.length);
-      if (turn !== null) await turn;
-      const packs = items.pack(all);
+      const packs = await items.pack(all);
       const restBytes = heldBytes(rest) + OVERHEAD_BYTES + content.referenceBytes * packs.length;
 
       async function withContent(
@@ -81,10 +78,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
         missing: ReadonlySet<string>,
       ): Promise<NextRecord<Body>> {
         const body = { body: await content.encode(TYPE, key, rest), bytes: restBytes };
-        await turnBefore(packs.length);
-        const parts = await items.encode(packs, missing);
-        await turnBefore(packs.length);
-        return { ...record, body, parts };
+        return { ...record, body, parts: await items.encode(packs, missing) };
       }
 
       function decide(found: StoredRecord<Body> | null): Result<Decision<Body, Binding | null>> {

@@ -1,4 +1,5 @@
 import { success } from "../../core/failure/result.ts";
+import { NO_TURNS } from "../../traffic/loop_turns.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
 import { newTextContent } from "../objects/content_codec.ts";
 import { newObjects, type RecordObjects } from "../objects/new_objects.ts";
@@ -39,8 +40,9 @@ export async function openSqliteStore(
   if (!opened.ok) return opened;
   const quotas = await openSqliteQuotas(opened.link, dependencies.world);
   if (quotas.ok) {
-    const content = newTextContent(dependencies.codec, dependencies.world);
-    const objects = newObjects(newSqliteRecords(opened.link), content, bounds, retention);
+    const { codec, world, turns = NO_TURNS } = dependencies;
+    const content = newTextContent(codec, world);
+    const objects = newObjects(newSqliteRecords(opened.link), content, bounds, retention, turns);
     return { ok: true, store: newStore(opened.link, quotas.value, objects, dependencies) };
   }
   await opened.link.close();

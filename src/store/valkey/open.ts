@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { success } from "../../core/failure/result.ts";
 import { newForceShutdown } from "../../runtime/force_shutdown.ts";
+import { NO_TURNS } from "../../traffic/loop_turns.ts";
 import type { StoreDependencies } from "../store_dependencies.ts";
 import { newSharedQuotas } from "../quotas/shared_quotas.ts";
 import { newTextContent } from "../objects/content_codec.ts";
@@ -144,7 +145,7 @@ interface Connections {
 function newStore(
   settings: StateSettings,
   { values, quotas, close }: Connections,
-  { world, codec, onQuotaFallback }: StoreDependencies,
+  { world, codec, turns = NO_TURNS, onQuotaFallback }: StoreDependencies,
 ): StateStore {
   const { prefix } = settings.valkey;
   const retention = retentionOf(settings);
@@ -158,7 +159,7 @@ function newStore(
   const info = newValkeyInfo(values, prefix);
   return {
     name: "valkey",
-    ...newObjects(records, newTextContent(codec, world), bounds, retention),
+    ...newObjects(records, newTextContent(codec, world), bounds, retention, turns),
     quotas: sharedQuotas,
     usage: newValkeyUsage(values, prefix),
     async ping(doesWrite = false) {

@@ -1,43 +1,17 @@
-import type { Gateway } from "../../../src/gateway/gateway.ts";
-import type { TurnKind } from "../../../src/traffic/loop_turns.ts";
 import { endOf } from "../../../src/observe/report.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { oneProvider } from "../../support/gateway.ts";
+import { heldTurns } from "../../support/held_turns.ts";
 import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 
-/** Replaces the turns of the event loop: a large message gets one when the test says so. */
-function holdTurns({ state }: Gateway) {
-  const waiting: (() => void)[] = [];
-  const kinds: TurnKind[] = [];
-  let onAsked = () => {};
-  Object.assign(state, {
-    turns: {
-      next(kind: TurnKind) {
-        kinds.push(kind);
-        if (kind !== "message") return null;
-        return new Promise<void>((go) => {
-          waiting.push(go);
-          onAsked();
-        });
-      },
-    },
-  });
-  return {
-    kinds,
-    /** Resolves when this many large messages wait. */
-    async asked(count: number): Promise<void> {
-      while (waiting.length < count) await new Promise<void>((resolve) => onAsked = resolve);
-    },
-    begin: () => waiting.shift()?.(),
-  };
-}
-
 function serve() {
   const upstream = wordStreams((_sent, count) => saying(`answer ${count}`));
   const served = socketGateway(oneProvider("http://up.test"), upstream);
-  return { upstream, served, held: holdTurns(served.gateway) };
+  const held = heldTurns("message");
+  Object.assign(served.gateway.state, { turns: held.turns });
+  return { upstream, served, held };
 }
 
 const LARGE = "x".repeat(40_000);
@@ -47,14 +21,14 @@ Deno.test("a large message is parsed in a turn of the event loop, and served in 
   await using _served = served;
   await using client = await served.open();
   client.send(`{"no JSON": "${LARGE}"`);
-  await held.asked(1);
+  await held.waits(1);
   assertEquals(client.unread, 0, "not parsed");
   held.begin();
   assertEquals<unknown>((await client.rest()).error.code, "invalid_json");
   client.send(create({ input: LARGE }));
-  await held.asked(1);
+  await held.waits(1);
   held.begin();
-  await held.asked(1);
+  await held.waits(1);
   assertEquals(upstream.sent.length, 0, "parsed, and not served");
   held.begin();
   assertEquals((await client.rest()).output, "answer 1");
@@ -68,13 +42,13 @@ Deno.test("large messages of many sockets wait for one turn each, and small ones
   await using small = await served.open();
   large.send(create({ input: LARGE }));
   other.send(create({ input: LARGE }));
-  await held.asked(2);
+  await held.waits(2);
   small.send(create());
   assertEquals((await small.rest()).output, "answer 1");
   assertEquals(upstream.sent.length, 1);
   const answers = [large.rest(), other.rest()];
   for (let turn = 0; turn < 4; turn++) {
-    await held.asked(1);
+    await held.waits(1);
     held.begin();
   }
   const outputs = (await Promise.all(answers)).map(({ output }) => output);
@@ -89,7 +63,7 @@ Deno.test("a small message waits behind a large one of its socket", async () => 
   client.send(create({ input: LARGE, stream_id: "large" }));
   client.send(create({ stream_id: "small" }));
   for (let turn = 0; turn < 2; turn++) {
-    await held.asked(1);
+    await held.waits(1);
     held.begin();
   }
   assertEquals<unknown>((await client.rest()).end.stream_id, "large");
@@ -108,14 +82,14 @@ Deno.test("a large message that finds the queue full is refused in its turn, wit
     "small",
     "too_many_pending_requests",
   ]);
-  await held.asked(18);
+  await held.waits(18);
   const refused = client.rest();
   // The first message has its turn to be parsed, and waits behind all others for its next one.
   for (let turn = 0; turn < 18; turn++) held.begin();
   const { end, error } = await refused;
   assertEquals<unknown>([end.stream_id, error.code], ["too much", "too_many_pending_requests"]);
   for (let turn = 0; turn < 17; turn++) {
-    await held.asked(1);
+    await held.waits(1);
     held.begin();
     assertEquals((await client.rest()).ending, "response.completed");
   }
@@ -127,7 +101,7 @@ Deno.test("a message counts in body memory while it waits for its turn, and is n
   const client = await served.open();
   client.send(create({ input: LARGE }));
   client.send(create({ input: LARGE }));
-  await held.asked(2);
+  await held.waits(2);
   const { admission } = served.gateway.state;
   assertEquals(admission.bodyBytes() > 80_000, true);
   await client.close();

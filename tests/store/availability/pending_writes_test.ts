@@ -4,6 +4,7 @@ import { newMemoryObjectStore } from "../../../src/store/memory/object_store.ts"
 import type { OutcomeWrite } from "../../../src/store/outcome_store.ts";
 import type { RecordId } from "../../../src/store/records/record_store.ts";
 import { storeUnavailable } from "../../../src/store/store_failure.ts";
+import { NO_TURNS } from "../../../src/traffic/loop_turns.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 /** Waiting writes over a store that a test switches, and the order of what was written. */
@@ -15,6 +16,7 @@ function pendingWrites({ ttlMs = 1_000, maxBytes = 100_000 } = {}) {
   const now = () => clock.time;
   const objects = newMemoryObjectStore(now);
   const pending = newPendingWrites({
+    turns: NO_TURNS,
     now,
     objects,
     ttlMs,

@@ -5,7 +5,7 @@ import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
 import { protocolOf } from "../../../call/ownership.ts";
 import type { Owner } from "../../../store/bindings.ts";
-import { turnBefore } from "../../../store/many_items.ts";
+import { turnAmong } from "../../../traffic/loop_turns.ts";
 import { outputOf } from "../../../store/snapshots.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { withNewId } from "../../items/stored_item.ts";
@@ -28,7 +28,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
-  const turn = turnBefore(context.added.length);
+  const turn = turnAmong(call.state.turns, context.added.length);
   if (turn !== null) await turn;
   const added = storedInput(context, call.world);
   if (conversation !== null && resource.status === "completed") {

@@ -1,0 +1,52 @@
+import { assertEquals } from "../../support/assert.ts";
+import { type HeldTurns, heldTurns } from "../../support/held_turns.ts";
+import { stateful, TWO } from "./stateful.ts";
+
+/** Returns the body of a create with this many items, which are stored as several parts. */
+function bodyOf(items: number) {
+  const text = "x".repeat(Math.floor(100_000 / items));
+  return {
+    model: "m",
+    input: Array.from({ length: items }, () => ({ role: "user", content: text })),
+  };
+}
+
+/** Returns the number of turns for work on items. */
+function turnsOf({ kinds }: HeldTurns): number {
+  return kinds.filter((kind) => kind === "rest").length;
+}
+
+Deno.test("a create with 500 items is checked, sent and stored in turns of the event loop", async () => {
+  const held = heldTurns("rest");
+  const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
+  const stored = () => calls.state.objects.stats().responses.entries;
+  const created = calls.created(bodyOf(500));
+  await held.waits(1);
+  held.begin();
+  await held.waits(1);
+  assertEquals([calls.requests.length, stored()], [0, 0], "checked, and not sent");
+  held.begin();
+  await held.waits(1);
+  assertEquals([calls.requests.length, stored()], [1, 0], "sent, and not stored");
+  held.begin();
+  await held.beginUntil(created);
+  assertEquals(stored(), 1);
+  // Each of the five parts is divided and encoded in a turn.
+  assertEquals(turnsOf(held), 3 + 2 * 5);
+});
+
+Deno.test("a create with many items that is refused has not waited for a second turn", async () => {
+  const held = heldTurns("rest");
+  const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
+  const { input } = bodyOf(500);
+  const refused = calls.post("/responses", { model: "m", input: [...input, { role: 1 }] });
+  assertEquals((await held.beginUntil(refused)).status, 400);
+  assertEquals(turnsOf(held), 1);
+});
+
+Deno.test("a create with few items waits for no turn for its items", async () => {
+  const held = heldTurns("rest");
+  const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
+  await calls.created(bodyOf(498));
+  assertEquals(turnsOf(held), 0);
+});

@@ -1,0 +1,18 @@
+import { newMemoryObjectStore } from "../../../src/store/memory/object_store.ts";
+import { MAX_NAMED_PARTS } from "../../../src/store/records/record_store.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
+import { SHARING } from "../conformance/harness.ts";
+
+const OWNER = { provider: "p", account: "a", origin: null, creator: null };
+
+Deno.test(`of different items with one ID a lookup examines ${MAX_NAMED_PARTS}, the youngest ones`, async () => {
+  const { responses } = newMemoryObjectStore(() => 0);
+  for (let at = 0; at <= MAX_NAMED_PARTS; at++) {
+    const snapshot = { resource: {}, input: [{ id: "same", at }] };
+    await stored(responses.store(`r${at}`, { owner: OWNER, snapshot, isNative: false }, SHARING));
+  }
+  const found = await stored(responses.findItems(new Set(["same"])));
+  const youngest = Array.from({ length: MAX_NAMED_PARTS }, (_, at) => ({ id: "same", at: at + 1 }));
+  assertEquals(found.map(({ item }) => item), youngest);
+});

@@ -1,0 +1,48 @@
+import type { LoopTurns, TurnKind } from "../../src/traffic/loop_turns.ts";
+
+/** Turns of the event loop that a test gives. */
+export interface HeldTurns {
+  readonly turns: LoopTurns;
+  /** The kinds of the work that has come so far, in order. */
+  readonly kinds: readonly TurnKind[];
+  /** Resolves when this much work waits. */
+  waits(count: number): Promise<void>;
+  /** Lets the work go on that has waited longest. */
+  begin(): void;
+  /** Lets work go on whenever it waits, until the promise resolves. Returns its value. */
+  beginUntil<Value>(over: Promise<Value>): Promise<Value>;
+}
+
+/** Returns turns in which work of one kind waits, and all other work does not. */
+export function heldTurns(kind: TurnKind): HeldTurns {
+  const waiting: (() => void)[] = [];
+  const kinds: TurnKind[] = [];
+  let onWait = () => {};
+  let isFree = false;
+  const held: HeldTurns = {
+    turns: {
+      next(next) {
+        kinds.push(next);
+        if (next !== kind) return null;
+        return new Promise<void>((go) => {
+          waiting.push(go);
+          onWait();
+          if (isFree) held.begin();
+        });
+      },
+    },
+    kinds,
+    async waits(count) {
+      while (waiting.length < count) await new Promise<void>((resolve) => onWait = resolve);
+    },
+    begin: () => waiting.shift()?.(),
+    async beginUntil(over) {
+      isFree = true;
+      while (waiting.length > 0) held.begin();
+      const value = await over;
+      isFree = false;
+      return value;
+    },
+  };
+  return held;
+}
