@@ -210,9 +210,10 @@ export function newItems<Body>(content: ContentCodec<Body>, kind: RecordKind): I
     },
     async decode(parts, remembered) {
       const present = parts.map((part) => ({ ...part, remembered: remembered.get(part.key) }));
-      if (present.some((part) => part.body === null && part.remembered === undefined)) {
-        return success(null);
-      }
+      const isLost = present.some(({ body, bytes, remembered }) =>
+        body === null && (remembered === undefined || bytes === 0)
+      );
+      if (isLost) return success(null);
       const packs = await content.decodeEach(
         present,
         ({ body }) => body === null ? 0 : content.sizeOf(body),

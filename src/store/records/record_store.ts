@@ -63,7 +63,10 @@ export interface ReadOptions {
    * body, all parts, and the bodies of the parts with these keys only.
    */
   readonly content: "head" | "body" | "all" | readonly string[];
-  /** Keys of parts of which the caller has the content: neither names nor body of them are read. */
+  /**
+   * Keys of parts of which the caller has the content: neither names nor body of them are read. One
+   * that a server has lost has 0 bytes.
+   */
   readonly known?: readonly string[];
   /**
    * If set, the records that are found last for this time from now on, and are the youngest of

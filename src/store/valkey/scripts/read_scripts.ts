@@ -37,6 +37,7 @@ local function parts_of(t, keys)
   for at, key in ipairs(keys) do
     local bytes = tonumber((facts[at] or '0'):match('^%d+'))
     sizes[at], names[at], bodies[at] = bytes, not known[key] and call('HGET', t.facts, 'n' .. key), false
+    if known[key] and call('EXISTS', t.part .. key) == 0 then sizes[at] = 0 end
     local is_wanted = (content == 'all' or wanted[key]) and not known[key]
     if is_wanted and bytes <= rest and #read < MAX_ARGUMENTS then
       places[#places + 1], read[#read + 1] = at, t.part .. key
