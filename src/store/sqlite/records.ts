@@ -18,7 +18,7 @@ export function newSqliteRecords(link: Link): RecordStore<Blob> {
   };
 }
 
-/** Returns the change without the names of parts that are stored, which would be copied for nothing. */
+/** Returns the change without the names of stored parts, which would be copied for nothing. */
 function withoutKnownNames(change: Change<Blob>): Change<Blob> {
   if (change.next?.parts === undefined) return change;
   const parts = change.next.parts.map((part) => part.body === null ? { ...part, names: [] } : part);
