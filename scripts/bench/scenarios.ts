@@ -193,6 +193,7 @@ export const scenarios: readonly Scenario[] = [
     base: "one",
     measured: "sqlite",
     request: dialogue,
+    targets: [{ kind: "min_rate_ratio", ratio: 0.5 }],
   },
   {
     ...DEFAULT_SCENARIO,
@@ -200,6 +201,7 @@ export const scenarios: readonly Scenario[] = [
     base: "one",
     measured: "valkey",
     request: dialogue,
+    targets: [{ kind: "min_rate_ratio", ratio: 0.6 }],
   },
   jsonScenario(KB, { name: "rate-valkey", base: "limited", measured: "limited-valkey" }),
   jsonScenario(KB, {

@@ -1,9 +1,8 @@
 import { refuse, type Result, success } from "../core/failure/result.ts";
 import {
   type Binding,
-  type Creator,
   creatorOf,
-  isVisibleTo,
+  isVisible,
   type Owner,
   type ResponseProvenance,
 } from "../store/bindings.ts";
@@ -39,11 +38,6 @@ export interface RequiredTarget extends Place {
 /** Returns the API that requests of this wire use. */
 export function protocolOf({ name }: Pick<Wire, "name">): ResponseProvenance["protocol"] {
   return name === "responses" ? "responses" : "chat_completions";
-}
-
-/** True if the call may see objects of this creator. */
-export function isVisible({ caller }: Pick<Call, "caller">, creator: Creator): boolean {
-  return isVisibleTo(caller, creator);
 }
 
 /** True if an ID is known only as that of an object that the call may not see. */

@@ -63,8 +63,16 @@ export function creatorOf(binding: Binding): Creator {
  * same caller. With isolation, objects of several callers and of clients without a key are visible
  * to no caller.
  */
-export function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boolean {
+function isVisibleTo({ isIsolated, name }: Caller, creator: Creator): boolean {
   return !isIsolated || creator === name;
+}
+
+/** True if the call may see objects of this creator. */
+export function isVisible(
+  { caller }: { readonly caller: Caller },
+  creator: Creator,
+): boolean {
+  return isVisibleTo(caller, creator);
 }
 
 /** True if the caller may see the object of a binding, and replace it. */

@@ -3,7 +3,7 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { isVisible } from "../../call/ownership.ts";
+import { isVisible } from "../../store/bindings.ts";
 import { type Conversation, unknownConversation, unknownItem } from "../../store/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply, storedReply } from "../stored/json_reply.ts";

@@ -46,7 +46,7 @@ export function newMemoryRecords<Body>(
   }
 
   return {
-    get(ids, { content, renewMs }) {
+    get(ids, { content, renewMs, known = [] }) {
       const found = ids.map(({ type, id }): StoredRecord<Body> | null => {
         const table = tableOf(type);
         const record = table.get(id);
@@ -56,7 +56,9 @@ export function newMemoryRecords<Body>(
         if (content === "head") return { version, head, body: null, parts: [] };
         const body = record.body?.body ?? null;
         if (content === "body") return { version, head, body, parts: [] };
-        const parts = table.partsOf(record);
+        const parts = table.partsOf(record).map((part) =>
+          known.includes(part.key) ? { ...part, names: [], body: null } : part
+        );
         if (content === "all") return { version, head, body, parts };
         const keys = new Set(content);
         const read = parts.map((part) => keys.has(part.key) ? part : { ...part, body: null });

@@ -32,7 +32,7 @@ export interface RecordChanger<Body> {
    */
   change<Value>(
     id: RecordId,
-    content: ReadOptions["content"],
+    options: ReadOptions,
     decide: Decide<Body, Value>,
   ): Stored<Value>;
   /** The same for a record that is probably new: the first decision is made without a read. */
@@ -61,14 +61,14 @@ export function newRecordChanger<Body>(records: RecordStore<Body>): RecordChange
     }
   }
 
-  async function read(id: RecordId, content: ReadOptions["content"]) {
-    const found = await records.get([id], { content });
+  async function read(id: RecordId, options: ReadOptions) {
+    const found = await records.get([id], options);
     return found.ok ? success(found.value[0] ?? null) : found;
   }
 
   async function decideAndCommit<Value>(
     id: RecordId,
-    content: ReadOptions["content"],
+    options: ReadOptions,
     decide: Decide<Body, Value>,
     first: "absent" | "read",
   ): Stored<Value> {
@@ -77,7 +77,7 @@ export function newRecordChanger<Body>(records: RecordStore<Body>): RecordChange
     let found: StoredRecord<Body> | null = null;
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
       if (!isKnown) {
-        const current = await read(id, content);
+        const current = await read(id, options);
         if (!current.ok) return current;
         found = current.value;
       }
@@ -102,8 +102,9 @@ export function newRecordChanger<Body>(records: RecordStore<Body>): RecordChange
   }
 
   return {
-    change: (id, content, decide) =>
-      inOrder(id, () => decideAndCommit(id, content, decide, "read")),
-    add: (id, decide) => inOrder(id, () => decideAndCommit(id, "head", decide, "absent")),
+    change: (id, options, decide) =>
+      inOrder(id, () => decideAndCommit(id, options, decide, "read")),
+    add: (id, decide) =>
+      inOrder(id, () => decideAndCommit(id, { content: "head" }, decide, "absent")),
   };
 }

@@ -45,6 +45,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
   async function conversationIn(
     id: string,
     { head, body, parts }: StoredRecord<Body>,
+    remembered: ReturnType<typeof items.rememberedIn>,
   ): Promise<Result<Conversation>> {
     const known = parseHead(head);
     if (!known.ok) return known;
@@ -53,7 +54,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
       : await content.decode(TYPE, keyText(id), body);
     if (!metadata.ok) return metadata;
     if (!isMetadata(metadata.value)) return recordUnreadable();
-    const list = await items.decode(parts);
+    const list = await items.decode(parts, remembered);
     if (!list.ok) return list;
     if (list.value === null) return recordUnreadable();
     return success(
@@ -87,7 +88,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     const body = await content.encode(TYPE, keyText(id), { ...metadata });
     const packs = await items.pack(conversation.items);
     const parts = await items.encode(packs, missing);
-    items.markStored(packs);
+    items.markStored(keyText(id), packs);
     return {
       head: headText(conversation),
       body: { body, bytes: restBytes(metadata, packs.length) },
@@ -101,9 +102,11 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     id: string,
     changed: (conversation: Conversation) => Result<NewConversation>,
   ): Stored<Conversation> {
-    return await changer.change(recordId(id), "all", async (found) => {
+    const remembered = items.rememberedIn(keyText(id));
+    const options = { content: "all", known: [...remembered.keys()] } as const;
+    return await changer.change(recordId(id), options, async (found) => {
       if (found === null) return unknownConversation("conversation_id");
-      const earlier = await conversationIn(id, found);
+      const earlier = await conversationIn(id, found, remembered);
       const next = earlier.ok ? changed(earlier.value) : earlier;
       return next.ok ? await storing(next.value) : next;
     });
@@ -117,10 +120,12 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
       return changer.add(recordId(conversation.id), () => storing(conversation));
     },
     async find(id) {
-      const found = await records.get([recordId(id)], { content: "all" });
+      const remembered = items.rememberedIn(keyText(id));
+      const options = { content: "all", known: [...remembered.keys()] } as const;
+      const found = await records.get([recordId(id)], options);
       if (!found.ok) return found;
       const [record = null] = found.value;
-      return record === null ? success(null) : await conversationIn(id, record);
+      return record === null ? success(null) : await conversationIn(id, record, remembered);
     },
     setMetadata: (id, metadata) =>
       change(id, (conversation) => success({ ...conversation, metadata })),
@@ -136,7 +141,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
         return isThere ? success({ ...conversation, items: rest }) : unknownItem();
       }),
     delete: (id) =>
-      changer.change(recordId(id), "head", (found) =>
+      changer.change(recordId(id), { content: "head" }, (found) =>
         success(
           found === null ? { value: false } : { value: true, next: () => Promise.resolve(null) },
         )),

@@ -29,10 +29,20 @@ export interface Items<Body> {
    * Returns the parts of packs. Those that are probably stored, and not in `missing`, have no body.
    */
   encode(packs: readonly Pack[], missing: ReadonlySet<string>): Promise<readonly Part<Body>[]>;
-  /** Remembers that packs are stored, after the commit of a record that has them. */
-  markStored(packs: readonly Pack[]): void;
-  /** Returns the items of parts; null if the store has lost a part. */
-  decode(parts: readonly Part<Body>[]): Promise<Result<readonly JsonObject[] | null>>;
+  /** Remembers that packs are stored, after the commit of the record with this ID. */
+  markStored(id: string, packs: readonly Pack[]): void;
+  /**
+   * Returns the remembered packs of a record by their keys: parts that need not be read again.
+   */
+  rememberedIn(id: string): ReadonlyMap<string, Pack>;
+  /**
+   * Returns the items of parts; null if the store has lost a part. `remembered` has the packs of
+   * parts that were not read.
+   */
+  decode(
+    parts: readonly Part<Body>[],
+    remembered: ReadonlyMap<string, Pack>,
+  ): Promise<Result<readonly JsonObject[] | null>>;
   /** Returns the items of the parts that were found by names, for each key. */
   decodeNamed(
     found: readonly NamedPart<Body>[],
@@ -42,7 +52,9 @@ export interface Items<Body> {
 interface PresentPart<Body> {
   readonly key: string;
   readonly bytes: number;
-  readonly body: Body;
+  /** Null for a pack that was remembered before the read. */
+  readonly body: Body | null;
+  readonly remembered: Pack | undefined;
 }
 
 /** What a store has of a part besides its content: keys, names, and the records that have it. */
@@ -55,6 +67,9 @@ const MAX_PACK_BYTES = 64 * 1024;
 const MAX_PACK_ITEMS = MAX_PACK_BYTES / 64;
 
 const MAX_REMEMBERED_PACKS = 10_000;
+
+/** Maximum bytes of the IDs of records whose packs are remembered, and of the keys of these. */
+const MAX_REMEMBERED_KEYS_BYTES = 1024 * 1024;
 
 /**
  * Returns the items of the records of one type. A turn of a dialogue adds a pack; too many small
@@ -74,6 +89,10 @@ export function newItems<Body>(
     bytes: content.maxRememberedBytes,
   };
   const recent = new BoundedStore<Pack>(limits, () => 0);
+  const keysOf = new BoundedStore<readonly string[]>(
+    { ...limits, bytes: Math.min(MAX_REMEMBERED_KEYS_BYTES, limits.bytes) },
+    () => 0,
+  );
 
   function remember(pack: Pack): Pack {
     const [first] = pack.items;
@@ -137,9 +156,12 @@ export function newItems<Body>(
     return Array.isArray(items) && items.every(isObject) ? success(items) : recordUnreadable();
   }
 
-  async function decodePart({ key, bytes, body }: PresentPart<Body>): Promise<Result<Pack>> {
-    const before = recent.get(key);
+  async function decodePart(
+    { key, bytes, body, remembered }: PresentPart<Body>,
+  ): Promise<Result<Pack>> {
+    const before = remembered ?? recent.get(key);
     if (before !== undefined) return success(before);
+    if (body === null) return recordUnreadable();
     const items = await decodeItems(key, body);
     if (!items.ok) return items;
     const pack = remember({
@@ -181,20 +203,31 @@ export function newItems<Body>(
       }
       return parts;
     },
-    markStored(packs) {
+    rememberedIn(id) {
+      const packs = new Map<string, Pack>();
+      for (const key of keysOf.get(id) ?? []) {
+        const pack = recent.get(key);
+        if (pack !== undefined) packs.set(key, pack);
+      }
+      return packs;
+    },
+    markStored(id, packs) {
+      const keys = packs.map(({ key }) => key);
+      keysOf.set(id, keys, keys.reduce((bytes, key) => bytes + 2 * key.length, 2 * id.length));
       for (const pack of packs) {
         if (!pack.isStored) recent.set(pack.key, pack, pack.bytes);
         pack.isStored = true;
       }
     },
-    async decode(parts) {
-      const present = parts.flatMap(({ key, bytes, body }) =>
-        body === null ? [] : [{ key, bytes, body }]
+    async decode(parts, remembered) {
+      const present = parts.map((part) => ({ ...part, remembered: remembered.get(part.key) }));
+      const isLost = present.some(({ body, bytes, remembered }) =>
+        body === null && (remembered === undefined || bytes === 0)
       );
-      if (present.length < parts.length) return success(null);
+      if (isLost) return success(null);
       const packs = await content.decodeEach(
         present,
-        ({ body }) => content.sizeOf(body),
+        ({ body }) => body === null ? 0 : content.sizeOf(body),
         decodePart,
       );
       if (!packs.ok) return packs;

@@ -51,7 +51,7 @@ export function newOwners<Body>(
         return success({ value, ...!isKept && { next: () => Promise.resolve(next) } });
       }),
     unbind: (id, account, caller) =>
-      changer.change({ type, id: keyText(id) }, "head", (found) => {
+      changer.change({ type, id: keyText(id) }, { content: "head" }, (found) => {
         const binding = bindingIn(found);
         if (!binding.ok) return binding;
         const isOwn = binding.value?.kind === "bound" &&

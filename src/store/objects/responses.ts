@@ -41,13 +41,14 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
   async function snapshotIn(
     id: string,
     { body, parts }: StoredRecord<Body>,
+    remembered: ReturnType<typeof items.rememberedIn>,
   ): Promise<Result<Snapshot | null>> {
     if (body === null) return success(null);
     const value = await content.decode(TYPE, id, body);
     if (!value.ok) return value;
     const rest = parseRest(value.value);
     if (!rest.ok) return rest;
-    const list = await items.decode(parts);
+    const list = await items.decode(parts, remembered);
     if (!list.ok) return list;
     if (list.value === null) return success(null);
     return success(joinSnapshot({ ...rest.value, items: list.value }));
@@ -56,13 +57,15 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
   return {
     ...owners,
     async find(id) {
-      const found = await records.get([{ type: TYPE, id: keyText(id) }], { content: "all" });
+      const remembered = items.rememberedIn(keyText(id));
+      const options = { content: "all", known: [...remembered.keys()] } as const;
+      const found = await records.get([{ type: TYPE, id: keyText(id) }], options);
       if (!found.ok) return found;
       const [record = null] = found.value;
       const binding = bindingIn(record);
       if (!binding.ok) return binding;
       if (record === null || binding.value === null) return success(null);
-      const snapshot = await snapshotIn(keyText(id), record);
+      const snapshot = await snapshotIn(keyText(id), record, remembered);
       if (!snapshot.ok) return snapshot;
       return success({ binding: binding.value, snapshot: snapshot.value });
     },
@@ -101,7 +104,7 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
       }
 
       const stored = await changer.add({ type: TYPE, id: key }, decide);
-      if (stored.ok && stored.value?.kind === "bound") items.markStored(packs);
+      if (stored.ok && stored.value?.kind === "bound") items.markStored(key, packs);
       return stored;
     },
     async findItems(ids) {

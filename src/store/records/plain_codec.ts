@@ -17,11 +17,7 @@ export function newPlainCodec(onUnreadable: OnUnreadable = () => {}): RecordCode
 }
 
 function encodePlain(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = encoder.encode(text);
-  const record = new Uint8Array(1 + bytes.length);
-  record[0] = PLAIN_CODE;
-  record.set(bytes, 1);
-  return record;
+  return encoder.encode(String.fromCharCode(PLAIN_CODE) + text);
 }
 
 /** Returns the text of a record that is not encrypted; `state_unreadable` for all other records. */

@@ -64,6 +64,11 @@ export interface ReadOptions {
    */
   readonly content: "head" | "body" | "all" | readonly string[];
   /**
+   * Keys of parts of which the caller has the content: neither names nor body of them are read. One
+   * that a server has lost has 0 bytes.
+   */
+  readonly known?: readonly string[];
+  /**
    * If set, the records that are found last for this time from now on, and are the youngest of
    * their type.
    */

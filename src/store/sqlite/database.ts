@@ -17,6 +17,8 @@ export interface Database {
   row(sql: string, ...parameters: readonly SqlValue[]): Row | undefined;
   /** Returns all rows of a query. */
   rows(sql: string, ...parameters: readonly SqlValue[]): readonly Row[];
+  /** Returns the number of rows that `change` has changed since the file was opened. */
+  changes(): number;
   /** Throws if the file was removed: what is written to it then ends with the process. */
   checkFile(): void;
   /** Writes back what is in the write-ahead log, and releases the file. */
@@ -139,6 +141,7 @@ function prepareTables(database: DatabaseSync): void {
 
 function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
   const prepared = new Map<string, StatementSync>();
+  let changes = 0;
 
   function statement(sql: string): StatementSync {
     const known = prepared.get(sql);
@@ -149,7 +152,12 @@ function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
   }
 
   return {
-    change: (sql, ...parameters) => Number(statement(sql).run(...parameters).changes),
+    change(sql, ...parameters) {
+      const changed = Number(statement(sql).run(...parameters).changes);
+      changes += changed;
+      return changed;
+    },
+    changes: () => changes,
     row: (sql, ...parameters) => statement(sql).get(...parameters),
     rows: (sql, ...parameters) => statement(sql).all(...parameters),
     checkFile() {

@@ -31,7 +31,7 @@ export type WorkerReply =
   | {
     readonly kind: "results";
     readonly results: readonly CallResult[];
-    /** Null if they could not be read. */
+    /** Null if nothing was written, or if they could not be read. */
     readonly totals: Totals | null;
   }
   | { readonly kind: "closed" }

@@ -41,7 +41,7 @@ create table record (
 ) strict;
 create unique index record_age on record (type, seq);
 create index record_of_share on record (type, share, seq);
-create index record_expires on record (expires);
+create index record_expires on record (type, expires);
 create index record_changed on record (changed);
 
 create table part (

@@ -54,13 +54,14 @@ function runGroup(runner: CallRunner, calls: readonly OperationCall[], from: num
       const kind = kindOf(runner, call);
       if (kind === "maintenance" && to > from) break;
       to++;
+      if (kind !== "read" && !isWriting) database.checkFile();
       if (kind === "write" && !isWriting) {
         database.change("begin immediate");
         isWriting = true;
       }
-      const before = changesOf(database);
+      const before = database.changes();
       const value = runOperation(runner, call);
-      const hasWritten = changesOf(database) !== before;
+      const hasWritten = database.changes() !== before;
       results.push({ id: call.id, ok: true, value, hasWritten });
       bytes += bytesOf(value);
       if (kind === "maintenance" || bytes > MAX_RESULT_BYTES) break;
@@ -75,23 +76,19 @@ function runGroup(runner: CallRunner, calls: readonly OperationCall[], from: num
 
 function runAlone(runner: CallRunner, call: OperationCall): CallResult {
   const { database } = runner;
-  const isWriting = kindOf(runner, call) === "write";
+  const kind = kindOf(runner, call);
   try {
-    if (isWriting) database.change("begin immediate");
-    const before = changesOf(database);
+    if (kind !== "read") database.checkFile();
+    if (kind === "write") database.change("begin immediate");
+    const before = database.changes();
     const value = runOperation(runner, call);
-    const hasWritten = changesOf(database) !== before;
-    if (isWriting) database.change("commit");
+    const hasWritten = database.changes() !== before;
+    if (kind === "write") database.change("commit");
     return { id: call.id, ok: true, value, hasWritten };
   } catch (error) {
     rollBack(database);
     return { id: call.id, ok: false, problem: problemOf(error) };
   }
-}
-
-/** Returns the number of rows that were changed since the file was opened. */
-function changesOf(database: Database): unknown {
-  return database.row("select total_changes() as changes")?.changes;
 }
 
 function kindOf({ operations }: CallRunner, { name }: OperationCall): Operation["kind"] | null {
@@ -104,7 +101,6 @@ function runOperation(
 ): unknown {
   const operation = operations[name];
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
-  if (operation.kind !== "read") database.checkFile();
   const context: OperationContext = { database, now, bounds };
   return operation.run(context, parameters);
 }

@@ -31,7 +31,8 @@ export function newDatabaseThread(
     if (runner === null) throw new TypeError("the database is not open");
     const { database } = runner;
     runCalls(runner, calls, (results) => {
-      post({ kind: "results", results, totals: totalsOf(database) });
+      const hasWritten = results.some((result) => result.ok && result.hasWritten);
+      post({ kind: "results", results, totals: hasWritten ? totalsOf(database) : null });
     });
   }
 

@@ -77,10 +77,11 @@ export function newValkeyRecordStore(
 
   async function read(
     ids: readonly RecordId[],
-    { content, renewMs }: ReadOptions,
+    { content, renewMs, known = [] }: ReadOptions,
   ): Promise<Result<readonly (FoundRecord | null)[]>> {
     const [kind, keys] = typeof content === "string" ? [content, []] : ["some", content];
-    const args = [renewMs ?? "", kind, MAX_STEP_BYTES, keys.length, ...keys];
+    const lists = [keys.length, ...keys, known.length, ...known];
+    const args = [renewMs ?? "", kind, MAX_STEP_BYTES, ...lists];
     const reply = await run(READ_RECORDS, [...args, ...ids.flatMap(({ type, id }) => [type, id])]);
     return reply.ok ? success(listOf(reply.value).map(parseRecord)) : reply;
   }
@@ -91,11 +92,11 @@ export function newValkeyRecordStore(
   async function readRest(
     id: RecordId,
     record: FoundRecord,
-    content: ReadOptions["content"],
+    { content, known = [] }: ReadOptions,
   ): Promise<Result<FoundRecord | undefined>> {
     const wanted = Array.isArray(content) ? new Set(content) : null;
     const rest = [...record.parts.values()].filter(({ key, body }) =>
-      body === null && (wanted?.has(key) ?? content === "all")
+      body === null && (wanted?.has(key) ?? content === "all") && !known.includes(key)
     );
     if (rest.length === 0) return success(record);
     const bodies = await readBodies(id.type, rest);
@@ -111,14 +112,15 @@ export function newValkeyRecordStore(
   async function getOne(
     id: RecordId,
     found: FoundRecord | null,
-    { content }: ReadOptions,
+    { content, known }: ReadOptions,
   ): Promise<Result<FoundRecord | null>> {
+    const options = { content, ...known !== undefined && { known } };
     let record = found;
     for (let reads = 0; reads < MAX_READS; reads++) {
-      const whole = record === null ? success(null) : await readRest(id, record, content);
+      const whole = record === null ? success(null) : await readRest(id, record, options);
       if (!whole.ok) return whole;
       if (whole.value !== undefined) return success(whole.value);
-      const again = await read([id], { content });
+      const again = await read([id], options);
       if (!again.ok) return again;
       record = again.value[0] ?? null;
     }

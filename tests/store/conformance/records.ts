@@ -12,6 +12,7 @@ import {
 import { assert, assertEquals } from "../../support/assert.ts";
 import { stored } from "../../support/object_store.ts";
 import { type StoreUnderTest, testExpiry, testLifetime, testStore } from "./harness.ts";
+import { testKnownParts } from "./records_known.ts";
 import { testRecordRoom } from "./records_room.ts";
 import { testRecordModel } from "./records_model.ts";
 
@@ -112,6 +113,7 @@ export function testRecords(under: RecordsUnderTest): void {
   testRecordRoom(under);
   testRecordModel(under);
   testReads(under);
+  testKnownParts(under);
   testCommits(under);
   testParts(under);
   testNamed(under);

@@ -43,7 +43,7 @@ Deno.test("stored parts are sent without a body, unless the store has lost them"
   const bodiesOf = async (missing: readonly string[]) =>
     (await items.encode(packs, new Set(missing))).map(({ body }) => body !== null);
   assertEquals(await bodiesOf([]), [true, true, true]);
-  items.markStored(packs);
+  items.markStored("r", packs);
   assertEquals(await bodiesOf([]), [false, false, false]);
   assertEquals(await bodiesOf([packs[1]?.key ?? ""]), [false, true, false]);
 });

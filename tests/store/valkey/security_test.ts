@@ -145,6 +145,26 @@ valkeyTest(
   },
 );
 
+Deno.test("the documented permissions are those of the commands that the store sends", async () => {
+  const folder = new URL("../../../src/store/valkey/", import.meta.url);
+  // The library sends these two when it has connected.
+  const sent = new Set(["select", "client|setname"]);
+  for (const path of ["./", "scripts/"]) {
+    for await (const { name } of Deno.readDir(new URL(path, folder))) {
+      if (!name.endsWith(".ts")) continue;
+      const text = await Deno.readTextFile(new URL(`${path}${name}`, folder));
+      for (const [, command = ""] of text.matchAll(/(?:call|call_all|send)\(['"]([A-Z]+)['"]/g)) {
+        sent.add(command.toLowerCase());
+      }
+    }
+  }
+  const documented = PERMISSIONS.filter((permission) => permission.startsWith("+"));
+  assertEquals(
+    documented.toSorted(),
+    [...sent].map((command) => `+${command}`).toSorted(),
+  );
+});
+
 valkeyTest("a permission that a user lacks is one line in the log", async () => {
   const prefix = newPrefix();
   const permissions = PERMISSIONS.filter((permission) => permission !== "+hset");

@@ -4,7 +4,8 @@ import { type Failed, refuse, type Result, success } from "../../../core/failure
 import type { Call } from "../../../call/call.ts";
 import { recordBodySession } from "../../../call/session.ts";
 import { parseSteering } from "../../../access/steering.ts";
-import { isHidden, isVisible, resolveOwner } from "../../../call/ownership.ts";
+import { isHidden, resolveOwner } from "../../../call/ownership.ts";
+import { isVisible } from "../../../store/bindings.ts";
 import type { Creator } from "../../../store/bindings.ts";
 import type { HoldState, Message, Session } from "../../client_api.ts";
 import { createResponse } from "../create.ts";

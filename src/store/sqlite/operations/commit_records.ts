@@ -1,17 +1,14 @@
 import { headBytes } from "../../records/bounds.ts";
-import type {
-  Change,
-  Committed,
-  NextRecord,
-  Part,
-  RecordType,
-} from "../../records/record_store.ts";
+import type { Change, Committed, Part, RecordType } from "../../records/record_store.ts";
 import { type Database, integerOf, type Row, textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import { makeRoom } from "./record_room.ts";
 import { nextNumber, readNumber } from "./table.ts";
 
 type Blob = Uint8Array<ArrayBuffer>;
+
+/** Keys of stored parts by their digests. */
+type PartKeys = Map<string, number>;
 
 /** Makes changes, as `RecordStore.commit` describes. */
 export const commitRecords = {
@@ -22,7 +19,7 @@ export const commitRecords = {
       database.change("delete from record where type = ? and expires <= ?", type, now);
     }
     const earlier = changes.map(({ id: { type, id } }) =>
-      database.row("select key, version from record where type = ? and id = ?", type, id)
+      database.row("select key, version, share from record where type = ? and id = ?", type, id)
     );
     const hasChanged = changes.some(({ expected }, at) => {
       const row = earlier[at];
@@ -30,11 +27,17 @@ export const commitRecords = {
       return expected !== "any" && expected !== version;
     });
     if (hasChanged) return { kind: "changed" };
-    const missing = changes.flatMap(({ id, next }) => missingKeys(database, id.type, next));
+    const stored = changes.map(({ id, next }) => storedParts(database, id.type, next?.parts ?? []));
+    const missing = changes.flatMap(({ next }, at) => missingKeys(next?.parts ?? [], stored[at]));
     if (missing.length > 0) return { kind: "missing", keys: [...new Set(missing)] };
-    keepParts(database, changes);
-    for (const [at, change] of changes.entries()) write(context, change, earlier[at]);
-    database.change("delete from holds where record = ?", NO_RECORD_INDEX);
+    const [only] = changes.length === 1 ? stored : [];
+    if (only === undefined) keepParts(database, changes, stored);
+    for (const [at, change] of changes.entries()) {
+      write(context, change, { earlier: earlier[at], stored: only ?? null });
+    }
+    if (only === undefined) {
+      database.change("delete from holds where record = ?", NO_RECORD_INDEX);
+    }
     for (const { id, next } of changes) {
       if (next !== null) makeRoom(database, id, bounds);
     }
@@ -52,37 +55,51 @@ const NO_RECORD_INDEX = 0;
  * Holds the stored parts that the changes expect, because an earlier change may remove the last
  * record that has one.
  */
-function keepParts(database: Database, changes: readonly Change<Blob>[]): void {
-  if (changes.length < 2) return;
-  const keys = changes.flatMap(({ id, next }) =>
-    (next?.parts ?? []).flatMap(({ key, body }) =>
-      body === null ? keyOfPart(database, id.type, key) ?? [] : []
-    )
+function keepParts(
+  database: Database,
+  changes: readonly Change<Blob>[],
+  stored: readonly PartKeys[],
+): void {
+  const keys = changes.flatMap(({ next }, at) =>
+    (next?.parts ?? []).flatMap(({ key, body }) => body === null ? stored[at]?.get(key) ?? [] : [])
   );
-  for (const [position, key] of keys.entries()) {
-    database.change("insert into holds values (?, ?, ?, 0)", NO_RECORD_INDEX, position, key);
-  }
+  hold(database, { key: NO_RECORD_INDEX, number: 0 }, keys);
+}
+
+function storedParts(
+  database: Database,
+  type: RecordType,
+  parts: readonly Part<Blob>[],
+): PartKeys {
+  if (parts.length === 0) return new Map();
+  const rows = database.rows(
+    `select digest, key from part
+       where type = ? and digest in (select value from json_each(?))`,
+    type,
+    JSON.stringify(parts.map(({ key }) => key)),
+  );
+  return new Map(rows.map((row) => [textOf(row, "digest"), integerOf(row, "key")]));
 }
 
 function missingKeys(
-  database: Database,
-  type: RecordType,
-  next: NextRecord<Blob> | null,
+  parts: readonly Part<Blob>[],
+  stored: PartKeys | undefined,
 ): readonly string[] {
-  return (next?.parts ?? [])
-    .filter(({ key, body }) => body === null && keyOfPart(database, type, key) === null)
-    .map(({ key }) => key);
+  return parts.flatMap(({ key, body }) => body === null && !stored?.has(key) ? [key] : []);
 }
 
-function keyOfPart(database: Database, type: RecordType, digest: string): number | null {
-  const row = database.row("select key from part where type = ? and digest = ?", type, digest);
-  return row === undefined ? null : integerOf(row, "key");
+/** What is stored before a change. */
+interface Before {
+  /** The record. */
+  readonly earlier: Row | undefined;
+  /** Its next parts; null if other changes of the commit come first. */
+  readonly stored: PartKeys | null;
 }
 
 function write(
   { database, now }: OperationContext,
   { id: { type, id }, next }: Change<Blob>,
-  earlier: Row | undefined,
+  { earlier, stored }: Before,
 ): void {
   if (next === null) {
     database.change("delete from record where type = ? and id = ?", type, id);
@@ -90,17 +107,17 @@ function write(
   }
   const number = nextNumber(database);
   const heads = headBytes(id, next.head);
-  const { body, lifeMs } = next;
+  const { body, parts, lifeMs } = next;
   const expires = Math.ceil(now + (lifeMs ?? 0));
-  let key = number;
+  const key = earlier === undefined ? number : integerOf(earlier, "key");
+  const share = earlier === undefined ? next.share : textOf(earlier, "share");
   if (earlier === undefined) {
     database.change(
       `insert into record values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[key, type, id, number, number, next.share, now, expires],
+      ...[key, type, id, number, number, share, now, expires],
       ...[heads, heads + (body?.bytes ?? 0), body ? 1 : 0, next.head, body?.body ?? null],
     );
   } else {
-    key = integerOf(earlier, "key");
     database.change(
       `update record set version = ?, head = ?, head_bytes = ?, bytes = bytes - head_bytes + ?
          where key = ?`,
@@ -119,33 +136,43 @@ function write(
       );
     }
   }
-  if (next.parts !== undefined) give(database, { type, key, number }, next.parts);
+  if (parts === undefined) return;
+  const known = stored ?? storedParts(database, type, parts);
+  const keys = parts.map((part) => known.get(part.key) ?? add(database, type, share, part, known));
+  if (earlier === undefined) hold(database, { key, number }, keys);
+  else replace(database, { key, number }, keys);
 }
 
 interface Holder {
-  readonly type: RecordType;
   /** Key of the record. */
   readonly key: number;
   /** Number of the change. */
   readonly number: number;
 }
 
-/** Replaces the parts of a record. */
-function give(database: Database, holder: Holder, parts: readonly Part<Blob>[]): void {
-  const { type, key, number } = holder;
-  const share = textOf(database.row("select share from record where key = ?", key) ?? {}, "share");
-  const keys = parts.map((part) =>
-    keyOfPart(database, type, part.key) ?? add(database, type, share, part)
+/** Gives parts to a record, from a position on. */
+function hold(
+  database: Database,
+  { key, number }: Holder,
+  parts: readonly number[],
+  from = 0,
+): void {
+  database.change(
+    "insert into holds select ?, ? + key, value, ? from json_each(?)",
+    ...[key, from, number, JSON.stringify(parts)],
   );
+}
+
+/** Replaces the parts of a record. */
+function replace(database: Database, holder: Holder, parts: readonly number[]): void {
+  const { key } = holder;
   // At other positions first, because a part goes with the last record that has it.
   const from = readNumber(
     database,
     "select coalesce(max(position), -1) + 1 from holds where record = ?",
     key,
   );
-  for (const [position, part] of keys.entries()) {
-    database.change("insert into holds values (?, ?, ?, ?)", key, from + position, part, number);
-  }
+  hold(database, holder, parts, from);
   if (from === 0) return;
   database.change("delete from holds where record = ? and position < ?", key, from);
   database.change("update holds set position = position - ? where record = ?", from, key);
@@ -155,16 +182,26 @@ function give(database: Database, holder: Holder, parts: readonly Part<Blob>[]):
  * Adds a part and returns its key. The digest is unique, so the part of a commit that fails is
  * undone with it.
  */
-function add(database: Database, type: RecordType, share: string, part: Part<Blob>): number {
+function add(
+  database: Database,
+  type: RecordType,
+  share: string,
+  part: Part<Blob>,
+  known: PartKeys,
+): number {
   const names = JSON.stringify(part.names);
-  database.change(
-    "insert into part (type, digest, share, bytes, names, body) values (?, ?, ?, ?, ?, ?)",
+  const row = database.row(
+    `insert into part (type, digest, share, bytes, names, body) values (?, ?, ?, ?, ?, ?)
+       returning key`,
     ...[type, part.key, share, part.bytes, names, part.body ?? new Uint8Array()],
   );
-  const key = keyOfPart(database, type, part.key) ?? 0;
-  database.change(
-    "insert into name select ?, value, ? from json_each(?) where true on conflict do nothing",
-    ...[type, key, names],
-  );
+  const key = integerOf(row ?? {}, "key");
+  known.set(part.key, key);
+  if (part.names.length > 0) {
+    database.change(
+      "insert into name select ?, value, ? from json_each(?) where true on conflict do nothing",
+      ...[type, key, names],
+    );
+  }
   return key;
 }

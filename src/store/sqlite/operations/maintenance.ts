@@ -1,4 +1,5 @@
 import type { Database } from "../database.ts";
+import { RECORD_TYPES, type RecordType } from "../../records/record_store.ts";
 import type { OperationContext } from "../operation.ts";
 import { readNumber } from "./table.ts";
 
@@ -19,22 +20,29 @@ interface Expiring {
   readonly most: number;
 }
 
+/** Types of records with many parts. */
+const LARGE_TYPES: readonly RecordType[] = ["response", "conversation"];
+
 const EXPIRING: readonly Expiring[] = [
   {
     table: "record",
     key: "key",
-    where: "type in ('response', 'conversation') and",
+    where: `type in (${listOf(LARGE_TYPES)}) and`,
     most: MAX_EXPIRED_RESPONSES_COUNT,
   },
   {
     table: "record",
     key: "key",
-    where: "type not in ('response', 'conversation') and",
+    where: `type in (${listOf(RECORD_TYPES.filter((type) => !LARGE_TYPES.includes(type)))}) and`,
     most: MAX_EXPIRED_RECORDS,
   },
   { table: "spent", key: "caller, window", most: MAX_EXPIRED_RECORDS },
   { table: "settled", key: "seq", most: MAX_EXPIRED_RECORDS },
 ];
+
+function listOf(types: readonly RecordType[]): string {
+  return types.map((type) => `'${type}'`).join(", ");
+}
 
 /** Removes expired records. True if there may be more of them. */
 export const removeExpired = {

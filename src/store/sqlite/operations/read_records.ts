@@ -7,7 +7,7 @@ import {
   type RecordType,
   type StoredRecord,
 } from "../../records/record_store.ts";
-import { type Database, integerOf, recordOf, textOf } from "../database.ts";
+import { type Database, integerOf, recordOf, type Row, textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import { nextNumber } from "./table.ts";
 
@@ -22,18 +22,19 @@ export interface Lookup {
 /** Returns the records of a lookup, as `RecordStore.get` describes. */
 export const getRecords = {
   kind: "read" as const,
-  run(context: OperationContext, { ids, options: { content } }: Lookup) {
-    return ids.map((id) => readRecord(context, id, content));
+  run(context: OperationContext, { ids, options }: Lookup) {
+    return ids.map((id) => readRecord(context, id, options));
   },
 };
 
 /** The same with a lifetime that begins again. */
 export const renewRecords = {
   kind: "write" as const,
-  run(context: OperationContext, { ids, options: { content, renewMs = 0 } }: Lookup) {
+  run(context: OperationContext, { ids, options }: Lookup) {
     const { database, now } = context;
+    const { renewMs = 0 } = options;
     return ids.map((id) => {
-      const found = readRecord(context, id, content);
+      const found = readRecord(context, id, options);
       if (found === null) return null;
       database.change(
         "update record set seq = ?, changed = ?, expires = ? where type = ? and id = ?",
@@ -51,7 +52,7 @@ export const renewRecords = {
 function readRecord(
   { database, now }: OperationContext,
   { type, id }: RecordId,
-  content: ReadOptions["content"],
+  { content, known = [] }: ReadOptions,
 ): StoredRecord<Blob> | null {
   const body = content === "head" ? "null" : "body";
   const row = database.row(
@@ -67,35 +68,48 @@ function readRecord(
     body: row.body === null ? null : recordOf(row, "body"),
   };
   if (content === "head" || content === "body") return { ...record, parts: [] };
-  return { ...record, parts: partsOf(database, integerOf(row, "key"), content) };
+  const reader: PartReader = {
+    wanted: content === "all" ? null : new Set(content),
+    known: new Set(known),
+  };
+  return { ...record, parts: partsOf(database, integerOf(row, "key"), reader) };
+}
+
+/** Decides what is read of the parts of a record. */
+interface PartReader {
+  /** Keys of the parts whose bodies are read; null for all. */
+  readonly wanted: ReadonlySet<string> | null;
+  readonly known: ReadonlySet<string>;
 }
 
 /** Returns the parts of a record; each is read once. */
 function partsOf(
   database: Database,
   record: number,
-  content: "all" | readonly string[],
+  reader: PartReader,
 ): readonly Part<Blob>[] {
-  const wanted = content === "all" ? null : new Set(content);
-  const known = new Map<number, Part<Blob>>();
-  return database.rows("select part from holds where record = ? order by position", record).map(
-    (held) => {
-      const key = integerOf(held, "part");
-      const part = known.get(key) ?? readPart(database, key, wanted);
-      known.set(key, part);
-      return part;
-    },
-  );
+  const read = new Map<number, Part<Blob>>();
+  return database.rows(
+    `select part.key as key, digest, part.bytes as bytes
+       from holds cross join part on part.key = holds.part where record = ? order by position`,
+    record,
+  ).map((row) => {
+    const key = integerOf(row, "key");
+    const part = read.get(key) ?? readPart(database, row, reader);
+    read.set(key, part);
+    return part;
+  });
 }
 
-function readPart(database: Database, key: number, wanted: Set<string> | null): Part<Blob> {
-  const row = database.row("select digest, bytes, names from part where key = ?", key) ?? {};
-  const digest = textOf(row, "digest");
-  const isWanted = wanted === null || wanted.has(digest);
+function readPart(database: Database, found: Row, { wanted, known }: PartReader): Part<Blob> {
+  const key = integerOf(found, "key");
+  const part = { key: textOf(found, "digest"), bytes: integerOf(found, "bytes") };
+  if (known.has(part.key)) return { ...part, names: [], body: null };
+  const row = database.row("select names from part where key = ?", key) ?? {};
+  const isWanted = wanted === null || wanted.has(part.key);
   return {
-    key: digest,
+    ...part,
     names: JSON.parse(textOf(row, "names")),
-    bytes: integerOf(row, "bytes"),
     body: isWanted ? bodyOfPart(database, key) : null,
   };
 }

@@ -11,7 +11,7 @@ export function makeRoom(database: Database, { type, id }: RecordId, bounds: Rec
     row !== undefined &&
     database.change("delete from record where key = ?", integerOf(row, "key")) > 0;
   const { shareEntries = Infinity, shareBytes = Infinity } = bounds[type];
-  for (;;) {
+  while (shareEntries < Infinity || shareBytes < Infinity) {
     const own = database.row(
       "select entries, bytes from share where type = ? and share = ?",
       type,

@@ -12,6 +12,6 @@ export function readNumber(
 
 /** Returns the number of the next commit or lookup that renews. */
 export function nextNumber(database: Database): number {
-  database.change("update counter set last = last + 1");
-  return readNumber(database, "select last from counter");
+  const row = database.row("update counter set last = last + 1 returning last");
+  return row === undefined ? 0 : integerOf(row, "last");
 }

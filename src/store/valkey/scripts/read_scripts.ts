@@ -5,14 +5,23 @@ import { RECORD_TABLES } from "./record_tables.ts";
 /**
  * Arguments: milliseconds to renew (empty for none), content (`head`, `body`, `all` or `some`),
  * maximum bytes of the bodies of parts in the reply, number of the parts whose bodies are requested
- * and their keys, then type and ID of each record. Returns for each that exists: version, head,
- * body, keys of the parts, and for each different part its bytes, its names and its body.
+ * and their keys, number of the known parts and their keys, then type and ID of each record.
+ * Returns for each that exists: version, head, body, keys of the parts, and for each different part
+ * its bytes, its names and its body.
  */
 export const READ_RECORDS = newScript(
   RECORD_TABLES + String.raw`
 local renew, content, rest = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
-local wanted, first = {}, 5 + ARGV[4]
-for at = 5, first - 1 do wanted[ARGV[at]] = true end
+
+local function take_keys(at)
+  local keys, next_at = {}, at + 1 + ARGV[at]
+  for index = at + 1, next_at - 1 do keys[ARGV[index]] = true end
+  return keys, next_at
+end
+
+local wanted, known, first
+wanted, first = take_keys(4)
+known, first = take_keys(first)
 
 -- While the memory of the server is full, nothing is renewed.
 local function may_write(t)
@@ -23,12 +32,14 @@ local function may_write(t)
 end
 
 local function parts_of(t, keys)
-  local facts, names = call_all('HMGET', t.facts, each_after('z', keys)), call_all('HMGET', t.facts, each_after('n', keys))
-  local sizes, bodies, places, read = {}, {}, {}, {}
+  local facts = call_all('HMGET', t.facts, each_after('z', keys))
+  local sizes, names, bodies, places, read = {}, {}, {}, {}, {}
   for at, key in ipairs(keys) do
     local bytes = tonumber((facts[at] or '0'):match('^%d+'))
-    sizes[at], bodies[at] = bytes, false
-    if (content == 'all' or wanted[key]) and bytes <= rest and #read < MAX_ARGUMENTS then
+    sizes[at], names[at], bodies[at] = bytes, not known[key] and call('HGET', t.facts, 'n' .. key), false
+    if known[key] and call('EXISTS', t.part .. key) == 0 then sizes[at] = 0 end
+    local is_wanted = (content == 'all' or wanted[key]) and not known[key]
+    if is_wanted and bytes <= rest and #read < MAX_ARGUMENTS then
       places[#places + 1], read[#read + 1] = at, t.part .. key
       rest = rest - bytes
     end
