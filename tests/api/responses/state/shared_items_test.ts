@@ -14,6 +14,8 @@ import { idOf, type Stateful, stateful } from "../stateful.ts";
 const TURN_COUNT = 100;
 const ITEM_BYTES = 1_000;
 
+// That dialogues share their items in every store is tested in `tests/store/conformance/`.
+
 /** Dialogues of 100 turns that must fit into the memory of all responses. */
 const MIN_DIALOGUES = 20;
 
@@ -60,20 +62,17 @@ testOverStores(
   },
 );
 
-testOverStores(
-  "a dialogue of 100 turns stores each item once, continued in a conversation",
-  async () => {
-    const calls = gateway();
-    const conversation = idOf((await calls.post("/conversations", {})).json);
-    const ids: string[] = [];
-    for (let turn = 0; turn < TURN_COUNT; turn++) {
-      ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
-    }
-    await assertShared(calls.state, ids);
-  },
-);
+Deno.test("a dialogue of 100 turns stores each item once, continued in a conversation", async () => {
+  const calls = gateway();
+  const conversation = idOf((await calls.post("/conversations", {})).json);
+  const ids: string[] = [];
+  for (let turn = 0; turn < TURN_COUNT; turn++) {
+    ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
+  }
+  await assertShared(calls.state, ids);
+});
 
-testOverStores("items that a client sends by reference are stored once in all turns", async () => {
+Deno.test("items that a client sends by reference are stored once in all turns", async () => {
   const calls = gateway();
   const first = await calls.created({ input: inputOf(0) });
   const ids = [idOf(first)];
