@@ -3,7 +3,7 @@ import type { GatewayState } from "../../../../src/store/gateway_state.ts";
 import { DEFAULT_RETENTION, heldBytes } from "../../../../src/store/retention.ts";
 import { outputOf } from "../../../../src/store/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { testOverStores } from "../../../support/over_stores.ts";
+import { CLOCKED_STORES, testOverStores } from "../../../support/over_stores.ts";
 import { stored } from "../../../support/object_store.ts";
 import { create } from "../../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../../support/simulated.ts";
@@ -14,7 +14,7 @@ import { idOf, type Stateful, stateful } from "../stateful.ts";
 const TURN_COUNT = 100;
 const ITEM_BYTES = 1_000;
 
-// That dialogues share their items in every store is tested in `tests/store/conformance/`.
+// Files and servers identify items in the same way, so two tests take only one of them.
 
 /** Dialogues of 100 turns that must fit into the memory of all responses. */
 const MIN_DIALOGUES = 20;
@@ -62,17 +62,21 @@ testOverStores(
   },
 );
 
-Deno.test("a dialogue of 100 turns stores each item once, continued in a conversation", async () => {
-  const calls = gateway();
-  const conversation = idOf((await calls.post("/conversations", {})).json);
-  const ids: string[] = [];
-  for (let turn = 0; turn < TURN_COUNT; turn++) {
-    ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
-  }
-  await assertShared(calls.state, ids);
-});
+testOverStores(
+  "a dialogue of 100 turns stores each item once, continued in a conversation",
+  async () => {
+    const calls = gateway();
+    const conversation = idOf((await calls.post("/conversations", {})).json);
+    const ids: string[] = [];
+    for (let turn = 0; turn < TURN_COUNT; turn++) {
+      ids.push(idOf(await calls.created({ input: inputOf(turn), conversation })));
+    }
+    await assertShared(calls.state, ids);
+  },
+  CLOCKED_STORES,
+);
 
-Deno.test("items that a client sends by reference are stored once in all turns", async () => {
+testOverStores("items that a client sends by reference are stored once in all turns", async () => {
   const calls = gateway();
   const first = await calls.created({ input: inputOf(0) });
   const ids = [idOf(first)];
@@ -91,7 +95,7 @@ Deno.test("items that a client sends by reference are stored once in all turns",
   );
   const last = await stored(calls.state.objects.responses.find(ids.at(-1) ?? ""));
   assertEquals(last?.snapshot?.input.length, 63);
-});
+}, CLOCKED_STORES);
 
 testOverStores(
   "the turns of a socket store each item once, with the IDs that are listed",
