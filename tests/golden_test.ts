@@ -47,11 +47,9 @@ for (const [folder, wire] of Object.entries(FOLDERS)) {
   for (const one of cases) {
     Deno.test(`${folder}: ${one.name}, read in pieces of 1, 7 and all bytes`, async () => {
       const body = one.upstreamAnswer.body;
-      for (const size of [1, 7, Math.max(1, body.length * 3)]) {
-        await play(one, wire, body, size);
-        if (one.upstreamAnswer.headers["content-type"] !== "application/json") {
-          await play(one, wire, withCrlf(body), size);
-        }
+      for (const size of [1, 7, Math.max(1, body.length * 3)]) await play(one, wire, body, size);
+      if (one.upstreamAnswer.headers["content-type"] !== "application/json") {
+        await play(one, wire, withCrlf(body), 7);
       }
     });
   }

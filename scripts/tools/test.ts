@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { COSTS_FOLDER, formatCosts } from "./test_costs.ts";
 import { writeGroups } from "./test_groups.ts";
 
 /** Counts of Deno's summary line. */
@@ -38,23 +39,29 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/e2e/workers_slots_test.ts",
 ];
 
-/** Arguments of the runner. `--binary FILE` names an executable to test in place of the sources. */
+/**
+ * Arguments of the runner. `--binary FILE` names an executable to test in place of the sources;
+ * `--costs` prints the dearest files of the whole suite.
+ */
 export interface TestArguments {
   /** Path of the executable; null if the sources are tested. */
   readonly binary: string | null;
+  readonly isMeasured: boolean;
   /** The other arguments. Without a path, an executable has the tests that start the program. */
   readonly given: readonly string[];
 }
 
-/** Parses `--binary FILE` and the rest of the arguments; null if the file does not exist. */
-export function parseArguments(args: readonly string[]): TestArguments | null {
+/** Parses the arguments of the runner; null if the file of `--binary` does not exist. */
+export function parseArguments(all: readonly string[]): TestArguments | null {
+  const args = all.filter((argument) => argument !== "--costs");
+  const isMeasured = args.length < all.length;
   const at = args.indexOf("--binary");
-  if (at === -1) return { binary: null, given: args };
+  if (at === -1) return { binary: null, isMeasured, given: args };
   const binary = args[at + 1] ?? "";
   if (!exists(binary)) return null;
   const given = args.toSpliced(at, 2);
   const paths = given.some(exists) ? [] : PROGRAM_TESTS;
-  return { binary: Deno.realPathSync(binary), given: [...given, ...paths] };
+  return { binary: Deno.realPathSync(binary), isMeasured, given: [...given, ...paths] };
 }
 
 /**
@@ -150,15 +157,17 @@ async function run(): Promise<number> {
     console.error("--binary needs the path of an executable.");
     return 2;
   }
-  const { binary, given } = wanted;
+  const { binary, isMeasured, given } = wanted;
   const groups = given.some(exists) ? null : await Deno.makeTempDir();
-  if (groups !== null) await writeGroups(join(ROOT, "tests"), groups);
+  if (groups !== null) await writeGroups(join(ROOT, "tests"), groups, isMeasured);
+  const costs = isMeasured ? await Deno.makeTempDir() : null;
   const wholeSuite = groups === null ? [] : ["--config", join(ROOT, "deno.json"), groups];
   const child = new Deno.Command(Deno.execPath(), {
     args: testArguments(Deno.version.deno, [...given, ...wholeSuite]),
     env: {
       ...(Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" }),
       ...(binary === null ? {} : { SWITCHYARD_BIN: binary }),
+      ...(costs === null ? {} : { [COSTS_FOLDER]: costs }),
       DENO_JOBS: Deno.env.get("DENO_JOBS") ??
         String(navigator.hardwareConcurrency + SPARE_JOBS_COUNT),
     },
@@ -172,6 +181,10 @@ async function run(): Promise<number> {
   ]);
   const { code } = await child.status;
   if (groups !== null) await Deno.remove(groups, { recursive: true });
+  if (costs !== null) {
+    console.log(formatCosts(costs));
+    await Deno.remove(costs, { recursive: true });
+  }
   const counts = sieve.summary === null ? null : parseCounts(sieve.summary);
   if (sieve.summary === null || counts === null) {
     console.log("0 passed, 1 failed");

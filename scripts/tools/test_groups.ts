@@ -5,21 +5,43 @@ import { pathToFileURL } from "node:url";
  * Test files that share one isolate: each isolate loads and compiles the modules of the program
  * again.
  */
-const GROUP_FILES_COUNT = 20;
+const GROUP_FILES_COUNT = 40;
 
 /**
- * Writes modules into `folder` that import the test files of `root`, 20 each.
- * Files of one folder are together, because they import the same modules.
+ * Folders with the longest tests. Groups begin in the order of their names, and a long one that
+ * begins last would leave the other processors without work.
  */
-export async function writeGroups(root: string, folder: string): Promise<void> {
+const LONG_FOLDERS = ["e2e", "admin", "api", "store"];
+
+/**
+ * Writes modules into `folder` that import the test files of `root`, 40 each.
+ * Files of one folder are together, because they import the same modules. With `isMeasured` each
+ * group writes the costs of its files.
+ */
+export async function writeGroups(
+  root: string,
+  folder: string,
+  isMeasured = false,
+): Promise<void> {
   const files = await findTestFiles(root);
-  for (let at = 0; at < files.length; at += GROUP_FILES_COUNT) {
-    const group = files.slice(at, at + GROUP_FILES_COUNT);
-    const [first = ""] = group;
-    const name = [...relative(root, dirname(first)).split(sep), basename(first)].join("-");
-    const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
-    await Deno.writeTextFile(join(folder, name), imports.join(""));
+  const placed = Object.groupBy(files, (file) => {
+    const place = LONG_FOLDERS.indexOf(relative(root, file).split(sep)[0] ?? "");
+    return String(place === -1 ? LONG_FOLDERS.length : place);
+  });
+  for (const [place, files = []] of Object.entries(placed)) {
+    for (let at = 0; at < files.length; at += GROUP_FILES_COUNT) {
+      const group = files.slice(at, at + GROUP_FILES_COUNT);
+      const [first = ""] = group;
+      const name = [place, ...relative(root, dirname(first)).split(sep), basename(first)].join("-");
+      const modules = group.map((file) => JSON.stringify(pathToFileURL(file).href));
+      const text = isMeasured ? measuredGroup(name, modules) : modules.map(importOf).join("");
+      await Deno.writeTextFile(join(folder, name), text);
+    }
   }
+}
+
+function importOf(module: string): string {
+  return `import ${module};\n`;
 }
 
 async function findTestFiles(folder: string): Promise<string[]> {
@@ -30,4 +52,11 @@ async function findTestFiles(folder: string): Promise<string[]> {
     else if (name.endsWith("_test.ts")) found.push(path);
   }
   return found.toSorted();
+}
+
+function measuredGroup(name: string, modules: readonly string[]): string {
+  const costs = new URL("test_costs.ts", import.meta.url).href;
+  const lines = modules.map((module) => `beginFile(${module}); await import(${module});`);
+  const used = `import { beginFile, endFiles, measureTests } from "${costs}";`;
+  return [used, "measureTests();", ...lines, `endFiles("${name}");`].join("\n");
 }

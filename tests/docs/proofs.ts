@@ -36,7 +36,17 @@ interface Evidence {
   readonly rows: readonly string[];
 }
 
+/** Evidence by the proofs of a section. */
+const known = new Map<string, Evidence>();
+
 function readEvidence({ proofs }: Section): Evidence {
+  const name = proofs.join(" ");
+  const evidence = known.get(name) ?? findEvidence(proofs);
+  known.set(name, evidence);
+  return evidence;
+}
+
+function findEvidence(proofs: readonly string[]): Evidence {
   const tests = proofs.flatMap(testFilesOf);
   const folders = proofs.flatMap((proof) => MEASURING_SCRIPTS[taskOf(proof)] ?? []);
   const files = new Set(tests.flatMap(programOf).concat(folders.flatMap(filesIn)));

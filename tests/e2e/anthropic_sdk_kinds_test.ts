@@ -38,21 +38,6 @@ function senders({ messages }: Anthropic) {
 }
 
 for (const kind of KINDS) {
-  Deno.test(`the Anthropic SDK over ${kind}: a text and its stream`, async () => {
-    await using sdk = startAnthropicSdk(kind);
-    const body = { model: "sim-echo", max_tokens: 1000, messages: [user("good  day")] };
-    for (const send of senders(sdk.client)) {
-      const message = await send(body);
-      assertEquals([textOf(message), message.stop_reason], ["good  day", "end_turn"]);
-      assert(message.usage.input_tokens > 0 && message.usage.output_tokens > 0);
-    }
-    const pieces: string[] = [];
-    const stream = sdk.client.messages.stream(body);
-    stream.on("text", (piece) => void pieces.push(piece));
-    await stream.finalMessage();
-    assertEquals(pieces, ["good", "  day"]);
-  });
-
   Deno.test(`the Anthropic SDK over ${kind}: a loop of three parallel tools with thinking, one of which fails`, async () => {
     await using sdk = startAnthropicSdk(kind);
     const call = TOOLS.map(({ name }, at) => ({ name, input: { city: `city ${at}` } }));

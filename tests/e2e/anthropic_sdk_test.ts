@@ -41,48 +41,6 @@ function resultsOf({ content }: Message): Param {
 }
 
 for (const target of TRANSLATED) {
-  Deno.test(`the Messages SDK gets a whole message and a stream with the same text over ${target}`, async () => {
-    await using sdk = startAnthropicSdk(target);
-    const { messages } = sdk.client;
-    const body = { model: "sim-echo", max_tokens: 1000, messages: [QUESTION], system: "Be brief." };
-    const whole = await messages.create(body);
-    const streamed = await messages.stream(body).finalMessage();
-    assert(textOf(whole).includes("good day"), textOf(whole));
-    assertEquals(textOf(streamed), textOf(whole));
-    for (const { id, stop_reason, usage } of [whole, streamed]) {
-      assertMatch(id, /^msg_[0-9a-f]{32}$/);
-      assertEquals(stop_reason, "end_turn");
-      assert(usage.input_tokens > 0 && usage.output_tokens > 0, JSON.stringify(usage));
-    }
-    assert(whole.id !== streamed.id);
-    assertMatch(whole._request_id ?? "", /^[0-9a-f-]{36}$/);
-  });
-
-  for (const [model, calls] of [["sim-tools", 1], ["sim-parallel", 2]] as const) {
-    Deno.test(`the Messages SDK loops through ${calls} tools over ${target}`, async () => {
-      await using sdk = startAnthropicSdk(target);
-      const { messages } = sdk.client;
-      for (const isStreamed of [false, true]) {
-        const ask = async (dialogue: Param[]) => {
-          const body = { model, max_tokens: 1000, tools: TOOLS, messages: dialogue };
-          return isStreamed
-            ? await messages.stream(body).finalMessage()
-            : await messages.create(body);
-        };
-        const first = await ask([QUESTION]);
-        assertEquals(first.stop_reason, "tool_use");
-        const names = first.content.flatMap((block) =>
-          block.type === "tool_use" ? [block.name] : []
-        );
-        assertEquals(names, ["weather", "forecast"].slice(0, calls));
-        const turn: Param = { role: "assistant", content: first.content };
-        const second = await ask([QUESTION, turn, resultsOf(first)]);
-        const quoted = names.map((_name, at) => `"result ${at}"`).join(" and ");
-        assertEquals(textOf(second), `The tools said ${quoted}.`);
-      }
-    });
-  }
-
   Deno.test(`the Messages SDK carries thinking from turn to turn, shown or only sealed, over ${target}`, async () => {
     await using sdk = startAnthropicSdk(target);
     const { messages } = sdk.client;
@@ -103,31 +61,6 @@ for (const target of TRANSLATED) {
       const streamed = messages.stream({ ...body, messages: [QUESTION, turn, resultsOf(first)] });
       const second = await streamed.finalMessage();
       assert(textOf(second).includes("The tools said"), textOf(second));
-    }
-  });
-
-  Deno.test(`the Messages SDK throws its own errors for refusals and failures over ${target}`, async () => {
-    await using sdk = startAnthropicSdk(target);
-    const { messages } = sdk.client;
-    const body = { max_tokens: 1000, messages: [QUESTION] };
-    const refused = await errorOf(
-      messages.create({ ...body, model: "sim-echo", output_config: { effort: "max" } }),
-    );
-    assert(refused instanceof Anthropic.BadRequestError);
-    assertMatch(refused.message, /This model does not support the effort parameter\./);
-    assertEquals(refused.type, "invalid_request_error");
-    const throttled = await errorOf(messages.create({ ...body, model: "sim-error-429" }));
-    assert(throttled instanceof Anthropic.RateLimitError, String(throttled));
-    const failed = await errorOf(messages.create({ ...body, model: "sim-error-500" }));
-    assert(failed instanceof Anthropic.InternalServerError, String(failed));
-  });
-
-  Deno.test(`a stream that breaks off is an error of the Messages SDK, never a silent end, over ${target}`, async () => {
-    await using sdk = startAnthropicSdk(target);
-    for (const model of ["sim-broken-stream", "sim-broken-json"]) {
-      const stream = sdk.client.messages.stream({ model, max_tokens: 1000, messages: [QUESTION] });
-      const error = await errorOf(stream.finalMessage());
-      assert(error instanceof Anthropic.APIError, String(error));
     }
   });
 

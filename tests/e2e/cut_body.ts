@@ -46,16 +46,18 @@ export interface CutApi {
   readonly init: RequestInit;
   /** Names of the test of a stream, and of that of a connection. */
   names(wire: string, ending: Ending): readonly [stream: string, connection: string];
-  /** Bytes between two cuts of a connection. */
-  readonly step: number;
+  /** Bytes between two cuts of a stream in the process, and of a connection. */
+  readonly steps: readonly [stream: number, connection: number];
   /** Reads a stream that has begun, and fails unless it ends as it may. */
   read(text: string): Cut;
   /** Returns the check of each response in the process, after the whole one. */
   check?(gateway: TestGateway, whole: Cut): (cut: Cut, where: string) => Promise<void>;
 }
 
-/** Registers tests in which each recording is cut off at every byte, and its connection at many. */
-export function testCuts({ path, init, names, step, read, check }: CutApi): void {
+/** Registers tests in which each recording is cut off in a stream and in a connection. */
+export function testCuts({ path, init, names, steps, read, check }: CutApi): void {
+  const [streamStep, connectionStep] = steps;
+
   /** Fails unless the call ends in one of the three ways that may be. */
   async function outcomeOf(gateway: TestGateway, call: Promise<Response>): Promise<Cut> {
     const count = gateway.reports.length + 1;
@@ -92,7 +94,7 @@ export function testCuts({ path, init, names, step, read, check }: CutApi): void
         assert(whole.isComplete);
         const checkCut = check?.(gateway, whole);
         let most = 0;
-        for (let at = 0; at <= bytes.length; at++) {
+        for (let at = bytes.length % streamStep; at <= bytes.length; at += streamStep) {
           body = bodyOf(pieces(bytes.subarray(0, at), 256).map((piece) => piece.slice()), ending);
           const cut = await ask();
           const { isComplete, records } = cut;
@@ -119,7 +121,7 @@ export function testCuts({ path, init, names, step, read, check }: CutApi): void
         const ask = () => outcomeOf(gateway, fetch(`${gateway.url}${path}`, init));
         const whole = await ask();
         assert(whole.isComplete);
-        for (let at = 0; at < bytes.length; at += step) {
+        for (let at = 0; at < bytes.length; at += connectionStep) {
           cut = at;
           const { isComplete, records } = await ask();
           const where = `${at} bytes`;

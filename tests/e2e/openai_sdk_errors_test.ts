@@ -61,6 +61,22 @@ for (const wire of WIRES) {
       assert(error instanceof OpenAI.InternalServerError, `${model}: ${String(error)}`);
     }
   });
+
+  Deno.test(`the SDK can leave a stream over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    const stream = await sdk.client.chat.completions.create({
+      model: "sim-broken-silent",
+      messages: [...messages],
+      stream: true,
+    });
+    let text = "";
+    for await (const { choices } of stream) {
+      text += choices[0]?.delta.content ?? "";
+      if (text.includes("four")) stream.controller.abort();
+    }
+    assertEquals(text, "one two three four");
+    assertEquals(endOf(await sdk.gateway.reported(1)), "client_gone");
+  });
 }
 
 Deno.test("the SDK can leave while it waits for an answer", async () => {

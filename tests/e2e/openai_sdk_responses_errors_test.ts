@@ -46,6 +46,21 @@ for (const wire of WIRES) {
       assert(error instanceof OpenAI.InternalServerError, `${model}: ${String(error)}`);
     }
   });
+
+  Deno.test(`the SDK shows the status and reason of an ended response over ${wire}`, async () => {
+    await using sdk = startSdk(wire);
+    const { responses } = sdk.client;
+    for (
+      const answer of [
+        await responses.create({ model: "sim-length", input: "hi" }),
+        await responses.stream({ model: "sim-length", input: "hi" }).finalResponse(),
+      ]
+    ) {
+      assertEquals(answer.status, "incomplete");
+      assertEquals(answer.incomplete_details, { reason: "max_output_tokens" });
+      assertEquals(answer.output_text, "This answer ends in the middle of a");
+    }
+  });
 }
 
 Deno.test("a field that no chat provider supports is a typed error with param and code", async () => {

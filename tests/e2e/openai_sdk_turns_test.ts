@@ -35,34 +35,6 @@ function turnOf({ output }: OpenAI.Responses.Response): Input {
 }
 
 for (const wire of WIRES) {
-  for (const model of ["sim-tools", "sim-parallel"]) {
-    const calls = model === "sim-tools" ? 1 : 2;
-
-    Deno.test(`the SDK loops through ${calls} tools, stored and stateless, over ${wire}`, async () => {
-      await using sdk = startSdk(wire);
-      const { responses } = sdk.client;
-      const question: Input = [{ role: "user", content: "Weather?" }];
-      for (const isStreamed of [false, true]) {
-        const ask = async (body: OpenAI.Responses.ResponseCreateParamsNonStreaming) =>
-          isStreamed
-            ? await responses.stream({ ...body, stream: true }).finalResponse()
-            : await responses.create(body);
-        for (const store of [true, false]) {
-          const first = await ask({ model, input: question, tools: TOOLS, store });
-          const names = first.output.map((item) => item.type === "function_call" ? item.name : "");
-          assertEquals(names, ["weather", "forecast"].slice(0, calls));
-          const results = resultsOf(first);
-          const rest = store
-            ? { previous_response_id: first.id, input: results }
-            : { input: [...question, ...turnOf(first), ...results] };
-          const second = await ask({ model, tools: TOOLS, store, ...rest });
-          const quoted = results.map((_result, at) => `"result ${at}"`).join(" and ");
-          assertEquals(second.output_text, `The tools said ${quoted}.`);
-        }
-      }
-    });
-  }
-
   Deno.test(`the SDK carries reasoning from turn to turn over ${wire}`, async () => {
     await using sdk = startSdk(wire);
     const { responses } = sdk.client;

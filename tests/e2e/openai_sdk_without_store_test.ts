@@ -3,7 +3,6 @@ import type OpenAI from "openai";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { assertNothingStored, NO_STORE } from "../support/no_store.ts";
 import { NATIVE, TRANSLATED } from "../support/simulated.ts";
-import { assertValid } from "../support/schemas.ts";
 import { errorOf, type Sdk, startNativeSdk, startSdk, WIRES } from "./sdk.ts";
 import { startSocketSdk } from "./socket_sdk.ts";
 
@@ -31,26 +30,6 @@ function assertRefused(error: unknown, param: string | null): void {
 }
 
 for (const upstream of UPSTREAMS) {
-  Deno.test(`without a store the SDK gets responses with store: false over ${upstream}, whole and streamed`, async () => {
-    await using sdk = start(upstream);
-    const { responses } = sdk.client;
-    for (const stored of [{}, { store: true }, { store: false }]) {
-      const request = { model: "sim-echo", input: "good day", ...stored };
-      const { data, response } = await responses.create(request).withResponse();
-      assertEquals([data.output_text, data.status], ["good day", "completed"]);
-      assertEquals("store" in data && data.store, false);
-      assertValid("Response", data);
-      const lossy = response.headers.get("x-gateway-lossy");
-      assertEquals(lossy, stored.store === true ? "store" : null);
-      const streamed = await responses.stream(request).finalResponse();
-      assertEquals([streamed.output_text, "store" in streamed && streamed.store], [
-        "good day",
-        false,
-      ]);
-    }
-    assertNothingStored(sdk.gateway.gateway);
-  });
-
   Deno.test(`without a store the SDK gets a refusal by name for what needs stored state over ${upstream}`, async () => {
     await using sdk = start(upstream);
     const { responses, conversations, chat, files, batches, uploads } = sdk.client;

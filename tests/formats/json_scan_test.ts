@@ -50,7 +50,7 @@ Deno.test("a scan accepts exactly the texts that are JSON", () => {
       const whole = text.toWellFormed();
       assertEquals(scanned(whole).problem === null, parseJson(whole) !== undefined, whole);
     }),
-    { numRuns: 5_000 },
+    { numRuns: 20_000 },
   );
   for (
     const text of [
@@ -89,7 +89,7 @@ Deno.test("an outline has the needed members as parsing reads them, of an array 
       const lengths = Object.fromEntries(outline?.lengths ?? []);
       assertEquals({ value: { ...outline?.value }, lengths }, outlined(value), whole);
     }),
-    { numRuns: 1_500 },
+    { numRuns: 5_000 },
   );
   assertEquals(scanned('{"\\u0061":[1,[2,{"a":3}]]}', NEEDED).outline?.value, {
     a: [[2, { a: 3 }]],

@@ -40,7 +40,7 @@ Deno.test("the test runner switches the sanitizers on", () => {
 Deno.test("without a path each test file of a folder is imported by exactly one group", async () => {
   const root = await Deno.makeTempDir();
   const groups = await Deno.makeTempDir();
-  const files = Array.from({ length: 23 }, (_, at) => `${root}/${at % 3}/deep/${at}_test.ts`);
+  const files = Array.from({ length: 43 }, (_, at) => `${root}/${at % 3}/deep/${at}_test.ts`);
   for (const file of files) {
     await Deno.mkdir(dirname(file), { recursive: true });
     await Deno.writeTextFile(file, "");
@@ -55,7 +55,7 @@ Deno.test("without a path each test file of a folder is imported by exactly one 
       Array.from(text.matchAll(/^import "file:\/\/(.*)";$/gm), ([, path = ""]) => path),
     );
   }
-  assertEquals(imported.map(({ length }) => length).toSorted((a, b) => a - b), [3, 20]);
+  assertEquals(imported.map(({ length }) => length).toSorted((a, b) => a - b), [3, 40]);
   assertEquals(imported.flat().toSorted(), files.toSorted());
   await Deno.remove(root, { recursive: true });
   await Deno.remove(groups, { recursive: true });
@@ -63,10 +63,11 @@ Deno.test("without a path each test file of a folder is imported by exactly one 
 
 Deno.test("an executable is given to the tests that start the program", () => {
   const binary = Deno.execPath();
-  assertEquals(parseArguments(["--binary", binary]), { binary, given: PROGRAM_TESTS });
+  const isMeasured = false;
+  assertEquals(parseArguments(["--binary", binary]), { binary, isMeasured, given: PROGRAM_TESTS });
   const given = ["--filter", "x", import.meta.dirname ?? ""];
-  assertEquals(parseArguments(["--binary", binary, ...given]), { binary, given });
-  assertEquals(parseArguments(given), { binary: null, given });
+  assertEquals(parseArguments(["--binary", binary, ...given]), { binary, isMeasured, given });
+  assertEquals(parseArguments(["--costs", ...given]), { binary: null, isMeasured: true, given });
   assertEquals(parseArguments(["--binary", "no such file"]), null);
 });
 

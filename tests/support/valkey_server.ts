@@ -138,10 +138,23 @@ function spawn(program: string, args: readonly string[]): Deno.ChildProcess {
   return child;
 }
 
+/**
+ * Ports below those that the system gives to connections and to listeners on port 0: one of these
+ * could have a port again before the server that it is for.
+ */
+const FIRST_PORT = 20_000, PORTS_COUNT = 12_000;
+
 /** Returns a port of loopback that no program uses. */
 export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS_COUNT);
+    try {
+      using _listener = Deno.listen({ hostname: "127.0.0.1", port });
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }
 
 /** Waits until the condition holds; fails after a generous deadline. */

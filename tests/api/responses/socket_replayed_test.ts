@@ -36,7 +36,7 @@ testOverStores(
   },
 );
 
-testOverStores("a response that is too large to be sent again is continued by its ID", async () => {
+Deno.test("a response that is too large to be sent again is continued by its ID", async () => {
   const upstream = simulated();
   await using served = socketGateway(EVERY_TYPE, upstream);
   await using client = await served.open();

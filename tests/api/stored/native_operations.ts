@@ -94,6 +94,8 @@ export function testOperations(
   object: NativeObject,
   operations: Readonly<Record<string, NativeOperation>>,
 ): void {
+  const [first] = Object.entries(operations);
+  if (first !== undefined) testLarge(object, ...first);
   for (const [name, operation] of Object.entries(operations)) {
     testBytes(object, name, operation);
     testWrong(object, name, operation);
@@ -181,7 +183,10 @@ function testWrong(object: NativeObject, name: string, { send, right, wrong }: N
       assertEquals(await stateIn(calls, object), "bound");
     }
   });
+}
 
+/** All operations read their answers in one function, so one of them shows its bound. */
+function testLarge(object: NativeObject, name: string, { send, right }: NativeOperation): void {
   Deno.test(`${name} takes at most 16 MiB`, async () => {
     const room = MAX_RESOURCE_BYTES - new TextEncoder().encode(right).length;
     const fits = await withNativeObject(object, () => ({ body: right + " ".repeat(room) }));

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import { pathIdProblem, pathItemProblem } from "../../../src/api/stored/identifier.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import {
@@ -19,6 +20,13 @@ const CAN = [
 type Send = (calls: NativeGateway, id: string) => Promise<Reply>;
 
 const FIRST = naming("up");
+
+const CONVERSATION = { id: "conv_1", object: "conversation" };
+
+/** Serves a provider that stores objects and sends this body. */
+function gateway(body: () => JsonObject): NativeGateway {
+  return nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: body() }));
+}
 
 /** Returns the operations on one object, its id encoded as one segment of the path. */
 function operations({ path, param }: Kind): readonly Send[] {
@@ -81,9 +89,9 @@ const SEGMENTS = [
 
 for (const [type, kind] of Object.entries(KINDS)) {
   Deno.test(`an id of a ${type} that no upstream has returned never is more than a segment of a path`, async () => {
+    const calls = gateway(() => ({}));
     for (const id of PATHS) {
       for (const [at, send] of operations(kind).entries()) {
-        const calls = nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: {} }));
         const refusal = refusalOf(await send(calls, id));
         assertEquals(refusal, [400, "invalid_value", kind.param], `${id}, operation ${at}`);
         assertEquals(calls.requests.length, 0);
@@ -92,9 +100,9 @@ for (const [type, kind] of Object.entries(KINDS)) {
   });
 
   Deno.test(`any other id of a ${type} reaches the provider that is named`, async () => {
+    const calls = gateway(() => ({}));
     for (const id of SEGMENTS) {
       for (const send of operations(kind)) {
-        const calls = nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: {} }));
         await send(calls, id);
         assert(calls.lastRequest().includes(`${kind.path}/${encodeURIComponent(id)}`), id);
       }
@@ -103,14 +111,12 @@ for (const [type, kind] of Object.entries(KINDS)) {
 
   Deno.test(`an id of a ${type} that an upstream has returned is sent to it, encoded`, async () => {
     for (const id of PATHS) {
+      const calls = gateway(() => kind.resource(id));
       for (const send of operations(kind)) {
-        const calls = nativeGateway(
-          nativeConfig({ up: { can: CAN } }),
-          () => ({ body: kind.resource(id) }),
-        );
+        const before = calls.requests.length;
         await calls.post(kind.path, kind.create, FIRST);
         await send(calls, id);
-        assertEquals(calls.requests.length, 2, id);
+        assertEquals(calls.requests.length, before + 2, id);
         assert(calls.lastRequest().includes(`${kind.path}/${encodeURIComponent(id)}`), id);
       }
     }
@@ -120,13 +126,10 @@ for (const [type, kind] of Object.entries(KINDS)) {
 Deno.test("an item ID that leads out of its list is refused before a request is sent", async () => {
   const leading = ["../x", "a/..", "a/../../../files/x", "..\\x", "a\\.\\b", "/./"];
   const encoded = ["%2e%2e%2fx", "..%2Fx", "%252e%252e%252fx", "a%5C..", "..;/x", "..;a=b%2Fx"];
+  const calls = gateway(() => CONVERSATION);
+  await calls.post("/conversations", {}, FIRST);
   for (const id of [...leading, ...encoded]) {
     for (const method of ["get", "delete"] as const) {
-      const calls = nativeGateway(
-        nativeConfig({ up: { can: CAN } }),
-        () => ({ body: { id: "conv_1", object: "conversation" } }),
-      );
-      await calls.post("/conversations", {}, FIRST);
       const path = `/conversations/conv_1/items/${encodeURIComponent(id)}`;
       assertEquals(refusalOf(await calls[method](path)), [400, "invalid_value", "item_id"], id);
       assertEquals(calls.requests.length, 1);
@@ -135,12 +138,9 @@ Deno.test("an item ID that leads out of its list is refused before a request is 
 });
 
 Deno.test("another ID of an item is sent to the owner of its conversation, encoded", async () => {
+  const calls = gateway(() => CONVERSATION);
+  await calls.post("/conversations", {}, FIRST);
   for (const id of ["msg_1", "a/b", "/a", "a\\b", "a..b", "..a/b", "%2F", "a%2Fb", "x.", "..."]) {
-    const calls = nativeGateway(
-      nativeConfig({ up: { can: CAN } }),
-      () => ({ body: { id: "conv_1", object: "conversation" } }),
-    );
-    await calls.post("/conversations", {}, FIRST);
     const path = `/conversations/conv_1/items/${encodeURIComponent(id)}`;
     await calls.get(path);
     assertEquals(calls.lastRequest(), `up GET ${path}`);
@@ -149,7 +149,7 @@ Deno.test("another ID of an item is sent to the owner of its conversation, encod
 
 Deno.test("an id with a slash that no provider is named for is unknown, as any other", async () => {
   for (const { path, param, unknown } of Object.values(KINDS)) {
-    const calls = nativeGateway(nativeConfig({ up: { can: CAN } }), () => ({ body: {} }));
+    const calls = gateway(() => ({}));
     assertEquals(refusalOf(await calls.get(`${path}/a%2Fb`)), [404, unknown, param]);
     assertEquals(calls.requests.length, 0);
   }

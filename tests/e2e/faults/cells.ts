@@ -65,14 +65,15 @@ async function runCell(
   const outcome = await gateway.run(broken, MAX_ATTEMPTS);
   checkOutcome(column, broken, outcome, healthy.seen);
   const { report, seen } = outcome;
-  // An gateway that breaks once: whatever is sent again is answered, once and completely.
-  const healed = await gateway.run(broken, 1);
-  checkOutcome(column, broken, healed, healthy.seen);
   const isSentAgain = outcome.sentCount > 1;
-  assertEquals(healed.sentCount, isSentAgain ? 2 : 1);
-  assertEquals(healed.seen.isComplete, isSentAgain || seen.isComplete);
-  if (isSentAgain && column.format === null && column.delivery !== "JSON") {
-    assertEquals(healed.seen.content.length, healthy.seen.content.length);
+  if (isSentAgain) {
+    // An upstream that breaks once: what is sent again is answered, once and completely.
+    const healed = await gateway.run(broken, 1);
+    checkOutcome(column, broken, healed, healthy.seen);
+    assertEquals([healed.sentCount, healed.seen.isComplete], [2, true]);
+    if (column.format === null && column.delivery !== "JSON") {
+      assertEquals(healed.seen.content.length, healthy.seen.content.length);
+    }
   }
   return {
     column,

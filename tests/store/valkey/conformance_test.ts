@@ -62,8 +62,6 @@ if (HAS_SERVER) {
   testMaintenance(plain);
 
   const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
-  testConversations(encrypted);
   testReasoning(encrypted);
-  testResponses(encrypted);
   testCachedResponses(encrypted);
 } else valkeyTest("the store valkey has the properties of every store", () => Promise.resolve());

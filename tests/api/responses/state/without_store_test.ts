@@ -12,7 +12,7 @@ import {
 } from "../../../support/native_gateway.ts";
 import { assertNothingStored, NO_STORE } from "../../../support/no_store.ts";
 import { EVERY_TYPE, NATIVE, simulated, TRANSLATED } from "../../../support/simulated.ts";
-import { objectsAt, refusalOf, stateCalls } from "../../../support/state_call.ts";
+import { refusalOf, stateCalls } from "../../../support/state_call.ts";
 import { scriptedWorld } from "../../../support/world.ts";
 import { terminalOf } from "../stateful.ts";
 
@@ -244,20 +244,6 @@ Deno.test("without a store an input with items in it is compacted and counted", 
   const body = { model: "m", input: [{ role: "user", content: "x" }] };
   assertEquals((await calls.post("/responses/compact", body)).status, 200);
   assertEquals((await calls.post("/responses/input_tokens", body)).json.input_tokens, 3);
-});
-
-Deno.test("without a store a whole history as input continues a dialogue over every provider type", async () => {
-  const calls = everyType();
-  for (const provider of [...NATIVE, ...TRANSLATED]) {
-    const model = `${provider}/sim-echo`;
-    const first = await calls.post("/responses", { model, input: "one" });
-    assertEquals(first.status, 200, first.text);
-    const output = objectsAt(first.json, "output");
-    const input = [{ role: "user", content: "one" }, ...output, { role: "user", content: "two" }];
-    const second = await calls.post("/responses", { model, input });
-    assertEquals([second.status, second.json.store], [200, false], second.text);
-    assertMatch(second.text, /"two"/);
-  }
 });
 
 Deno.test("with a store the same requests have no lossy store, and say store: true", async () => {
