@@ -121,7 +121,9 @@ function acceptedRequests({ name }: Wire): string {
 type Capability = keyof ProviderConfig["capabilities"];
 
 /** Requests that the gateway refuses for a provider that does not declare a capability. */
-const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, string>> = {
+const REFUSED: Readonly<
+  Record<Exclude<Capability, "reasoning_effort_levels" | "custom_tools">, string>
+> = {
   chat_completions_lifecycle: "list, read, change and delete stored completions",
   responses_lifecycle: "read and delete responses that the provider stores",
   conversations: "conversations that the provider stores",

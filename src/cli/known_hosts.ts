@@ -22,6 +22,7 @@ export const KNOWN_HOSTS = {
   openai: {
     structured_outputs: true,
     reasoning_effort: true,
+    custom_tools: true,
     embeddings_base64: true,
     ...LIFECYCLES,
     hosted_tools: [

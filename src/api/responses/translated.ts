@@ -5,7 +5,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
-import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
+import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
   findReasoning,
@@ -13,7 +13,7 @@ import {
   reasoningAccount,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
-import { newTranslatedHandler } from "../generate/translated_handler.ts";
+import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import type { Creation } from "./creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "./generate/encoder.ts";
 import type { HistoryItem } from "./history_item.ts";
@@ -75,7 +75,7 @@ export async function translatedCandidates(
     const encoded = encodePromptFor(prompt, encoding);
     if (!encoded.ok) return encoded;
     const lossy = new Set([...unstoredPaths(request), ...encoded.value.lossy ?? []]);
-    const { promises } = encoded.value;
+    const { promises, bridged } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
@@ -84,7 +84,8 @@ export async function translatedCandidates(
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       ...request.store && { storage: "optional" },
-      responseHandler: () => newResponseHandler(creation, namespaced, target, promises),
+      responseHandler: () =>
+        newResponseHandler(creation, namespaced, target, { promises, bridged }),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
   }
@@ -100,7 +101,9 @@ async function storedReasoning(
   { call, request, context }: Creation,
   items: readonly HistoryItem[],
 ): Promise<Pick<ParsedFor, "reasoning">> {
-  const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
+  const continuesCalls = context.added.some(({ item: { type } }) =>
+    type === "function_call" || type === "custom_tool_call"
+  );
   if (context.missing !== null || !continuesCalls) return {};
   const target = findTarget(call, ["messages"]);
   const separated = separateTools(items);
@@ -127,7 +130,7 @@ function newResponseHandler(
   { call, request }: Creation,
   namespaced: ResponsesPrompt["namespaced"],
   target: Target,
-  promises: readonly ResponsePromise[] | undefined,
+  changes: ResponseChanges,
 ): ResponseHandler {
   const { world } = call;
   const { model } = target;
@@ -143,7 +146,7 @@ function newResponseHandler(
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };
-  return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
+  return newTranslatedHandler({ call, target, isStream: request.stream, ...changes }, {
     newEncoder: () => newResponseEncoder(labels),
     encodeWhole(events) {
       const response = encodeResponse(events, labels);

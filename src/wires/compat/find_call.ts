@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
 
@@ -10,6 +10,8 @@ export interface FoundCall {
   id: string;
   /** Function name; empty until it arrives. */
   name: string;
+  /** True for the call of a custom tool, whose input is a text. */
+  isCustom: boolean;
   readonly arguments: JsonProgress;
   /** The array that contained its last delta. */
   list: readonly unknown[];
@@ -19,8 +21,10 @@ export interface FoundCall {
 export interface CallPiece {
   readonly id: string;
   readonly name: string;
-  /** The next part of the arguments. */
+  /** The next part of the arguments, or of the input of a custom tool. */
   readonly text: string;
+  /** True for a piece of the call of a custom tool. */
+  readonly isCustom: boolean;
   /** The `index` sent by the upstream; null if absent. */
   readonly index: Optional;
 }
@@ -39,6 +43,11 @@ export interface CallFinder {
 /** Returns the ID of an element of `tool_calls`; empty if absent. */
 export function idOf({ id }: JsonObject): string {
   return textOf(id);
+}
+
+/** True for an element of `tool_calls` that is a piece of the call of a custom tool. */
+export function isCustomPiece({ type, custom }: JsonObject): boolean {
+  return type === "custom" || type !== "function" && isObject(custom);
 }
 
 /** Returns a string value; empty for any other value. */
@@ -65,13 +74,21 @@ export function newCallFinder(): CallFinder {
     call.id ||= piece.id;
     if (call.id !== "") byId.set(call.id, call);
     call.name ||= piece.name;
+    call.isCustom ||= piece.isCustom;
     call.arguments.add(piece.text);
     call.list = list;
     return call;
   }
 
   function begin(index: Optional, list: readonly unknown[]): FoundCall {
-    const call = { position: calls.length, id: "", name: "", arguments: newJsonProgress(), list };
+    const call = {
+      position: calls.length,
+      id: "",
+      name: "",
+      isCustom: false,
+      arguments: newJsonProgress(),
+      list,
+    };
     calls.push(call);
     if (index !== null) byIndex.set(index, call);
     return call;
@@ -95,7 +112,7 @@ export function newCallFinder(): CallFinder {
     if (name !== call.name) return true;
     // Servers that send complete calls send them in one array, each call once.
     if (call.list === list) return true;
-    return id === call.id && text !== "" && call.arguments.isWhole();
+    return id === call.id && text !== "" && !call.isCustom && call.arguments.isWhole();
   }
 
   return { find, calls };
