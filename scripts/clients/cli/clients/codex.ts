@@ -1,10 +1,11 @@
 import type { Client } from "../../client.ts";
+import { CODEX } from "../codex.ts";
 import { cliShots } from "../session.ts";
 
 /** Codex over Responses. Its hosted web search is off: only a native provider could have it. */
 export const client: Client = {
   title: "Codex CLI, Responses",
-  packages: ["@openai/codex@0.169.0"],
+  packages: [CODEX],
   shots: cliShots(({ baseURL, apiKey }, model, prompt) => ({
     command: "codex",
     args: ["exec", "--skip-git-repo-check", "--model", model, prompt],
