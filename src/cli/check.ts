@@ -97,7 +97,7 @@ function capabilityLines(target: RouteTarget): string[] {
   return [
     `accepts: ${acceptedRequests(wire)}${
       provider.wire.embeddings === null ? "; no" : ","
-    } embeddings`,
+    } embeddings; custom tools: ${wire.takesCustomTools(settings) ? "native" : "as functions"}`,
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
     ...undeclaredLines(target),

@@ -55,6 +55,7 @@ export function accessFields(report: Readonly<CallReport>) {
     tokens_out: usage?.output,
     tokens_estimated: report.estimated ? true : null,
     cost_unknown: report.isCostUnknown ? true : null,
+    custom_calls: report.customCalls > 0 ? report.customCalls : null,
     cache: report.cache,
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,

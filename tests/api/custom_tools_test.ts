@@ -8,8 +8,10 @@ import {
   messagesAnswer,
   responsesAnswer,
 } from "../support/growth/spoken.ts";
+import { testGateway } from "../support/gateway.ts";
 import { nativeGateway, type SentRequest } from "../support/native_gateway.ts";
 import { objectsAt, refusalOf, type Reply } from "../support/state_call.ts";
+import { scriptedWorld } from "../support/world.ts";
 
 const KINDS = ["compat", "messages", "local", "native"] as const;
 type Kind = (typeof KINDS)[number];
@@ -229,6 +231,26 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
       { id: "c0", type: "custom", custom: { name: "run", input: "x" } },
     ]);
   }
+});
+
+Deno.test("the log line of a call has the number of its calls of custom tools", async () => {
+  const called = (name: string, id: string) => ({ id, type: "function", function: { name } });
+  const tool_calls = [called("run", "a"), called("add", "b"), called("run", "c")];
+  const { body } = compatAnswer({ tool_calls }, "tool_calls");
+  const config = `
+providers: {up: {type: compat, base_url: "http://up", api_key: k}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`;
+  const { app, reports } = testGateway(config, {
+    ...scriptedWorld(),
+    fetch: () => Promise.resolve(new Response(body)),
+  });
+  for (const tools of [[RUN, ADD], [ADD]]) {
+    const request = { model: "m", input: "Hi", tools };
+    const init = { method: "POST", body: JSON.stringify(request) };
+    await (await app(new Request("http://localhost/v1/responses", init))).text();
+  }
+  assertEquals(reports.map(({ customCalls }) => customCalls), [2, 0]);
 });
 
 Deno.test("two tools of one name are refused, whatever their kinds", async () => {

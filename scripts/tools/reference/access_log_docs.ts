@@ -73,6 +73,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
       "True if the model has a price, but the provider did not report what the request used.",
     example: "true",
   },
+  custom_calls: {
+    meaning: "Number of calls of custom tools that the provider made as calls of functions.",
+    example: "2",
+  },
   cache: { meaning: "Result of the response cache: `HIT` or `MISS`.", example: "MISS" },
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },

@@ -10,10 +10,11 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 /**
  * Returns the stage that makes the calls of `bridged` functions calls of custom tools again. The
  * request decides the kind of a call, never the model: a client runs no function of that name.
+ * `onCall` is called for each of them.
  */
-export function newCustomCallStage(bridged: ReadonlySet<string>): Stage {
+export function newCustomCallStage(bridged: ReadonlySet<string>, onCall: () => void): Stage {
   const open = new Map<number, InputReader>();
-  let heldPieces = 0;
+  let heldBytes = 0;
 
   function push(event: StreamEvent): Result<readonly StreamEvent[]> {
     switch (event.type) {
@@ -32,6 +33,7 @@ export function newCustomCallStage(bridged: ReadonlySet<string>): Stage {
 
   function begin(call: StreamEvent & { type: "tool_call" }): StreamEvent {
     const { arguments: text } = call;
+    onCall();
     if (text !== undefined) return { ...call, kind: "custom", arguments: inputOf(text) };
     open.set(call.index, newInputReader());
     return { ...call, kind: "custom" };
@@ -42,9 +44,11 @@ export function newCustomCallStage(bridged: ReadonlySet<string>): Stage {
     event: StreamEvent & { type: "tool_arguments" },
   ): Result<readonly StreamEvent[]> {
     if (reader.isWhole()) return success([]);
+    const heldBefore = reader.heldChars();
     const delta = reader.push(event.delta);
-    if (reader.heldChars() > 0) heldPieces += 1;
-    if (heldBytes() > MAX_HELD_BYTES) return tooMuchHeld();
+    const added = reader.heldChars() - heldBefore;
+    heldBytes += added > 0 ? added + EVENT_BYTES : added;
+    if (heldBytes > MAX_HELD_BYTES) return tooMuchHeld();
     const isLast = reader.isWhole();
     if (!isLast && delta === "") return success([]);
     return success([{ ...event, delta, ...isLast && { isLast } }]);
@@ -59,17 +63,11 @@ export function newCustomCallStage(bridged: ReadonlySet<string>): Stage {
     return rest;
   }
 
-  function heldBytes(): number {
-    let bytes = heldPieces * EVENT_BYTES;
-    for (const reader of open.values()) bytes += reader.heldChars();
-    return bytes;
-  }
-
   return {
     push,
     end: () => success([]),
     done: () => false,
     isHolding: () => false,
-    heldBytes,
+    heldBytes: () => heldBytes,
   };
 }

@@ -95,7 +95,7 @@ export function newTranslatedHandler(
 }
 
 function newStages(
-  { call: { world, metrics }, promises, bridged, isStream }: TranslatedCall,
+  { call: { world, metrics, report }, promises, bridged, isStream }: TranslatedCall,
 ): readonly Stage[] {
   const stages: Stage[] = [];
   if (promises !== undefined) {
@@ -103,6 +103,10 @@ function newStages(
       newVerifier(promises, { isStream, idSource: world, onResult: metrics.verified }),
     );
   }
-  if (bridged !== undefined) stages.push(newCustomCallStage(bridged));
+  if (bridged !== undefined) {
+    // A failed attempt may have made some.
+    report.customCalls = 0;
+    stages.push(newCustomCallStage(bridged, () => void (report.customCalls += 1)));
+  }
   return stages;
 }

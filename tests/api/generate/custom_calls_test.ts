@@ -21,7 +21,7 @@ function more(index: number, delta: string, isLast?: true): StreamEvent {
 }
 
 function passed(events: readonly StreamEvent[]): readonly StreamEvent[] {
-  const result = passStage(events, newCustomCallStage(new Set(["run"])));
+  const result = passStage(events, newCustomCallStage(new Set(["run"]), () => {}));
   assert(result.ok);
   return result.value;
 }
@@ -66,10 +66,19 @@ Deno.test("a call without arguments has an empty input", () => {
 });
 
 Deno.test("arguments that are held back are counted, and are at most 16 MiB", () => {
-  const stage = newCustomCallStage(new Set(["run"]));
+  const stage = newCustomCallStage(new Set(["run"]), () => {});
   assert(stage.push(call(0, "run")).ok);
   assert(stage.push(more(0, "x".repeat(1000))).ok);
   assert(stage.heldBytes() >= 1000 && stage.heldBytes() < 1200);
   const large = stage.push(more(0, "x".repeat(16 * 1024 * 1024)));
   assert(!large.ok && messageOf(large.failure).includes("more than can be held back"));
+});
+
+Deno.test("each call of a bridged function is counted", () => {
+  let count = 0;
+  const stage = newCustomCallStage(new Set(["run"]), () => void (count += 1));
+  for (const event of [call(0, "run"), call(1, "add"), call(2, "run", "{}"), FINISH]) {
+    assert(stage.push(event).ok);
+  }
+  assertEquals(count, 2);
 });
