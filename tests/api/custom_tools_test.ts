@@ -8,6 +8,7 @@ import {
   messagesAnswer,
   responsesAnswer,
 } from "../support/growth/spoken.ts";
+import { answers } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { nativeGateway, type SentRequest } from "../support/native_gateway.ts";
 import { objectsAt, refusalOf, type Reply } from "../support/state_call.ts";
@@ -241,10 +242,8 @@ Deno.test("the log line of a call has the number of its calls of custom tools", 
 providers: {up: {type: compat, base_url: "http://up", api_key: k}}
 routing: {routes: [{name: main, targets: [{provider: up}]}]}
 `;
-  const { app, reports } = testGateway(config, {
-    ...scriptedWorld(),
-    fetch: () => Promise.resolve(new Response(body)),
-  });
+  const world = scriptedWorld({ fetch: () => answers(200, body) });
+  const { app, reports } = testGateway(config, world);
   for (const tools of [[RUN, ADD], [ADD]]) {
     const request = { model: "m", input: "Hi", tools };
     const init = { method: "POST", body: JSON.stringify(request) };

@@ -155,7 +155,7 @@ const SHAPES: readonly ResponsesShape[] = [
       const returned = { type: "custom_tool_call_output", output: "ok" };
       const turns = times(n, (at) => `c${at}`)
         .flatMap((call_id) => [{ ...called, call_id }, { ...returned, call_id }]);
-      return input(USER, ...turns);
+      return { ...input(USER, ...turns), store: false };
     },
   },
 ];
