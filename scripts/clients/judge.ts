@@ -43,7 +43,7 @@ const RESPONSES: KnownFields = {
   ),
   "input[]": words(
     "type id status role content phase call_id name namespace arguments output summary",
-    "encrypted_content input parsed_arguments",
+    "encrypted_content input parsed_arguments tools",
   ),
   "text": words("format verbosity"),
   "reasoning": words("effort summary generate_summary context"),

@@ -25,6 +25,7 @@ export const SHOTS = {
   thinking: "thinking, with a tool loop",
   required: "call that `tool_choice` requires",
   embeddings: "embeddings",
+  files: "files added, changed, moved and deleted",
 } as const;
 
 /** The name of one use of a client. */

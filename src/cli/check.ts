@@ -113,7 +113,7 @@ function capabilityLines(target: RouteTarget): string[] {
   return [
     `accepts: ${acceptedRequests(wire)}${
       provider.wire.embeddings === null ? "; no" : ","
-    } embeddings`,
+    } embeddings; custom tools: ${wire.takesCustomTools(settings) ? "native" : "as functions"}`,
     ...hostLines(settings),
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
@@ -147,7 +147,9 @@ function acceptedRequests({ name }: Wire): string {
 type Capability = keyof ProviderConfig["capabilities"];
 
 /** Requests that the gateway refuses for a provider that does not declare a capability. */
-const REFUSED: Readonly<Record<Exclude<Capability, "reasoning_effort_levels">, string>> = {
+const REFUSED: Readonly<
+  Record<Exclude<Capability, "reasoning_effort_levels" | "custom_tools">, string>
+> = {
   chat_completions_lifecycle: "list, read, change and delete stored completions",
   responses_lifecycle: "read and delete responses that the provider stores",
   conversations: "conversations that the provider stores",

@@ -87,6 +87,11 @@ const capabilities = section({
     .describe("Permitted effort levels; if empty: low, medium and high."),
   adaptive_thinking: flag().prefault(false)
     .describe("The upstream accepts thinking.type adaptive (type messages)."),
+  custom_tools: flag().prefault(false)
+    .describe(
+      "The upstream takes custom tools (type compat, for clients of the Responses API); if false, " +
+        "they become functions.",
+    ),
   embeddings_base64: flag().prefault(false)
     .describe("The upstream can return embeddings in base64 (type compat)."),
   relay: z.array(z.enum(RELAY_FAMILIES)).optional()

@@ -29,6 +29,7 @@ const CAPABILITIES: readonly (readonly [name: string, types: Types])[] = [
   ["hosted_tools", ["compat"]],
   ["relay", ["compat"]],
   ["embeddings_base64", ["compat"]],
+  ["custom_tools", ["compat"]],
   ["structured_outputs", PROVIDER_TYPES],
   ["reasoning_effort", PROVIDER_TYPES],
   ["reasoning_effort_levels", PROVIDER_TYPES],

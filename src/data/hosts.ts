@@ -88,6 +88,7 @@ export const HOSTS = {
       reasoning_effort: true,
       embeddings_base64: true,
       ...LIFECYCLES,
+      custom_tools: true,
       hosted_tools: [
         "web_search",
         "web_search_preview",

@@ -56,6 +56,7 @@ export function accessFields(report: Readonly<CallReport>) {
     tokens_out: usage?.output,
     tokens_estimated: report.estimated ? true : null,
     cost_unknown: report.isCostUnknown ? true : null,
+    custom_calls: report.customCalls > 0 ? report.customCalls : null,
     cache: report.cache,
     cache_breakpoints: report.cacheBreakpoints > 0 ? report.cacheBreakpoints : null,
     retries: retriesOf(attempts).length,

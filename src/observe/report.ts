@@ -104,6 +104,8 @@ export interface CallReport {
    * because too many wait. Null otherwise.
    */
   unstored: "pending" | "lost" | null;
+  /** Number of calls of custom tools that the provider has as functions. */
+  customCalls: number;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
   /** Facts for the admin page; null while it is off. */
@@ -160,6 +162,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     lossy: NO_PATHS,
     verified: NO_PATHS,
     unstored: null,
+    customCalls: 0,
     cache: null,
     trace: null,
     bug: null,

@@ -232,7 +232,12 @@ export interface CustomTool {
   /** Format of the input; null if the client sets none. */
   readonly format:
     | { readonly kind: "text" }
-    | { readonly kind: "grammar"; readonly definition: string; readonly syntax: string }
+    | {
+      readonly kind: "grammar";
+      readonly at: FieldRef;
+      readonly definition: Given<string>;
+      readonly syntax: string;
+    }
     | null;
 }
 

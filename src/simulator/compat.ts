@@ -11,6 +11,7 @@ import {
   type StreamChunk,
   type ToolCall,
 } from "./protocol.ts";
+import { customInput } from "./model_output.ts";
 import { splitFragments } from "./tokens.ts";
 
 /** The Chat Completions protocol. */
@@ -65,9 +66,20 @@ function encodeMessage(output: ModelOutput, deps: Deps): JsonObject {
   return message;
 }
 
-function encodeToolCall({ name, input }: ToolCall, deps: Deps): JsonObject {
-  const called = { name, arguments: JSON.stringify(input) };
-  return { id: newId("call_", deps), type: "function", function: called };
+function encodeToolCall(call: ToolCall, deps: Deps): JsonObject {
+  return { id: newId("call_", deps), ...calledTool(call, writtenBy(call)) };
+}
+
+/** Returns a call without its ID, with all its text or none. */
+function calledTool({ name, tool }: ToolCall, text: string): JsonObject {
+  return tool?.isCustom === true
+    ? { type: "custom", custom: { name, input: text } }
+    : { type: "function", function: { name, arguments: text } };
+}
+
+function writtenBy(call: ToolCall): string {
+  return call.written ??
+    (call.tool?.isCustom === true ? customInput(call) : JSON.stringify(call.input));
 }
 
 function* encodeStream(
@@ -105,12 +117,14 @@ function* encodeDeltas(output: ModelOutput, deps: Deps): Generator<Delta> {
   for (const piece of output.thinking) yield { delta: { reasoning_content: piece }, isWord: true };
   const kind = output.finish === "refusal" ? "refusal" : "content";
   for (const piece of output.text) yield { delta: { [kind]: piece }, isWord: true };
-  for (const [index, { name, input }] of output.toolCalls.entries()) {
+  for (const [index, call] of output.toolCalls.entries()) {
     const id = newId("call_", deps);
-    const opening = { index, id, type: "function", function: { name, arguments: "" } };
-    yield { delta: { tool_calls: [opening] }, isWord: true };
-    for (const piece of splitFragments(JSON.stringify(input))) {
-      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] }, isWord: true };
+    yield { delta: { tool_calls: [{ index, id, ...calledTool(call, "") }] }, isWord: true };
+    for (const piece of splitFragments(writtenBy(call))) {
+      const added = call.tool?.isCustom === true
+        ? { custom: { input: piece } }
+        : { function: { arguments: piece } };
+      yield { delta: { tool_calls: [{ index, ...added }] }, isWord: true };
     }
   }
   yield { delta: {}, finish: finishReason(output) };

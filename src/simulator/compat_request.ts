@@ -80,30 +80,38 @@ function lastToolResults(messages: readonly JsonObject[]): readonly string[] {
 
 function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
   if (!Array.isArray(tools) || choice === "none") return [];
-  const all = functionTools(tools);
+  const all = chatTools(tools);
   const allowed = allowedNames(choice);
   return allowed === null ? all : all.filter(({ name }) => allowed.includes(name));
 }
 
-/** Returns the functions among tools in the form of Chat. */
-export function functionTools(tools: readonly JsonValue[]): readonly Tool[] {
+/** Returns the functions and custom tools among tools in the form of Chat. */
+export function chatTools(tools: readonly JsonValue[]): readonly Tool[] {
   return tools.flatMap((tool) => {
-    if (!isObject(tool) || !isObject(tool.function)) return [];
-    const { name, parameters } = tool.function;
-    if (typeof name !== "string") return [];
-    return [{ name, parameters: isObject(parameters) ? parameters : {} }];
+    const called = calledIn(tool);
+    if (called === null || typeof called.name !== "string") return [];
+    const { name, parameters } = called;
+    const isCustom = isObject(tool) && tool.type === "custom";
+    return [{ name, parameters: isObject(parameters) ? parameters : {}, isCustom }];
   });
+}
+
+/** Returns the function or custom tool of a tool, choice or call; null if there is none. */
+function calledIn(value: JsonValue): JsonObject | null {
+  if (!isObject(value)) return null;
+  const called = value.function ?? value.custom;
+  return isObject(called) ? called : null;
 }
 
 function allowedNames(choice: JsonValue | undefined): readonly string[] | null {
   if (!isObject(choice)) return null;
   const subset = isObject(choice.allowed_tools) ? choice.allowed_tools.tools : [choice];
-  return Array.isArray(subset) ? subset.flatMap((tool) => functionName(tool ?? null)) : null;
+  return Array.isArray(subset) ? subset.flatMap((tool) => calledName(tool ?? null)) : null;
 }
 
-function functionName(tool: JsonValue): readonly string[] {
-  if (!isObject(tool) || !isObject(tool.function)) return [];
-  return typeof tool.function.name === "string" ? [tool.function.name] : [];
+function calledName(tool: JsonValue): readonly string[] {
+  const name = calledIn(tool)?.name;
+  return typeof name === "string" ? [name] : [];
 }
 
 function schemaOf(format: JsonValue | undefined): JsonObject | null {
@@ -128,9 +136,10 @@ function compatTranscript(messages: readonly JsonObject[]): readonly string[] {
 
 /** Returns the lines of a transcript for the tool calls of an assistant message. */
 export function callLines(message: JsonObject): readonly string[] {
-  return callsOf(message).map(({ function: called }) =>
-    isObject(called) ? callLine(called.name, called.arguments) : ""
-  );
+  return callsOf(message).map(({ function: called, custom }) => {
+    if (isObject(custom)) return callLine(custom.name, { input: custom.input ?? null });
+    return isObject(called) ? callLine(called.name, called.arguments) : "";
+  });
 }
 
 /** Returns the tool calls of an assistant message in the form of Chat. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
-import { callLines, callsOf, functionTools } from "./compat_request.ts";
+import { callLines, callsOf, chatTools } from "./compat_request.ts";
 import { findBehaviour } from "./model_behaviour.ts";
 import { localFieldErrors } from "./local_rules.ts";
 import { newApiError, type ParsedRequest } from "./protocol.ts";
@@ -27,7 +27,7 @@ export function parseLocalRequest(body: JsonObject): ParsedRequest {
       prompt: lastUserMessage === undefined ? "" : textOf(lastUserMessage),
       toolResults: lastToolResults(messages),
       transcript: () => localTranscript(messages),
-      tools: Array.isArray(body.tools) ? functionTools(body.tools) : [],
+      tools: Array.isArray(body.tools) ? chatTools(body.tools) : [],
       oneToolCall: false,
       jsonSchema: isObject(body.format) ? body.format : null,
       mayThink: body.think !== false,

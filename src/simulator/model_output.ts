@@ -1,7 +1,7 @@
 import type { Style } from "./model_behaviour.ts";
 import { sampleArguments, sampleFromSchema } from "./schema_sample.ts";
-import type { ModelOutput, SimRequest, ToolCall } from "./protocol.ts";
 import { NO_CACHE_USE } from "./prompt_cache.ts";
+import type { ModelOutput, SimRequest, Tool, ToolCall } from "./protocol.ts";
 import { plannedTurn } from "./plan.ts";
 import { splitFragments, splitWords } from "./tokens.ts";
 
@@ -84,12 +84,16 @@ function planOutput(request: SimRequest): ModelOutput {
     return request.jsonSchema === null ? textOutput(request.prompt) : jsonOutput(request);
   }
   const { calls, finish } = turn;
-  const missing = calls.find(({ name }) => !request.tools.some((tool) => tool.name === name));
+  const called = calls.map((call) => {
+    const tool = request.tools.find(({ name }) => name === call.name);
+    return tool === undefined ? call : { ...call, tool };
+  });
+  const missing = called.find(({ tool }) => tool === undefined);
   if (missing !== undefined) return textOutput(`The tool ${missing.name} is not offered.`);
   return {
     ...textOutput(finish === "cut" ? EIGHT_WORDS : turn.text),
     thinking: request.mayThink ? splitWords(turn.thinking) : [],
-    toolCalls: calls,
+    toolCalls: called,
     finish: finish === "refusal" ? "refusal" : calls.length > 0 ? "tool_calls" : "stop",
     defect: finish === "cut" ? "stream" : null,
   };
@@ -109,9 +113,18 @@ function toolOutput(calls: 1 | 2, request: SimRequest, thinking: readonly string
   return {
     ...EMPTY_OUTPUT,
     thinking,
-    toolCalls: called.map(({ name, parameters }) => ({ name, input: sampleArguments(parameters) })),
+    toolCalls: called.map((tool) => ({ ...sampleCall(tool), tool })),
     finish: "tool_calls",
   };
+}
+
+function sampleCall({ name, parameters, isCustom = false }: Tool): ToolCall {
+  return { name, input: isCustom ? { input: "text" } : sampleArguments(parameters) };
+}
+
+/** Returns the text for a custom tool: the member `input`, or the whole input as JSON. */
+export function customInput({ input }: ToolCall): string {
+  return typeof input.input === "string" ? input.input : JSON.stringify(input);
 }
 
 function cutAtLimit(output: ModelOutput, limit: number | null): ModelOutput {

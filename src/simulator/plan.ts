@@ -54,6 +54,7 @@ function parseTurn(value: JsonValue): PlannedTurn {
   };
 }
 
-function parseCall({ name, input }: JsonObject): ToolCall {
-  return { name: String(name), input: isObject(input) ? input : {} };
+function parseCall({ name, input, arguments: written }: JsonObject): ToolCall {
+  const call = { name: String(name), input: isObject(input) ? input : {} };
+  return typeof written === "string" ? { ...call, written } : call;
 }

@@ -11,6 +11,10 @@ export interface Tool {
   readonly name: string;
   /** The JSON Schema of the arguments. */
   readonly parameters: JsonObject;
+  /** True for a custom tool, which takes a text. */
+  readonly isCustom?: boolean;
+  /** The namespace that is the beginning of the name; absent for none. */
+  readonly namespace?: string;
 }
 
 /** A model request, independent of its protocol. */
@@ -56,6 +60,10 @@ export interface SimRequest {
 export interface ToolCall {
   readonly name: string;
   readonly input: JsonObject;
+  /** The called tool; absent if the request offers none of that name. */
+  readonly tool?: Tool;
+  /** The arguments as the model writes them, if they are not the JSON of `input`. */
+  readonly written?: string;
 }
 
 /** The way in which a broken response breaks. */

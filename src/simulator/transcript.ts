@@ -63,7 +63,8 @@ export function namesById(
   key: string,
 ): ReadonlyMap<JsonValue, string> {
   return new Map(calls.map((call) => {
-    const called = isObject(call.function) ? call.function : call;
+    const inner = call.function ?? call.custom;
+    const called = isObject(inner) ? inner : call;
     return [call[key] ?? null, String(called.name)];
   }));
 }

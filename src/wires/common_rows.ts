@@ -25,6 +25,9 @@ const LIFTED = exactBut("as that of the message");
 /** The other protocols have no names of authors. */
 const NAME = lossy("the message");
 
+/** The grammar of a custom tool that becomes a function. */
+export const BRIDGED_GRAMMAR = lossy("its text, in the description of the function");
+
 /** Treatments that most translations of Chat Completions share; a wire's own rows replace them. */
 export const COMMON_ROWS = {
   "model": exact,
@@ -150,6 +153,19 @@ export const CUSTOM_CALL_ROWS = {
   "messages[assistant].tool_calls[custom].index": ignored,
   "messages[assistant].tool_calls[custom].custom.name": exact,
   "messages[assistant].tool_calls[custom].custom.input": exact,
+} as const satisfies FieldRows<ChatField>;
+
+/** Rows of custom tools, for protocols that have functions only (`bridgeCustomTools`). */
+export const BRIDGED_TOOL_ROWS = {
+  ...CUSTOM_CALL_ROWS,
+  "messages[assistant].tool_calls[custom].custom.input": exactBut("as the text `input`"),
+  "tools[custom]": exactBut("as a function with the text `input`"),
+  "tools[custom].custom.name": exact,
+  "tools[custom].custom.description": exactBut("says how to pass the input, too"),
+  "tools[custom].custom.format[text]": ignored,
+  "tools[custom].custom.format[grammar].grammar.definition": BRIDGED_GRAMMAR,
+  "tools[custom].custom.format[grammar].grammar.syntax": BRIDGED_GRAMMAR,
+  "tool_choice[custom].custom.name": exactBut("as that of a function"),
 } as const satisfies FieldRows<ChatField>;
 
 /** Rows of the marks of the Messages API, for protocols that have no place for them. */

@@ -1,23 +1,20 @@
-import type { Result } from "../core/failure/result.ts";
+import { type Result, success } from "../core/failure/result.ts";
+import { bridgeCustomTools, type BridgedPrompt } from "../prompt/bridge_custom_tools.ts";
 import { type Carrier, newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import { foldSystem } from "../prompt/fold_system.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ChatRequest } from "./chat_request.ts";
 import { newStrictSchemas } from "./verified/strict_schemas.ts";
-import type { Encoding, Target, UpstreamRequest, Wire } from "./wire.ts";
+import type { Encoding, Target, UpstreamRequest } from "./wire.ts";
 
-/**
- * Encodes a Chat request by its prompt: the `encode` of a wire whose `encodePrompt` is `encode`.
- */
-export function newPromptEncoder(encode: Wire["encodePrompt"]): Wire["encode"] {
-  return (chat: ChatRequest, target: Target): Result<UpstreamRequest> => {
-    const carrier = newTargetCarrier(target);
-    const prompt = parsePrompt(chat, carrier);
-    if (!prompt.ok) return prompt;
-    const { schemas = newStrictSchemas() } = chat;
-    return encode(foldedFor(prompt.value, { target, carrier }), { target, carrier, schemas });
-  };
+/** Encodes a Chat request by its prompt: the `encode` of wires that do not send its own text. */
+export function encodeByPrompt(chat: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const carrier = newTargetCarrier(target);
+  const prompt = parsePrompt(chat, carrier);
+  if (!prompt.ok) return prompt;
+  const { schemas = newStrictSchemas() } = chat;
+  return encodePromptFor(prompt.value, { target, carrier, schemas });
 }
 
 /** Returns the carrier of a request to a target. */
@@ -27,16 +24,16 @@ export function newTargetCarrier(
   return newCarrier({ fields, provider, omitTools });
 }
 
-/** Encodes the prompt of another client API for a target. */
+/** Encodes a prompt for a target, with tools and system messages as its upstream takes them. */
 export function encodePromptFor(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
-  return encoding.target.wire.encodePrompt(foldedFor(prompt, encoding), encoding);
-}
-
-/** Returns the prompt with system messages where the provider expects them. */
-export function foldedFor(
-  prompt: Prompt,
-  { target, carrier }: Pick<Encoding, "target" | "carrier">,
-): Prompt {
-  const isFolded = target.provider.settings.system_messages === "leading";
-  return isFolded ? foldSystem(prompt, carrier) : prompt;
+  const { target: { wire, provider: { settings } }, carrier } = encoding;
+  const taken: Result<BridgedPrompt> = wire.takesCustomTools(settings)
+    ? success({ prompt })
+    : bridgeCustomTools(prompt, carrier);
+  if (!taken.ok) return taken;
+  const isFolded = settings.system_messages === "leading";
+  const folded = isFolded ? foldSystem(taken.value.prompt, carrier) : taken.value.prompt;
+  const encoded = wire.encodePrompt(folded, encoding);
+  const { bridged } = taken.value;
+  return !encoded.ok || bridged === undefined ? encoded : success({ ...encoded.value, bridged });
 }

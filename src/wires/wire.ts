@@ -110,6 +110,8 @@ export interface UpstreamRequest {
   readonly cacheBreakpoints?: number;
   /** Fields of the encoded request that the gateway checks on the response; absent for none. */
   readonly promises?: readonly ResponsePromise[];
+  /** Names of the functions that replace custom tools of the client; absent for none. */
+  readonly bridged?: ReadonlySet<string>;
 }
 
 /** Source of fresh IDs and of the time in seconds, for response decoding. */
@@ -154,6 +156,11 @@ export interface Wire {
    * provider's `verify` is false.
    */
   verified(settings: ProviderConfig): readonly PromiseKind[];
+  /**
+   * True if the upstream takes the custom tools of a prompt. For all others the gateway makes them
+   * functions (`bridgeCustomTools`).
+   */
+  takesCustomTools(settings: ProviderConfig): boolean;
   /** Returns a complete response as stream events. Fails if the response is malformed. */
   decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]>;
   newDecoder(idSource: IdSource): Decoder;

@@ -33,6 +33,7 @@ const PROVIDER = {
     reasoning_effort: false,
     reasoning_effort_levels: [],
     adaptive_thinking: false,
+    custom_tools: false,
     embeddings_base64: false,
     relay: [],
   },

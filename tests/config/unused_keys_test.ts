@@ -104,6 +104,7 @@ const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   response_compaction: ["compat"],
   response_input_tokens: ["compat"],
   embeddings_base64: ["compat"],
+  custom_tools: ["compat"],
   hosted_tools: ["compat"],
   relay: ["compat"],
   structured_outputs: ["compat", "messages", "local"],

@@ -97,9 +97,18 @@ function hold(
   const targets = plan.noFallback ? 1 : plan.targets;
   const providers = Array.from({ length: targets }, (_, at) => `p${at}`);
 
-  // Target by target in order, each at most so often.
+  // Target by target in order, each at most so often; a silent one again after all others.
   const tried = sent.map(({ provider }) => provider);
-  assertEquals(tried.toSorted(), tried);
+  const inOrder = [...new Set(tried)];
+  assertEquals(inOrder.toSorted(), inOrder);
+  const returned = tried.findIndex((provider, at) =>
+    tried[at - 1] !== provider && tried.indexOf(provider) < at
+  );
+  if (returned >= 0) {
+    assertEquals(new Set(tried.slice(0, returned)).size, inOrder.length);
+    const before = sent.slice(0, returned).findLast(({ provider }) => provider === tried[returned]);
+    assertEquals(before?.outcome.reported, "upstream_timeout");
+  }
   for (const provider of tried) assert(providers.includes(provider), provider);
   for (const provider of providers) {
     assert(tried.filter((name) => name === provider).length <= attempts);

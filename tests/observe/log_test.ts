@@ -90,6 +90,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     usage: USAGE,
     fallbacks: 1,
     queuedMs: 5.26,
+    customCalls: 2,
     provider: "other",
     attempts: [
       tryOf({ outcome: "upstream_timeout" }),
@@ -118,6 +119,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     tokens_out: 50,
     tokens_estimated: null,
     cost_unknown: null,
+    custom_calls: 2,
     cache: "MISS",
     cache_breakpoints: 4,
     retries: 1,

@@ -68,6 +68,57 @@ for (const [path, tool] of Object.entries(PATHS)) {
   });
 }
 
+const RUN = { call: [{ name: "run", input: { input: "a\n" } }] };
+const CUSTOM = { type: "custom", name: "run" };
+
+Deno.test("a planned call of a custom tool has a text as its input, also in a namespace or declared in the input", async () => {
+  const content = `sim-plan: ${JSON.stringify([RUN, "Done."])}`;
+  const nested = { call: [{ ...RUN.call[0], name: "code__run" }] };
+  const user = { role: "user", content };
+  const inNamespace = { type: "namespace", name: "code", tools: [CUSTOM] };
+  const chat = { type: "custom", custom: { name: "run" } };
+  const cases: readonly (readonly [string, JsonObject, string])[] = [
+    [
+      "/compat/v1/chat/completions",
+      { messages: [user], tools: [chat] },
+      '"type":"custom","custom":{"name":"run","input":"a\\n"}',
+    ],
+    ["/compat/v1/responses", { input: [user], tools: [CUSTOM] }, '"name":"run","input":"a\\n"'],
+    [
+      "/compat/v1/responses",
+      {
+        input: [
+          { type: "additional_tools", role: "developer", tools: [inNamespace] },
+          { role: "user", content: `sim-plan: ${JSON.stringify([nested])}` },
+        ],
+      },
+      '"name":"run","namespace":"code","input":"a\\n"',
+    ],
+    [
+      "/compat/v1/responses",
+      {
+        input: [
+          user,
+          { type: "custom_tool_call", call_id: "c", name: "run", input: "a\n" },
+          { type: "custom_tool_call_output", call_id: "c", output: "ok" },
+        ],
+        tools: [CUSTOM],
+      },
+      "Done.",
+    ],
+  ];
+  for (const [path, body, text] of cases) assertStringIncludes(await said(path, body), text);
+});
+
+Deno.test("a planned call of a function has its arguments as the plan writes them", async () => {
+  const written = { call: [{ name: "add", arguments: "no JSON" }] };
+  const content = `sim-plan: ${JSON.stringify([written])}`;
+  const tools = [PATHS["/compat/v1/chat/completions"]];
+  const messages = [{ role: "user", content }];
+  const text = await said("/compat/v1/chat/completions", { messages, tools });
+  assertStringIncludes(text, '"arguments":"no JSON"');
+});
+
 Deno.test("a planned refusal and a planned cut end a Messages stream as they say", async () => {
   const content = (turn: JsonObject) => `sim-plan: ${JSON.stringify([turn])}`;
   const refused = await said("/messages/v1/messages", {

@@ -198,7 +198,7 @@ function inCustomCall(
           custom: { name: "draw", input: "x" },
           ...make(given),
         }],
-      }],
+      }, USER],
     }),
     ...more,
   };
@@ -256,11 +256,6 @@ function inCitation(member: string, value: JsonValue): Probe {
       }, USER],
     }),
   };
-}
-
-/** Choices of custom tools, which need such a tool where the wire has them. */
-function customBase(wire: WireName): Written {
-  return { messages: [USER], tools: [wire === "messages" || wire === "local" ? TOOL : CUSTOM] };
 }
 
 const TOOLS = { base: { tools: [TOOL] } };
@@ -667,12 +662,10 @@ export const CHAT_PROBES: Readonly<Record<ChatField, Probe>> = {
     type: "function",
     function: { name: "look" },
   }, { ...TOOLS, shown: "look" }),
-  "tool_choice[custom].custom.name": {
-    path: "tool_choice",
-    value: { type: "custom", custom: { name: "draw" } },
-    body: (given, wire) => ({ ...customBase(wire), tool_choice: given }),
+  "tool_choice[custom].custom.name": top("tool_choice", CUSTOM, {
+    base: { tools: [CUSTOM] },
     shown: "draw",
-  },
+  }),
   "tool_choice[allowed_tools].allowed_tools.mode": top("tool_choice", {
     type: "allowed_tools",
     allowed_tools: { mode: "required", tools: [TOOL] },

@@ -6,7 +6,7 @@ import { success } from "../../src/core/failure/result.ts";
 import { newDecoder as newCompatDecoder } from "../../src/wires/compat/decode.ts";
 import { newDecoder as newMessagesDecoder } from "../../src/wires/messages/stream.ts";
 import { newDecoder as newResponsesDecoder } from "../../src/wires/responses/stream.ts";
-import { newVerifier, newVerifyingDecoder } from "../../src/wires/verified/verifier.ts";
+import { newStagedDecoder, newVerifier } from "../../src/wires/verified/verifier.ts";
 import type { ResponsePromise } from "../../src/wires/verified/response_promise.ts";
 import { assert } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -119,7 +119,7 @@ for (
       heldBytes: () => LONG_CHARS,
     };
     assert(first !== undefined && others.length < 2);
-    assertHeld(heldAfter(newVerifyingDecoder(source, verifier), [{}]), 2);
+    assertHeld(heldAfter(newStagedDecoder(source, verifier), [{}]), 2);
   });
 }
 

@@ -29,7 +29,7 @@ export function agentText(name: string, { baseURL }: Place, model: string): stri
  */
 export function cliShots(start: Starter): Client["shots"] {
   const shot = (name: string, expected: string) => async (place: Place) => {
-    const output = await run(start(place, place.model(name), fixtures.question));
+    const { output } = await runSession(start(place, place.model(name), fixtures.question));
     if (!output.includes(expected)) {
       throw new Error(`${expected} is not in: ${output.slice(-1500)}`);
     }
@@ -41,17 +41,25 @@ export function cliShots(start: Starter): Client["shots"] {
   };
 }
 
-/** Runs a client in a new home folder; returns what it prints to its standard output. */
-async function run(
+/** What a session of a client has left behind. */
+export interface Session {
+  /** What the client printed: its standard output, or its standard error if that is empty. */
+  readonly output: string;
+  /** Files of the folder in which it worked, by their names. */
+  readonly work: Readonly<Record<string, string>>;
+}
+
+/** Runs a client in a new home folder; it works in the folder `work` of it. */
+export async function runSession(
   { command, args, environment = {}, setup = "", files = {} }: Start,
-): Promise<string> {
+): Promise<Session> {
   const home = await Deno.makeTempDir();
   try {
+    await Deno.mkdir(`${home}/work`, { recursive: true });
     for (const [path, text] of Object.entries(files)) {
       await Deno.mkdir(`${home}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
       await Deno.writeTextFile(`${home}/${path}`, text);
     }
-    await Deno.mkdir(`${home}/work`, { recursive: true });
     const { stdout, stderr } = await new Deno.Command("sh", {
       args: ["-c", `${setup}\nexec "$0" "$@"`, `${Deno.env.get("CLIENT_BIN")}/${command}`, ...args],
       cwd: `${home}/work`,
@@ -63,8 +71,19 @@ async function run(
     }).output();
     const decoder = new TextDecoder();
     const output = decoder.decode(stdout);
-    return output.trim() === "" ? decoder.decode(stderr) : output;
+    return {
+      output: output.trim() === "" ? decoder.decode(stderr) : output,
+      work: await filesIn(`${home}/work`),
+    };
   } finally {
     await Deno.remove(home, { recursive: true });
   }
+}
+
+async function filesIn(folder: string): Promise<Session["work"]> {
+  const files: Record<string, string> = {};
+  for await (const { name, isFile } of Deno.readDir(folder)) {
+    if (isFile) files[name] = await Deno.readTextFile(`${folder}/${name}`);
+  }
+  return files;
 }

@@ -78,6 +78,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
       "True if the model has a price, but the provider did not report what the request used.",
     example: "true",
   },
+  custom_calls: {
+    meaning: "Number of calls of custom tools that the provider made as calls of functions.",
+    example: "2",
+  },
   cache: { meaning: "Result of the response cache: `HIT` or `MISS`.", example: "MISS" },
   cache_breakpoints: {
     meaning: "Number of breakpoints that `cache_breakpoints: auto` has set in the request.",

@@ -17,9 +17,9 @@ import { parseMessages } from "../../prompt/chat/parse_messages.ts";
 import { compat } from "../../wires/compat/compat.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
-import type { Target, UpstreamRequest } from "../../wires/wire.ts";
+import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { newTranslatedHandler } from "../generate/translated_handler.ts";
+import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import { collectReasoning } from "./collect_reasoning.ts";
 import type { Identity } from "./relay_edits.ts";
 import { relayResponse } from "./relay_response.ts";
@@ -106,7 +106,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
       if (refused !== null) return refused;
       const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
-      const { promises } = encoded.value;
+      const { promises, bridged } = encoded.value;
       return success<Candidate>({
         target,
         request: encoded.value,
@@ -114,7 +114,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ...promises !== undefined && { verified: pathsOf(promises) },
         hasSideEffects: isStored(request),
         ...isBound(request, target) && { storage: "optional" },
-        responseHandler: () => newResponseHandler(call, request, target, promises),
+        responseHandler: () => newResponseHandler(call, request, target, { promises, bridged }),
         onComplete({ resource, reasoning }) {
           const bind = () =>
             typeof resource?.id === "string"
@@ -134,7 +134,7 @@ function newResponseHandler(
   call: Call,
   request: ChatRequest,
   target: Target,
-  promises: UpstreamRequest["promises"],
+  changes: ResponseChanges,
 ): WholeHandler | StreamHandler {
   const { wire, provider: { settings } } = target;
   const newLabels = (): Labels => ({
@@ -145,7 +145,7 @@ function newResponseHandler(
   });
   if (wire.name !== "compat") {
     const labels = newLabels();
-    return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
+    return newTranslatedHandler({ call, target, isStream: request.stream, ...changes }, {
       newEncoder: () => newChatEncoder({ ...labels, includeUsage: request.includeUsage }),
       encodeWhole(events) {
         const completion = encodeCompletion(events, labels);

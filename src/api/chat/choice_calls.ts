@@ -3,6 +3,7 @@ import { newCallIds } from "../../wires/call_ids.ts";
 import {
   type CallPiece,
   type FoundCall,
+  isCustomPiece,
   newCallFinder,
   textOf,
 } from "../../wires/compat/find_call.ts";
@@ -115,6 +116,7 @@ function parsePiece(item: JsonObject): CallPiece {
     name: textOf(name),
     // Arguments that are a JSON object are complete in one piece.
     text: isObject(written) ? "{}" : textOf(written),
+    isCustom: isCustomPiece(item),
     index: item.index ?? null,
     signature: null,
   };

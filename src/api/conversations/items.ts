@@ -85,7 +85,11 @@ function knownProblem(type: string, item: JsonObject, path: string): Problem {
     case "function_call":
       return identifierAt(item.call_id, `${path}.call_id`) ??
         textAt(item.name, `${path}.name`) ?? textAt(item.arguments, `${path}.arguments`);
+    case "custom_tool_call":
+      return identifierAt(item.call_id, `${path}.call_id`) ??
+        textAt(item.name, `${path}.name`) ?? textAt(item.input, `${path}.input`);
     case "function_call_output":
+    case "custom_tool_call_output":
       return identifierAt(item.call_id, `${path}.call_id`) ??
         textOrListAt(item.output, `${path}.output`);
     case "reasoning":

@@ -28,7 +28,7 @@ export interface ItemQueue<Event, One extends Item<Event>> {
   last(): One | undefined;
   /** Returns the events for one event of the model, which belongs to the last item. */
   push(event: StreamEvent): readonly Event[];
-  /** Adds the item of a tool call. Fails for a custom tool. */
+  /** Adds the item of a tool call. */
   addCall(event: ToolCall, make: () => One): Result<readonly Event[]>;
   /** Returns the events for arguments. Fails if their tool call is closed or unknown. */
   addArguments(event: ToolArguments): Result<readonly Event[]>;
@@ -44,8 +44,10 @@ type ToolArguments = Extract<StreamEvent, { type: "tool_arguments" }>;
 
 interface Slot<One> {
   readonly item: One;
-  /** Scanner of a tool call's arguments; null for every other item. */
+  /** Scanner of a function call's arguments; null for every other item. */
   readonly arguments: JsonEnd | null;
+  /** False for the call of a custom tool until the end of its input is known. */
+  isWhole: boolean;
   isClosed: boolean;
 }
 
@@ -62,7 +64,7 @@ export function newItemQueue<Event, One extends Item<Event>>(
   let current = -1;
 
   function add(item: One, end: JsonEnd | null): Slot<One> {
-    const slot = { item, arguments: end, isClosed: false };
+    const slot = { item, arguments: end, isWhole: true, isClosed: false };
     slots.push(slot);
     return slot;
   }
@@ -101,6 +103,7 @@ export function newItemQueue<Event, One extends Item<Event>>(
     // White space after the arguments means nothing.
     if (call.isClosed) return event.delta.trim() === "" ? success([]) : strayArguments();
     call.arguments?.add(event.delta);
+    call.isWhole ||= event.isLast === true;
     return success(take(call, event));
   }
 
@@ -109,13 +112,13 @@ export function newItemQueue<Event, One extends Item<Event>>(
     last: () => slots.at(-1)?.item,
     push: (event) => take(slots.at(-1), event),
     addCall(event, make) {
-      if (event.kind === "custom") return customCall();
-      const { index, arguments: delta } = event;
-      const call = add(make(), newJsonEnd());
+      const { index, kind, arguments: delta } = event;
+      const call = add(make(), kind === "custom" ? null : newJsonEnd());
+      call.isWhole = false;
       calls.set(index, call);
       const opened = take(call, event);
       if (delta === undefined) return success(opened);
-      const added = addArguments({ type: "tool_arguments", index, delta });
+      const added = addArguments({ type: "tool_arguments", index, delta, isLast: true });
       return added.ok ? success([...opened, ...added.value]) : added;
     },
     addArguments,
@@ -131,12 +134,8 @@ export function newItemQueue<Event, One extends Item<Event>>(
 
 /** True if the item has to stay open: its arguments are not complete. */
 function isPending(slot: Slot<Item<unknown>> | undefined): boolean {
-  return slot?.arguments?.isReached() === false && !slot.item.isWhole;
-}
-
-/** Returns the fault of a custom tool call: requests with custom tools are never translated. */
-function customCall(): Result<never> {
-  return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
+  if (slot === undefined || slot.item.isWhole) return false;
+  return !(slot.arguments?.isReached() ?? slot.isWhole);
 }
 
 function strayArguments(): Result<never> {

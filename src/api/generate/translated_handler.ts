@@ -9,8 +9,9 @@ import type { Call } from "../../call/call.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 import type { ResponsePromise } from "../../wires/verified/response_promise.ts";
 import type { Stage } from "../../wires/verified/stage.ts";
-import { newVerifier, newVerifyingDecoder, verifyEvents } from "../../wires/verified/verifier.ts";
+import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../../wires/wire.ts";
+import { newCustomCallStage } from "./custom_calls.ts";
 import { parseResponseDocument } from "../stored/response_document.ts";
 
 /** A whole response in the protocol of the client. */
@@ -40,12 +41,17 @@ export interface TranslatedCall {
   readonly isStream: boolean;
   /** Fields to check on the response, with the client's paths; absent for none. */
   readonly promises?: readonly ResponsePromise[] | undefined;
+  /** Names of the functions that replace custom tools; absent for none. */
+  readonly bridged?: ReadonlySet<string> | undefined;
 }
+
+/** What is done with a response besides its translation. */
+export type ResponseChanges = Pick<TranslatedCall, "promises" | "bridged">;
 
 /**
  * Returns the handler of a response in another protocol: decodes it into events, moves `<think>`
- * regions if the provider is configured so, checks the promises, and encodes the events for the
- * client.
+ * regions if the provider is configured so, checks the promises, makes calls of custom tools again,
+ * and encodes the events for the client.
  */
 export function newTranslatedHandler(
   translated: TranslatedCall,
@@ -56,17 +62,12 @@ export function newTranslatedHandler(
     ? world
     : { uuid: () => world.uuid(), unix: () => world.unix(), callIdPrefix };
   const extracts = provider.settings.extract_reasoning_tags;
-  const verifier = newCallVerifier(translated);
+  const stages = newStages(translated);
   if (translated.isStream) {
     const decoder = wire.newDecoder(idSource);
     const extracting = extracts ? newExtractingDecoder(decoder) : decoder;
-    return {
-      kind: "stream",
-      translation: translateStream(
-        verifier === null ? extracting : newVerifyingDecoder(extracting, verifier),
-        newEncoder(),
-      ),
-    };
+    const staged = stages.reduce(newStagedDecoder, extracting);
+    return { kind: "stream", translation: translateStream(staged, newEncoder()) };
   }
   return {
     kind: "whole",
@@ -75,10 +76,13 @@ export function newTranslatedHandler(
       if (!document.ok) return document;
       const decoded = wire.decode(document.value, idSource);
       if (!decoded.ok) return decoded;
-      const events = extracts ? extractFromEvents(decoded.value) : decoded.value;
-      const verified = verifier === null ? success(events) : verifyEvents(events, verifier);
-      if (!verified.ok) return verified;
-      const encoded = encodeWhole(verified.value);
+      let events = extracts ? extractFromEvents(decoded.value) : decoded.value;
+      for (const stage of stages) {
+        const passed = passStage(events, stage);
+        if (!passed.ok) return passed;
+        events = passed.value;
+      }
+      const encoded = encodeWhole(events);
       if (!encoded.ok) return encoded;
       const { body, resource, usage, reasoning = null } = encoded.value;
       const headers = { "content-type": "application/json" };
@@ -90,8 +94,19 @@ export function newTranslatedHandler(
   };
 }
 
-function newCallVerifier({ call, promises, isStream }: TranslatedCall): Stage | null {
-  if (promises === undefined) return null;
-  const { world: idSource, metrics } = call;
-  return newVerifier(promises, { isStream, idSource, onResult: metrics.verified });
+function newStages(
+  { call: { world, metrics, report }, promises, bridged, isStream }: TranslatedCall,
+): readonly Stage[] {
+  const stages: Stage[] = [];
+  if (promises !== undefined) {
+    stages.push(
+      newVerifier(promises, { isStream, idSource: world, onResult: metrics.verified }),
+    );
+  }
+  if (bridged !== undefined) {
+    // A failed attempt may have made some.
+    report.customCalls = 0;
+    stages.push(newCustomCallStage(bridged, () => void (report.customCalls += 1)));
+  }
+  return stages;
 }

@@ -18,8 +18,10 @@ export function toStoredItem(sent: JsonObject, idSource: Pick<World, "uuid">): J
     case "message":
       return { ...item, id, type, status: item.status ?? "completed", content: contentOf(item) };
     case "function_call":
+    case "custom_tool_call":
       return { ...item, id, status: item.status ?? "completed" };
     case "function_call_output":
+    case "custom_tool_call_output":
       return { ...item, id, status: item.status ?? "completed", output: partsOf(item.output) };
     case "reasoning":
       return { ...item, id, summary: item.summary ?? [] };
@@ -41,6 +43,10 @@ function prefixOf(type: string | null): string {
       return "fc_";
     case "function_call_output":
       return "fco_";
+    case "custom_tool_call":
+      return "ctc_";
+    case "custom_tool_call_output":
+      return "ctco_";
     case "reasoning":
       return "rs_";
     default:

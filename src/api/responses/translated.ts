@@ -5,7 +5,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
-import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
+import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
   findForTargets,
@@ -15,7 +15,7 @@ import {
   type ReasoningByWire,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
-import { newTranslatedHandler } from "../generate/translated_handler.ts";
+import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import type { Creation } from "./creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "./generate/encoder.ts";
 import type { HistoryItem } from "./history_item.ts";
@@ -72,7 +72,7 @@ export async function translatedCandidates(
     const encoded = encodePromptFor(prompt, encoding);
     if (!encoded.ok) return encoded;
     const lossy = new Set([...unstoredPaths(request), ...encoded.value.lossy ?? []]);
-    const { promises } = encoded.value;
+    const { promises, bridged } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
@@ -81,7 +81,8 @@ export async function translatedCandidates(
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       ...request.store && { storage: "optional" },
-      responseHandler: () => newResponseHandler(creation, namespaced, target, promises),
+      responseHandler: () =>
+        newResponseHandler(creation, namespaced, target, { promises, bridged }),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
   }
@@ -97,7 +98,9 @@ async function storedReasoning(
   { call, request, context }: Creation,
   items: readonly HistoryItem[],
 ): Promise<ReasoningByWire> {
-  const continuesCalls = context.added.some(({ item: { type } }) => type === "function_call");
+  const continuesCalls = context.added.some(({ item: { type } }) =>
+    type === "function_call" || type === "custom_tool_call"
+  );
   const separated = separateTools(items);
   if (context.missing !== null || !continuesCalls || !separated.ok) return new Map();
   const { value } = separated;
@@ -123,7 +126,7 @@ function newResponseHandler(
   { call, request }: Creation,
   namespaced: ResponsesPrompt["namespaced"],
   target: Target,
-  promises: readonly ResponsePromise[] | undefined,
+  changes: ResponseChanges,
 ): ResponseHandler {
   const { world } = call;
   const { model } = target;
@@ -140,7 +143,7 @@ function newResponseHandler(
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };
-  return newTranslatedHandler({ call, target, isStream: request.stream, promises }, {
+  return newTranslatedHandler({ call, target, isStream: request.stream, ...changes }, {
     newEncoder: () => newResponseEncoder(labels),
     encodeWhole(events) {
       const response = encodeResponse(events, labels);

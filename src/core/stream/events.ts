@@ -57,7 +57,13 @@ export type StreamEvent =
     /** The whole arguments text if it is known at once; no `tool_arguments` events follow then. */
     readonly arguments?: string;
   }
-  | { readonly type: "tool_arguments"; readonly index: number; readonly delta: string }
+  | {
+    readonly type: "tool_arguments";
+    readonly index: number;
+    readonly delta: string;
+    /** True at the end of a custom tool's input, if it is known: the text does not show it. */
+    readonly isLast?: boolean;
+  }
   /** Replaces the counts of an earlier usage event; they are never added. */
   | { readonly type: "usage"; readonly usage: Usage }
   | {

@@ -140,5 +140,21 @@ function parseFormat(
   const { definition, syntax } = grammar;
   if (typeof definition !== "string") return missing(`${at}.definition`);
   if (typeof syntax !== "string") return missing(`${at}.syntax`);
-  return success({ kind: "grammar", definition, syntax });
+  return success(grammarFormat(path, { definition, syntax, definitionPath: `${at}.definition` }));
+}
+
+/** Returns the format of a custom tool at a path. */
+export function grammarFormat(
+  path: string,
+  { definition, syntax, definitionPath }: Readonly<
+    Record<"definition" | "syntax" | "definitionPath", string>
+  >,
+): CustomTool["format"] {
+  const field = "tools[custom].custom.format[grammar].grammar.definition";
+  return {
+    kind: "grammar",
+    at: { field, path },
+    definition: { value: definition, at: { field, path: definitionPath } },
+    syntax,
+  };
 }

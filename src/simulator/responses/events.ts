@@ -60,6 +60,8 @@ function itemAtStart(item: JsonObject): JsonObject {
       return { ...start, status: "in_progress", content: [] };
     case "function_call":
       return { ...start, status: "in_progress", arguments: "" };
+    case "custom_tool_call":
+      return { ...start, status: "in_progress", input: "" };
     default:
       return { ...start, status: "in_progress" };
   }
@@ -77,11 +79,14 @@ function* itemEvents(outputItem: OutputItem, place: JsonObject): Generator<Strea
     case "message":
       return yield* messageEvents(outputItem, { ...place, content_index: 0 });
     case "call": {
-      for (const delta of outputItem.pieces) {
-        yield newWordEvent("response.function_call_arguments.delta", { ...place, delta });
-      }
-      const whole = { name: outputItem.name, arguments: outputItem.pieces.join("") };
-      yield newEvent("response.function_call_arguments.done", { ...place, ...whole });
+      const { name, isCustom, pieces } = outputItem;
+      const event = isCustom
+        ? "response.custom_tool_call_input"
+        : "response.function_call_arguments";
+      for (const delta of pieces) yield newWordEvent(`${event}.delta`, { ...place, delta });
+      const text = pieces.join("");
+      const whole = isCustom ? { input: text } : { name, arguments: text };
+      yield newEvent(`${event}.done`, { ...place, ...whole });
     }
   }
 }

@@ -70,6 +70,9 @@ function* oneItemErrors(item: JsonObject, path: string): Generator<ApiError> {
   }
 }
 
+const CALL_TYPES: readonly (JsonValue | undefined)[] = ["function_call", "custom_tool_call"];
+const OUTPUT_TYPES: readonly (JsonValue | undefined)[] = CALL_TYPES.map((type) => `${type}_output`);
+
 /**
  * Yields the errors in the order of tool calls and outputs, and in content sealed by another
  * account.
@@ -81,8 +84,9 @@ export function* contextErrors(
   const open = new Set<string>();
   for (const item of items) {
     const { type, call_id: call, encrypted_content: sealed } = item;
-    if (type === "function_call" && typeof call === "string") open.add(call);
-    if (type === "function_call_output" && (typeof call !== "string" || !open.delete(call))) {
+    if (CALL_TYPES.includes(type) && typeof call === "string") open.add(call);
+    const isOutput = OUTPUT_TYPES.includes(type);
+    if (isOutput && (typeof call !== "string" || !open.delete(call))) {
       const message = `No tool call found for function call output with call_id ${call}.`;
       yield newApiError(message, { param: "input" });
     }

@@ -2,6 +2,7 @@ import { newId } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { Account } from "../account.ts";
 import type { Deps, ModelOutput } from "../protocol.ts";
+import { customInput } from "../model_output.ts";
 import { splitFragments } from "../tokens.ts";
 
 /** One output item, with the fragments that a stream sends as its deltas. */
@@ -26,6 +27,9 @@ export type OutputItem =
     readonly id: string;
     readonly callId: string;
     readonly name: string;
+    /** Absent without a namespace. */
+    readonly namespace?: string;
+    readonly isCustom: boolean;
     readonly pieces: readonly string[];
   };
 
@@ -58,9 +62,13 @@ export function buildOutputItems(output: ModelOutput, plan: OutputContext): read
     const id = newId("msg_", deps);
     outputItems.push({ kind: "message", id, words: output.text, refused, annotations });
   }
-  for (const { name, input } of output.toolCalls) {
-    const ids = { id: newId("fc_", deps), callId: newId("call_", deps) };
-    outputItems.push({ kind: "call", ...ids, name, pieces: splitFragments(JSON.stringify(input)) });
+  for (const call of output.toolCalls) {
+    const { isCustom = false, namespace } = call.tool ?? {};
+    const ids = { id: newId(isCustom ? "ctc_" : "fc_", deps), callId: newId("call_", deps) };
+    const name = namespace === undefined ? call.name : call.name.slice(namespace.length + 2);
+    const named = { name, ...namespace !== undefined && { namespace } };
+    const text = call.written ?? (isCustom ? customInput(call) : JSON.stringify(call.input));
+    outputItems.push({ kind: "call", ...ids, ...named, isCustom, pieces: splitFragments(text) });
   }
   return outputItems;
 }
@@ -91,15 +99,18 @@ export function encodeItem(outputItem: OutputItem, status: "completed" | "incomp
         status,
         content: [encodeContentPart(outputItem)],
       };
-    case "call":
+    case "call": {
+      const { isCustom, callId: call_id, name, namespace, pieces } = outputItem;
       return {
         id,
-        type: "function_call",
+        type: isCustom ? "custom_tool_call" : "function_call",
         status,
-        call_id: outputItem.callId,
-        name: outputItem.name,
-        arguments: outputItem.pieces.join(""),
+        call_id,
+        name,
+        ...namespace !== undefined && { namespace },
+        [isCustom ? "input" : "arguments"]: pieces.join(""),
       };
+    }
   }
 }
 

@@ -105,7 +105,7 @@ function buildRequest(
     prompt: lastUserItem === undefined ? "" : textOf(lastUserItem),
     toolResults,
     transcript: () => responsesTranscript(instructions, contextItems),
-    tools: callableTools(body),
+    tools: callableTools(body, newItems),
     oneToolCall: body.parallel_tool_calls === false,
     jsonSchema: schemaOf(body.text),
     mayThink: reasoning.effort !== "none",
@@ -128,12 +128,20 @@ function buildRequest(
 }
 
 function lastToolResults(items: readonly JsonObject[]): readonly string[] {
-  const before = items.findLastIndex(({ type }) => type !== "function_call_output");
+  const before = items.findLastIndex((item) => !isOutput(item));
   const results = items.slice(before + 1)
     .map((item) => ({ id: item.call_id ?? null, text: textOf(item) }));
-  const callIds = items.filter(({ type }) => type === "function_call")
+  const callIds = items.filter(isCall)
     .map(({ call_id: id = null }) => id);
   return inOrderOfCalls(callIds, results);
+}
+
+function isCall({ type }: JsonObject): boolean {
+  return type === "function_call" || type === "custom_tool_call";
+}
+
+function isOutput({ type }: JsonObject): boolean {
+  return type === "function_call_output" || type === "custom_tool_call_output";
 }
 
 function allowsSearch({ tools, tool_choice: choice }: JsonObject): boolean {
@@ -141,16 +149,33 @@ function allowsSearch({ tools, tool_choice: choice }: JsonObject): boolean {
     tools.some((tool) => isObject(tool) && String(tool.type).startsWith("web_search"));
 }
 
-function callableTools({ tools, tool_choice: choice }: JsonObject): readonly Tool[] {
-  if (!Array.isArray(tools) || choice === "none") return [];
-  const all = tools.flatMap((tool) => {
-    if (!isObject(tool) || tool.type !== "function" || typeof tool.name !== "string") return [];
-    return [{ name: tool.name, parameters: isObject(tool.parameters) ? tool.parameters : {} }];
-  });
+function callableTools(
+  { tools, tool_choice: choice }: JsonObject,
+  items: readonly JsonObject[],
+): readonly Tool[] {
+  if (choice === "none") return [];
+  const declared = items.filter(({ type }) => type === "additional_tools");
+  const all = [tools, ...declared.map((item) => item.tools)].flatMap((list) => toolsIn(list));
   if (!isObject(choice)) return all;
   const chosen = Array.isArray(choice.tools) ? choice.tools : [choice];
   const allowed = chosen.flatMap((tool) => isObject(tool) ? [tool.name] : []);
   return all.filter(({ name }) => allowed.includes(name));
+}
+
+/** Returns the functions and custom tools of a list; a name begins with its namespace. */
+function toolsIn(list: JsonValue | undefined, namespace?: string): readonly Tool[] {
+  return (Array.isArray(list) ? list.filter(isObject) : []).flatMap((tool) => {
+    const { type, name, parameters } = tool;
+    if (typeof name !== "string") return [];
+    if (type === "namespace") return toolsIn(tool.tools, name);
+    if (type !== "function" && type !== "custom") return [];
+    return [{
+      name: namespace === undefined ? name : `${namespace}__${name}`,
+      parameters: isObject(parameters) ? parameters : {},
+      isCustom: type === "custom",
+      ...namespace !== undefined && { namespace },
+    }];
+  });
 }
 
 function schemaOf(text: JsonValue | undefined): JsonObject | null {
@@ -163,7 +188,7 @@ function responsesTranscript(
   instructions: string,
   items: readonly JsonObject[],
 ): readonly string[] {
-  const names = namesById(items.filter(({ type }) => type === "function_call"), "call_id");
+  const names = namesById(items.filter(isCall), "call_id");
   const lines = items.map((item) => {
     switch (typeOf(item)) {
       case "message":
@@ -172,7 +197,10 @@ function responsesTranscript(
         return spokenLine("thinking", textOf(item));
       case "function_call":
         return callLine(item.name, item.arguments);
+      case "custom_tool_call":
+        return callLine(item.name, { input: item.input ?? null });
       case "function_call_output":
+      case "custom_tool_call_output":
         return resultLine(names.get(item.call_id ?? null), textOf(item));
       default:
         return `[${item.type}]`;

@@ -6,7 +6,13 @@ import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
 import { signatureEvent } from "./host_reasoning.ts";
-import { type CallPiece, type FoundCall, newCallFinder, textOf } from "./find_call.ts";
+import {
+  type CallPiece,
+  type FoundCall,
+  isCustomPiece,
+  newCallFinder,
+  textOf,
+} from "./find_call.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -125,9 +131,10 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       call !== undefined && isReady(call);
       call = finder.calls[announced]
     ) {
-      const { position, id, name } = call;
+      const { position, id, name, isCustom } = call;
       announced += 1;
-      events.push({ type: "tool_call", index: position, id: nameCall(id), name });
+      const kind = isCustom && { kind: "custom" } as const;
+      events.push({ type: "tool_call", index: position, id: nameCall(id), name, ...kind });
       if (call.signature !== null) events.push(signatureEvent(call.signature));
       call.signature = null;
       const buffered = waiting.get(position);
@@ -158,6 +165,8 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
   };
 }
 
+const CALL_TYPES: readonly JsonValue[] = ["function", "custom"];
+
 /**
  * Returns one element of `tool_calls`. In a complete message each element is a call, numbered by
  * its position.
@@ -167,16 +176,19 @@ function parsePiece(
   place: number | string | null,
   exact: () => JsonValue | undefined,
 ): Result<CallPiece> {
-  if (!isObject(item) || (item.type ?? "function") !== "function") {
-    return malformed("a tool call that is no function call");
+  if (!isObject(item) || !CALL_TYPES.includes(item.type ?? "function")) {
+    return malformed("a tool call that is neither of a function nor of a custom tool");
   }
-  const called = item.function ?? {};
+  const isCustom = isCustomPiece(item);
+  const called = (isCustom ? item.custom : item.function) ?? {};
   if (!isObject(called)) return malformed("a malformed tool call");
-  const text = argumentsText(called.arguments ?? "", exact);
+  const written = (isCustom ? called.input : called.arguments) ?? "";
+  const text = isCustom && isObject(written) ? null : argumentsText(written, exact);
   return text === null ? malformed("tool arguments that are no text") : success({
     id: textOf(item.id),
     name: textOf(called.name),
     text,
+    isCustom,
     index: place ?? item.index ?? null,
     signature: isObject(item.extra_content) ? item.extra_content : null,
   });

@@ -14,6 +14,8 @@ export const compat: Wire = {
   encodePrompt,
   // The provider receives every field and enforces it itself.
   verified: () => [],
+  // Only of other client APIs: the own text of a Chat client is sent as it is.
+  takesCustomTools: ({ capabilities }) => capabilities.custom_tools,
   decode,
   newDecoder,
   fields: FIELDS,

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
 
@@ -10,6 +10,8 @@ export interface FoundCall {
   id: string;
   /** Function name; empty until it arrives. */
   name: string;
+  /** True for the call of a custom tool, whose input is a text. */
+  isCustom: boolean;
   readonly arguments: JsonProgress;
   /** The array that contained its last delta. */
   list: readonly unknown[];
@@ -21,8 +23,10 @@ export interface FoundCall {
 export interface CallPiece {
   readonly id: string;
   readonly name: string;
-  /** The next part of the arguments. */
+  /** The next part of the arguments, or of the input of a custom tool. */
   readonly text: string;
+  /** True for a piece of the call of a custom tool. */
+  readonly isCustom: boolean;
   /** The `index` sent by the upstream; null if absent. */
   readonly index: Optional;
   /** Its `extra_content`; null if absent. */
@@ -43,6 +47,11 @@ export interface CallFinder {
 /** Returns the ID of an element of `tool_calls`; empty if absent. */
 export function idOf({ id }: JsonObject): string {
   return textOf(id);
+}
+
+/** True for an element of `tool_calls` that is a piece of the call of a custom tool. */
+export function isCustomPiece({ type, custom }: JsonObject): boolean {
+  return type === "custom" || type !== "function" && isObject(custom);
 }
 
 /** Returns a string value; empty for any other value. */
@@ -69,6 +78,7 @@ export function newCallFinder(): CallFinder {
     call.id ||= piece.id;
     if (call.id !== "") byId.set(call.id, call);
     call.name ||= piece.name;
+    call.isCustom ||= piece.isCustom;
     call.arguments.add(piece.text);
     call.signature ??= piece.signature;
     call.list = list;
@@ -80,6 +90,7 @@ export function newCallFinder(): CallFinder {
       position: calls.length,
       id: "",
       name: "",
+      isCustom: false,
       arguments: newJsonProgress(),
       list,
       signature: null,
@@ -107,7 +118,7 @@ export function newCallFinder(): CallFinder {
     if (name !== call.name) return true;
     // Servers that send complete calls send them in one array, each call once.
     if (call.list === list) return true;
-    return id === call.id && text !== "" && call.arguments.isWhole();
+    return id === call.id && text !== "" && !call.isCustom && call.arguments.isWhole();
   }
 
   return { find, calls };

@@ -230,7 +230,7 @@ function writeTool(tool: Tool): string {
 
 function customFormat(format: (Tool & { readonly kind: "custom" })["format"]): JsonObject | null {
   return format?.kind === "grammar"
-    ? { type: "grammar", grammar: { definition: format.definition, syntax: format.syntax } }
+    ? { type: "grammar", grammar: { definition: format.definition.value, syntax: format.syntax } }
     : format && { type: "text" };
 }
 

@@ -1,6 +1,11 @@
 import type { ChatField } from "../../prompt/chat_fields.ts";
 import type { EmbeddingsField } from "../embeddings_fields.ts";
-import { CACHE_CONTROL_ROWS, COMMON_ROWS, LOST_CITATION_ROWS } from "../common_rows.ts";
+import {
+  BRIDGED_TOOL_ROWS,
+  CACHE_CONTROL_ROWS,
+  COMMON_ROWS,
+  LOST_CITATION_ROWS,
+} from "../common_rows.ts";
 import {
   advised,
   byWire,
@@ -46,6 +51,7 @@ export const FIELDS = newFieldTable<ChatField>({
   ...COMMON_ROWS,
   ...LOST_CITATION_ROWS,
   ...CACHE_CONTROL_ROWS,
+  ...BRIDGED_TOOL_ROWS,
   "messages[user].content[image_url]": IMAGE,
   "messages[assistant].content[refusal].refusal": lossy("the text"),
   "messages[assistant].refusal": lossy("the text"),
@@ -68,6 +74,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "tool_choice=auto": ignored,
   "tool_choice=required": CHOICE,
   "tool_choice[function].function.name": CHOICE,
+  "tool_choice[custom].custom.name": CHOICE,
   "tool_choice[allowed_tools].allowed_tools.mode": CHOICE,
   "tool_choice[allowed_tools].allowed_tools.tools": CHOICE,
   "function_call=auto": ignored,

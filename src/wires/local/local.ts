@@ -3,7 +3,7 @@ import type { Wire } from "../wire.ts";
 import { decodeTags, TAGS_PATH } from "./catalog.ts";
 import { decode, newDecoder } from "./decode.ts";
 import { decodeEmbeddings, encodeEmbeddings } from "./embeddings.ts";
-import { newPromptEncoder } from "../prompt_encoder.ts";
+import { encodeByPrompt } from "../prompt_encoder.ts";
 import { encodePrompt } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 
@@ -12,12 +12,13 @@ export const local: Wire = {
   name: "local",
   framing: "ndjson",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
-  encode: newPromptEncoder(encodePrompt),
+  encode: encodeByPrompt,
   encodePrompt,
   verified: ({ verify, capabilities }) => [
     ...verify ? ["strict", "tool_choice", "parallel_tool_calls", "json_object"] as const : [],
     ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
   ],
+  takesCustomTools: () => false,
   decode,
   newDecoder,
   headers({ provider: { settings }, account: { key } }) {

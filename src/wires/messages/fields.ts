@@ -1,5 +1,5 @@
 import type { ChatField } from "../../prompt/chat_fields.ts";
-import { CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../common_rows.ts";
+import { BRIDGED_TOOL_ROWS, CACHE_HINT, COMMON_ROWS, LOST_CITATION_ROWS } from "../common_rows.ts";
 import {
   byWire,
   exact,
@@ -31,6 +31,7 @@ export const VERIFY = "Use a provider with 'verify: true'.";
 export const FIELDS = newFieldTable<ChatField>({
   ...COMMON_ROWS,
   ...LOST_CITATION_ROWS,
+  ...BRIDGED_TOOL_ROWS,
   "messages[system]": INSTRUCTION,
   "messages[developer]": INSTRUCTION,
   "messages[system].cache_control": exact,
@@ -76,6 +77,9 @@ export const FIELDS = newFieldTable<ChatField>({
   "tools[function].cache_control": exact,
   "tool_choice=required": exactBut("refused together with `thinking`"),
   "tool_choice[function].function.name": exactBut("refused together with `thinking`"),
+  "tool_choice[custom].custom.name": exactBut(
+    "as that of a function; refused together with `thinking`",
+  ),
   "response_format[text]": open(ignored),
   "response_format[json_object]": open(byWire(verified())),
   "response_format[json_schema]": open(gated("structured_outputs")),

@@ -2,7 +2,7 @@ import { ANTHROPIC_MODELS } from "../../data/known_models.ts";
 import type { Provider, Wire } from "../wire.ts";
 import { decodeModels, MODELS_PATH } from "./catalog.ts";
 import { decode } from "./decode.ts";
-import { newPromptEncoder } from "../prompt_encoder.ts";
+import { encodeByPrompt } from "../prompt_encoder.ts";
 import { encodePrompt } from "./encode.ts";
 import { errorFields } from "./errors.ts";
 import { FIELDS } from "./fields.ts";
@@ -24,12 +24,13 @@ export const messages: Wire = {
   name: "messages",
   framing: "sse",
   base: (url) => url.replace(/\/+$/, "").replace(/\/+v1$/, ""),
-  encode: newPromptEncoder(encodePrompt),
+  encode: encodeByPrompt,
   encodePrompt,
   verified: ({ verify, capabilities }) => [
     ...verify ? ["json_object", "stop"] as const : [],
     ...verify && capabilities.structured_outputs ? ["json_schema"] as const : [],
   ],
+  takesCustomTools: () => false,
   decode,
   newDecoder,
   headers({ provider: { settings }, account: { key } }, client) {

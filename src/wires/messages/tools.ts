@@ -35,6 +35,7 @@ export function tools({ prompt }: SectionInput): Result<JsonObject> {
 }
 
 function encodeTool(tool: Tool): Result<JsonObject> {
+  // They are functions here (`bridgeCustomTools`).
   if (tool.kind === "custom") return notCarried(tool.at);
   const { name, description, strict, cache } = tool;
   if (!TOOL_NAME.test(name.value)) {

@@ -1,7 +1,7 @@
 import { compatAccount } from "../openai/account.ts";
 import type { Wire } from "../wire.ts";
 import { decode } from "./decode.ts";
-import { newPromptEncoder } from "../prompt_encoder.ts";
+import { encodeByPrompt } from "../prompt_encoder.ts";
 import { encodePrompt } from "./encode.ts";
 import { FIELDS } from "./fields.ts";
 import { newDecoder } from "./stream.ts";
@@ -13,9 +13,10 @@ import { newDecoder } from "./stream.ts";
 export const responses: Wire = {
   name: "responses",
   ...compatAccount,
-  encode: newPromptEncoder(encodePrompt),
+  encode: encodeByPrompt,
   encodePrompt,
   verified: ({ verify }) => verify ? ["stop"] : [],
+  takesCustomTools: () => true,
   decode,
   newDecoder,
   fields: FIELDS,

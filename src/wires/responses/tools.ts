@@ -39,7 +39,7 @@ function customMembers({ format }: CustomTool): JsonObject {
   if (format === null) return {};
   if (format.kind === "text") return { format: { type: "text" } };
   const { definition, syntax } = format;
-  return { format: { type: "grammar", definition, syntax } };
+  return { format: { type: "grammar", definition: definition.value, syntax } };
 }
 
 /** Returns the hosted tool of a web search, with the location without the nested object of Chat. */

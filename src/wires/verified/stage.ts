@@ -7,8 +7,8 @@ import type { CheckBudget } from "./check_budget.ts";
 import type { ResponsePromise } from "./response_promise.ts";
 
 /**
- * One check of the events of a response. It returns the same events, some of them later, or a
- * failure. At the finish event it returns all that it held back.
+ * One check or change of the events of a response. A check returns the same events, some of them
+ * later, or a failure. At the finish event it returns all that it held back.
  */
 export interface Stage extends Codec<StreamEvent, StreamEvent> {
   /** True while a call is held back that may have any number of records. */

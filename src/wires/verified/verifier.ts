@@ -103,45 +103,47 @@ function newStages(
   return concernsCalls ? [...stages, newCallStage(promises, options)] : stages;
 }
 
-/** Returns the events of a whole response if it keeps the promises. */
-export function verifyEvents(
+/** Returns the events of a whole response after a stage. */
+export function passStage(
   events: readonly StreamEvent[],
-  verifier: Stage,
+  stage: Stage,
 ): Result<readonly StreamEvent[]> {
-  const verified: StreamEvent[] = [];
-  for (const event of events) {
-    const step = verifier.push(event);
-    if (!step.ok) return step;
-    pushAll(verified, step.value);
-  }
-  const end = verifier.end();
-  return end.ok ? success(verified) : end;
+  const passed = pushEvents(events, stage);
+  if (!passed.ok) return passed;
+  const end = stage.end();
+  return end.ok ? passed : end;
 }
 
-/** Returns a decoder whose events have passed the check. */
-export function newVerifyingDecoder(decoder: Decoder, verifier: Stage): Decoder {
-  function verified(events: Result<readonly StreamEvent[]>): Result<readonly StreamEvent[]> {
-    if (!events.ok) return events;
-    const passed: StreamEvent[] = [];
-    for (const event of events.value) {
-      const step = verifier.push(event);
-      if (!step.ok) return step;
-      pushAll(passed, step.value);
-    }
-    return success(passed);
+/** Returns a decoder whose events have passed a stage. */
+export function newStagedDecoder(decoder: Decoder, stage: Stage): Decoder {
+  function passed(events: Result<readonly StreamEvent[]>): Result<readonly StreamEvent[]> {
+    return events.ok ? pushEvents(events.value, stage) : events;
   }
 
   return {
-    push: (record) => verified(decoder.push(record)),
+    push: (record) => passed(decoder.push(record)),
     end() {
-      const last = verified(decoder.end());
+      const last = passed(decoder.end());
       if (!last.ok) return last;
-      const end = verifier.end();
+      const end = stage.end();
       return end.ok ? last : end;
     },
-    done: () => verifier.done() || decoder.done(),
+    done: () => stage.done() || decoder.done(),
     usage: () => decoder.usage(),
-    isHolding: () => verifier.isHolding(),
-    heldBytes: () => verifier.heldBytes() + (decoder.heldBytes?.() ?? 0),
+    isHolding: () => stage.isHolding() || decoder.isHolding?.() === true,
+    heldBytes: () => stage.heldBytes() + (decoder.heldBytes?.() ?? 0),
   };
+}
+
+function pushEvents(
+  events: readonly StreamEvent[],
+  stage: Stage,
+): Result<readonly StreamEvent[]> {
+  const passed: StreamEvent[] = [];
+  for (const event of events) {
+    const step = stage.push(event);
+    if (!step.ok) return step;
+    pushAll(passed, step.value);
+  }
+  return success(passed);
 }

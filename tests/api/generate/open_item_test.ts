@@ -101,9 +101,20 @@ Deno.test("a closed call takes white space only, an unknown call nothing", () =>
   assertEquals(added(queue, "", 1), [STRAY]);
 });
 
-Deno.test("the call of a custom tool is a fault and adds no item", () => {
+Deno.test("a later item waits for the end of a custom tool's input, which its text does not show", () => {
   const queue = queueOf();
-  const call = queue.addCall({ ...FUNCTION, kind: "custom" }, () => named("call"));
-  assert(!call.ok && messageOf(call.failure) === "The upstream called a tool that is no function.");
-  assertEquals([queue.countCalls(), queue.end().length], [0, 0]);
+  assert(queue.addCall({ ...FUNCTION, kind: "custom" }, () => named("call")).ok);
+  queue.add(named("text"));
+  assertEquals(queue.push(TEXT), []);
+  assertEquals(added(queue, "{}"), ["call '{}'"]);
+  const last = queue.addArguments({ type: "tool_arguments", index: 0, delta: "!", isLast: true });
+  assert(last.ok);
+  assertEquals(last.value, ["call '!'", "call closed", "text opened with 'x'"]);
+  const whole = queue.addCall(
+    { ...FUNCTION, index: 1, kind: "custom", arguments: "a" },
+    () => named("other"),
+  );
+  assert(whole.ok);
+  queue.add(named("text"));
+  assertEquals(queue.push(TEXT), ["other closed", "text opened with 'x'"]);
 });

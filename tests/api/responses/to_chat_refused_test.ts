@@ -58,7 +58,7 @@ const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
   ["unsupported_feature", "messages", { messages: [{ role: "user" }] }],
   ["unsupported_feature", "response_format", { response_format: { type: "json_object" } }],
   ["unsupported_feature", "tools[0].type", { tools: [{ type: "web_search" }] }],
-  ["unsupported_feature", "tools[1].type", { tools: [TOOL, { type: "custom", name: "c" }] }],
+  ["missing_required_parameter", "tools[1].name", { tools: [TOOL, { type: "custom" }] }],
   ["unsupported_feature", "tools[0].type", { tools: [{ type: "mcp", server_label: "s" }] }],
   ["unsupported_feature", "tools[0].type", { tools: [{ type: "tool_search" }] }],
   ["missing_required_parameter", "tools[0].name", { tools: [{ type: "function" }] }],
@@ -70,7 +70,7 @@ const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
     tools: [{ ...TOOL, allowed_callers: ["programmatic"] }],
   }],
   ["invalid_value", "tools[1].name", { tools: [TOOL, TOOL] }],
-  ["unsupported_feature", "tools[0].tools[0].type", namespace({ type: "custom", name: "c" })],
+  ["unsupported_feature", "tools[0].tools[0].type", namespace({ type: "mcp", name: "c" })],
   [
     "unsupported_feature",
     "tools[0].tools[0].defer_loading",
@@ -105,7 +105,10 @@ function user(...content: JsonValue[]): JsonObject[] {
 /** Items, by the path of the refusal. */
 const ITEMS: readonly (readonly [Code, string, JsonValue[]])[] = [
   ["unsupported_feature", "input[0].type", [{ type: "compaction", encrypted_content: "x" }]],
-  ["unsupported_feature", "input[1].type", [...user(), { type: "custom_tool_call", call_id: "c" }]],
+  ["missing_required_parameter", "input[1].input", [
+    ...user(),
+    { type: "custom_tool_call", call_id: "c", name: "n" },
+  ]],
   ["unsupported_feature", "input[0].type", [{ type: "web_search_call", id: "ws_1" }]],
   ["invalid_value", "input[0].id", [{ type: "item_reference", id: "msg_1" }]],
   ["invalid_value", "input[0].id", [{ id: "msg_1" }]],

@@ -140,6 +140,24 @@ const SHAPES: readonly ResponsesShape[] = [
     name: "members that are null",
     fields: (n) => ({ ...input(USER), ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
   },
+  {
+    name: "custom tools with a grammar",
+    fields: (n) => {
+      const format = { type: "grammar", syntax: "lark", definition: "start: /a/" };
+      const tools = times(n, (at) => ({ type: "custom", name: `f${at}`, format }));
+      return { ...input(USER), tools };
+    },
+  },
+  {
+    name: "calls of a custom tool with their outputs",
+    fields: (n) => {
+      const called = { type: "custom_tool_call", name: "run", input: "a\n" };
+      const returned = { type: "custom_tool_call_output", output: "ok" };
+      const turns = times(n, (at) => `c${at}`)
+        .flatMap((call_id) => [{ ...called, call_id }, { ...returned, call_id }]);
+      return { ...input(USER, ...turns), store: false };
+    },
+  },
 ];
 
 const COUNTED: readonly (readonly [name: string, answer: JsonObject])[] = [

@@ -392,3 +392,17 @@ Deno.test("a record is an error by its error field, its event name or its type",
     assertEquals(step.failure.kind, "upstream_unavailable");
   }
 });
+
+Deno.test("the pieces of a custom tool's input are one call, also if each repeats its name and its braces close", () => {
+  const head = { index: 0, id: "a", type: "custom" };
+  const piece = (input: string) => ({ ...head, custom: { name: "f", input } });
+  assertEquals(
+    said(calls(piece("{}")), calls(piece("{}")), calls({ index: 0, custom: { input: "!" } })),
+    [
+      { ...F, kind: "custom" },
+      added(0, "{}"),
+      added(0, "{}"),
+      added(0, "!"),
+    ],
+  );
+});

@@ -116,6 +116,19 @@ Deno.test("calls are decoded in order, with their arguments unchanged", () => {
   assertEquals(said({ function_call: called("f", "{}") }, "function_call").length, 2);
 });
 
+Deno.test("calls of custom tools are decoded with their input", () => {
+  const tool_calls = [
+    { id: "a", type: "custom", custom: { name: "run", input: "{}}\n" } },
+    { id: "b", type: "function", function: { name: "f", arguments: "{}" } },
+  ];
+  assertEquals(said({ content: null, tool_calls }, "tool_calls"), [
+    { type: "tool_call", index: 0, id: "a", name: "run", kind: "custom" },
+    { type: "tool_arguments", index: 0, delta: "{}}\n" },
+    { type: "tool_call", index: 1, id: "b", name: "f" },
+    { type: "tool_arguments", index: 1, delta: "{}" },
+  ]);
+});
+
 Deno.test("arguments sent as an object keep the text of their numbers", () => {
   const call = '{"id":"a","function":{"name":"f","arguments":{"n":12345678901234567890}}}';
   const events = read(
@@ -176,7 +189,10 @@ const MALFORMED: Readonly<Record<string, JsonObject>> = {
   "content of another type": completion({ content: 1 }),
   "an unknown part": completion({ content: [{ type: "image_url" }] }),
   "calls that are no list": completion({ tool_calls: {} }),
-  "a call of another type": completion({ tool_calls: [{ id: "a", type: "custom" }] }),
+  "a call of another type": completion({ tool_calls: [{ id: "a", type: "mcp" }] }),
+  "an input that is no text": completion({
+    tool_calls: [{ id: "a", type: "custom", custom: { name: "run", input: { a: 1 } } }],
+  }),
   "a call without a name": completion({ tool_calls: [{ id: "a", function: { arguments: "{}" } }] }),
   "arguments of another type": completion({
     tool_calls: [{ id: "a", function: { name: "f", arguments: 1 } }],

@@ -122,7 +122,7 @@ const UNSUPPORTED: readonly (readonly [message: Record<string, unknown>, path: s
   [{ role: "assistant", audio: { id: "a" } }, "audio"],
   [{ role: "assistant", content: "a", annotations: [{}] }, "annotations[0].type"],
   [{ role: "assistant", content: "a", thinking_blocks: [{}] }, "thinking_blocks"],
-  [{ role: "assistant", tool_calls: [{ id: "c", type: "custom" }] }, "tool_calls[0].type"],
+  [{ role: "assistant", tool_calls: [{ id: "c", type: "mcp" }] }, "tool_calls[0].type"],
   [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }, "content[0].type"],
   [{ role: "user", content: [{ type: "file", file: {} }] }, "content[0].type"],
   [{ role: "user", content: [{ type: "refusal", refusal: "r" }] }, "content[0].type"],

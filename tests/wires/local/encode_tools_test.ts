@@ -57,7 +57,6 @@ Deno.test("strict is not sent, and without verify strict true is refused with ad
 
 Deno.test("tools of other types and unknown fields are refused with their path", () => {
   const one = (tool: unknown) => encodeFields({ tools: [tool] });
-  assertFailed(one({ type: "custom", custom: {} }), "unsupported_feature", "tools[0].type");
   assertFailed(one({ type: "web_search" }), "unsupported_feature", "tools[0].type");
   assertFailed(
     one({ ...TOOL, more: {} }),
@@ -88,7 +87,7 @@ Deno.test("a tool choice of none omits the tools, so that the model cannot call 
     undefined,
   );
   assertEquals(toolsIn({ functions: [TOOL.function], function_call: "none" }), undefined);
-  const unknown = { type: "custom", custom: { name: "c" } };
+  const unknown = { type: "web_search" };
   assertEquals(toolsIn({ tools: [unknown], tool_choice: "none" }), undefined, "not read");
 });
 
@@ -166,7 +165,7 @@ Deno.test("a choice that names no tool of the request is refused with its path",
   const cases: readonly [Record<string, unknown>, Parameters<typeof assertFailed>[1], string][] = [
     [{ tool_choice: "required" }, "invalid_value", "tool_choice"],
     [{ tools: [TOOL], tool_choice: "any" }, "invalid_value", "tool_choice"],
-    [{ tools: [TOOL], tool_choice: { type: "custom" } }, "unsupported_feature", "tool_choice.type"],
+    [{ tools: [TOOL], tool_choice: { type: "mcp" } }, "unsupported_feature", "tool_choice.type"],
     [
       { tools: [TOOL], tool_choice: { type: "function", function: {} } },
       "missing_required_parameter",

@@ -24,7 +24,7 @@ const REFUSED: readonly [kind: Parameters<typeof assertFailed>[1], Written, para
   ],
   [
     "unsupported_feature",
-    { role: "assistant", tool_calls: [{ id: "a", type: "custom" }] },
+    { role: "assistant", tool_calls: [{ id: "a", type: "mcp" }] },
     "messages[1].tool_calls[0].type",
   ],
   [

@@ -1,4 +1,5 @@
 import type { Client } from "../../client.ts";
+import { CODEX } from "../codex.ts";
 import { agentText, cliShots } from "../session.ts";
 
 /**
@@ -7,7 +8,7 @@ import { agentText, cliShots } from "../session.ts";
  */
 export const client: Client = {
   title: "Codex CLI, Responses",
-  packages: ["@openai/codex@0.169.0"],
+  packages: [CODEX],
   shots: cliShots((place, model, prompt) => ({
     command: "codex",
     args: ["exec", "-p", "switchyard", "--skip-git-repo-check", prompt],

@@ -148,7 +148,7 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
       case "thinking_block":
         return success(mode === "hidden" ? [] : addSigned(event.value));
       case "tool_call":
-        return blocks.addCall(event, () => newCall(event));
+        return event.kind === "custom" ? customCall() : blocks.addCall(event, () => newCall(event));
       case "tool_arguments":
         return blocks.addArguments(event);
       case "refusal":
@@ -218,6 +218,11 @@ function deltaOf(kind: Block["kind"], text: string): JsonObject {
   return kind === "call"
     ? { type: "input_json_delta", partial_json: text }
     : { type: "thinking_delta", thinking: text };
+}
+
+/** Returns the fault of the call of a custom tool: requests of the Messages API have none. */
+function customCall(): Result<never> {
+  return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
 }
 
 function tooLarge(): Result<never> {

@@ -7,7 +7,7 @@ import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/stream/reasoning.ts";
 import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { messageOf } from "../../../core/failure/openai_error.ts";
-import type { CalledFunction } from "./items.ts";
+import type { CalledTool } from "./items.ts";
 import { KEEP_ALIVE_MS } from "../../generate/keep_alive.ts";
 import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
@@ -17,8 +17,8 @@ import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./r
 export interface EncoderLabels extends ResponseLabels {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
-  /** The functions of namespaces, by the names that the upstream uses. */
-  readonly namespaced: ReadonlyMap<string, CalledFunction>;
+  /** The tools of namespaces, by the names that the upstream uses. */
+  readonly namespaced: ReadonlyMap<string, CalledTool>;
   /** True if the client may not send the signed reasoning back. */
   readonly storesReasoning: boolean;
 }
@@ -61,7 +61,7 @@ export function newResponseEncoder(
   const output = newOutput({
     isSigned: labels.isSigned,
     newId: labels.newId,
-    findFunction: (name) => labels.namespaced.get(name) ?? { name },
+    findTool: (name) => labels.namespaced.get(name) ?? { name },
   });
   const made = newResourceBuilder(labels);
   const collector = labels.storesReasoning ? newReasoningCollector() : null;

@@ -17,10 +17,10 @@ export interface OutputItem {
   value(status: ItemStatus): JsonObject;
 }
 
-/** Function of a tool call, by the client's own name. */
-export interface CalledFunction {
+/** Function or custom tool of a call, by the client's own name. */
+export interface CalledTool {
   readonly name: string;
-  /** Namespace of the function; absent if the function has none. */
+  /** Namespace of the tool; absent if the tool has none. */
   readonly namespace?: string;
 }
 
@@ -103,13 +103,48 @@ function pushContent(content: Content, event: StreamEvent): readonly OutputEvent
 }
 
 /** Creates a function call item; `callId` is the upstream's ID of the call. */
-export function newCallItem(
+export function newCallItem(place: ItemPosition, callId: string, called: CalledTool): OutputItem {
+  return newTextItem(place, "response.function_call_arguments", {
+    done: (text) => ({ name: called.name, arguments: text }),
+    value: (text, status) => ({
+      id: place.id,
+      type: "function_call",
+      status,
+      call_id: callId,
+      ...called,
+      arguments: text,
+    }),
+  });
+}
+
+/** Creates the item of the call of a custom tool, whose input is a text. */
+export function newCustomCallItem(
   place: ItemPosition,
   callId: string,
-  called: CalledFunction,
+  called: CalledTool,
 ): OutputItem {
+  return newTextItem(place, "response.custom_tool_call_input", {
+    done: (input) => ({ input }),
+    value: (input, status) => ({
+      id: place.id,
+      type: "custom_tool_call",
+      status,
+      call_id: callId,
+      ...called,
+      input,
+    }),
+  });
+}
+
+/** What the items of functions and custom tools do not have in common. */
+interface CallTexts {
+  /** Returns the members of the event with the whole text. */
+  done(text: string): JsonObject;
+  value(text: string, status: ItemStatus): JsonObject;
+}
+
+function newTextItem(place: ItemPosition, event: string, { done, value }: CallTexts): OutputItem {
   const at = { item_id: place.id, output_index: place.index };
-  const event = "response.function_call_arguments";
   let text = "";
   return {
     place,
@@ -118,14 +153,7 @@ export function newCallItem(
       text += change.delta;
       return [{ type: `${event}.delta`, ...at, delta: change.delta }];
     },
-    close: () => [{ type: `${event}.done`, ...at, name: called.name, arguments: text }],
-    value: (status) => ({
-      id: place.id,
-      type: "function_call",
-      status,
-      call_id: callId,
-      ...called,
-      arguments: text,
-    }),
+    close: () => [{ type: `${event}.done`, ...at, ...done(text) }],
+    value: (status) => value(text, status),
   };
 }

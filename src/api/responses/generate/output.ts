@@ -3,9 +3,10 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
 import {
-  type CalledFunction,
+  type CalledTool,
   type ItemStatus,
   newCallItem,
+  newCustomCallItem,
   newMessageItem,
   newReasoningItem,
   type OutputItem,
@@ -15,13 +16,13 @@ import type { ItemPosition, OutputEvent } from "./parts.ts";
 /** Limit of tool calls in one translated response. */
 const MAX_TOOL_CALLS = 128;
 
-/** Functions of the client's request that the output uses. */
+/** Tools of the client's request that the output uses. */
 export interface OutputOptions {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
   readonly newId: (prefix: string) => string;
-  /** Returns the client's function for the flat tool name that the upstream uses. */
-  readonly findFunction: (name: string) => CalledFunction;
+  /** Returns the client's tool for the flat tool name that the upstream uses. */
+  readonly findTool: (name: string) => CalledTool;
 }
 
 /** Output items of one response under construction. */
@@ -43,7 +44,7 @@ interface Entry extends Item<OutputEvent> {
 }
 
 /** Creates the output of one response. */
-export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Output {
+export function newOutput({ isSigned, newId, findTool }: OutputOptions): Output {
   const items = newItemQueue<OutputEvent, Entry>({ closesAtOnce: true });
   let count = 0;
   let textLength = 0;
@@ -107,9 +108,12 @@ export function newOutput({ isSigned, newId, findFunction }: OutputOptions): Out
         return success(items.last()?.kind === "message" ? items.push(event) : []);
       case "tool_call": {
         if (items.countCalls() >= MAX_TOOL_CALLS) return tooManyCalls();
-        const make = (place: ItemPosition) =>
-          newCallItem(place, event.id, findFunction(event.name));
-        return items.addCall(event, () => newEntry("call", "fc_", make));
+        const { kind, id, name } = event;
+        const [prefix, newItem] = kind === "custom"
+          ? ["ctc_", newCustomCallItem] as const
+          : ["fc_", newCallItem] as const;
+        const make = (place: ItemPosition) => newItem(place, id, findTool(name));
+        return items.addCall(event, () => newEntry("call", prefix, make));
       }
       case "tool_arguments":
         return items.addArguments(event);

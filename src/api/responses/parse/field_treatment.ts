@@ -7,6 +7,7 @@ import {
   type Treatment,
   treatmentOf,
 } from "../../../prompt/field_table.ts";
+import { BRIDGED_GRAMMAR } from "../../../wires/common_rows.ts";
 import type { Wire } from "../../../wires/wire.ts";
 import { HINTS, IDENTITIES } from "./parse_options.ts";
 import { RESPONSES_FIELDS, type ResponsesField } from "./fields.ts";
@@ -40,6 +41,14 @@ export const CHAT_FIELD: Readonly<Partial<Record<ResponsesField, ChatField>>> = 
   "input[function_call_output].output": "messages[tool].content",
   "input[function_call_output].output[input_text]": "messages[tool].content[text]",
   "input[function_call_output].output[input_file]": "messages[tool].content[file]",
+  "input[custom_tool_call].call_id": "messages[assistant].tool_calls[custom].id",
+  "input[custom_tool_call].name": "messages[assistant].tool_calls[custom].custom.name",
+  "input[custom_tool_call].input": "messages[assistant].tool_calls[custom].custom.input",
+  "input[custom_tool_call].namespace": "messages[assistant].tool_calls[custom].custom.name",
+  "input[custom_tool_call_output].call_id": "messages[tool].tool_call_id",
+  "input[custom_tool_call_output].output": "messages[tool].content",
+  "input[custom_tool_call_output].output[input_text]": "messages[tool].content[text]",
+  "input[custom_tool_call_output].output[input_file]": "messages[tool].content[file]",
   "input[additional_tools].tools": "tools",
   "input[reasoning].content": "messages[assistant].reasoning_content",
   "input[reasoning].summary": "messages[assistant].reasoning_content",
@@ -51,6 +60,12 @@ export const CHAT_FIELD: Readonly<Partial<Record<ResponsesField, ChatField>>> = 
   "tools[function].description": "tools[function].function.description",
   "tools[function].parameters": "tools[function].function.parameters",
   "tools[function].strict": "tools[function].function.strict",
+  "tools[custom].name": "tools[custom].custom.name",
+  "tools[custom].description": "tools[custom].custom.description",
+  "tools[custom].format[text]": "tools[custom].custom.format[text]",
+  "tools[custom].format[grammar].definition":
+    "tools[custom].custom.format[grammar].grammar.definition",
+  "tools[custom].format[grammar].syntax": "tools[custom].custom.format[grammar].grammar.syntax",
   "tools[namespace].name": "tools[function].function.name",
   "tools[namespace].description": "tools[function].function.description",
   "tools[namespace].tools": "tools[function]",
@@ -59,6 +74,7 @@ export const CHAT_FIELD: Readonly<Partial<Record<ResponsesField, ChatField>>> = 
   "tool_choice=none": "tool_choice=none",
   "tool_choice=required": "tool_choice=required",
   "tool_choice[function].name": "tool_choice[function].function.name",
+  "tool_choice[custom].name": "tool_choice[custom].custom.name",
   "tool_choice[allowed_tools].mode": "tool_choice[allowed_tools].allowed_tools.mode",
   "tool_choice[allowed_tools].tools": "tool_choice[allowed_tools].allowed_tools.tools",
   "parallel_tool_calls": "parallel_tool_calls",
@@ -84,6 +100,13 @@ export const CHAT_FIELD: Readonly<Partial<Record<ResponsesField, ChatField>>> = 
   "prompt_cache_options": "prompt_cache_options",
 };
 
+/** Treatments of the fields that a function cannot carry, for a provider without custom tools. */
+const BRIDGED_OVER_COMPAT: Readonly<Partial<Record<ResponsesField, Treatment>>> = {
+  "tools[custom].format[text]": ignored,
+  "tools[custom].format[grammar].definition": BRIDGED_GRAMMAR,
+  "tools[custom].format[grammar].syntax": BRIDGED_GRAMMAR,
+};
+
 /** Returns the treatment of a request field by the translation to Chat and the wire after it. */
 export function translatedTreatment(path: ResponsesField, wire: Wire): Treatment {
   const own = treatmentOf(RESPONSES_FIELDS, path);
@@ -93,9 +116,11 @@ export function translatedTreatment(path: ResponsesField, wire: Wire): Treatment
       ? lossy("the value in the response")
       : ignoredBut("changes no response, which repeats it");
   }
+  const bridged = wire.name === "compat" ? BRIDGED_OVER_COMPAT[path] : undefined;
+  if (bridged !== undefined) return { ...bridged, note: "exact with `capabilities.custom_tools`" };
   if (wire.name === "messages") {
     // Its results hold images and files.
-    if (path.startsWith("input[function_call_output].output[input_")) return exact;
+    if (/^input\[\w+_call_output\]\.output\[input_/.test(path)) return exact;
     // Only the thinking of the current turn counts there.
     if (path === "reasoning.context=current_turn") return ignored;
     if (path === "reasoning.context=all_turns") return lossy("the reasoning of the current turn");

@@ -12,6 +12,8 @@ import {
 
 const EMPTY = refusedUnless([]);
 
+const CALLERS = lossy("`direct`", "`direct` alone is ignored; without `direct`, refused");
+
 const ROWS = {
   "model": exact,
   "instructions": exact,
@@ -34,15 +36,18 @@ const ROWS = {
   "tools[function].strict": exact,
   "tools[function].defer_loading": refusedUnless(false),
   "tools[function].output_schema": refusedUnless({}),
-  "tools[function].allowed_callers": lossy(
-    "`direct`",
-    "`direct` alone is ignored; without `direct`, refused",
-  ),
+  "tools[function].allowed_callers": CALLERS,
   "tools[function].async": refusedUnless(false),
-  "tools[namespace].name": exactBut("part of the names of its functions"),
-  "tools[namespace].description": exactBut("part of the descriptions of its functions"),
-  "tools[namespace].tools": exactBut("functions"),
-  "tools[custom]": refused,
+  "tools[custom].name": exact,
+  "tools[custom].description": exact,
+  "tools[custom].format[text]": exact,
+  "tools[custom].format[grammar].definition": exact,
+  "tools[custom].format[grammar].syntax": exact,
+  "tools[custom].defer_loading": refusedUnless(false),
+  "tools[custom].allowed_callers": CALLERS,
+  "tools[namespace].name": exactBut("part of the names of its tools"),
+  "tools[namespace].description": exactBut("part of the descriptions of its tools"),
+  "tools[namespace].tools": exactBut("functions and custom tools"),
   "tools[tool_search]": refused,
   "tools[file_search]": refused,
   "tools[computer_use_preview]": refused,
@@ -65,7 +70,7 @@ const ROWS = {
   "tool_choice[function].name": exact,
   "tool_choice[allowed_tools].mode": exact,
   "tool_choice[allowed_tools].tools": exact,
-  "tool_choice[custom]": refused,
+  "tool_choice[custom].name": exact,
   "tool_choice[mcp]": refused,
   "parallel_tool_calls": exact,
   "max_output_tokens": exact,

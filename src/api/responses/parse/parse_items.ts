@@ -72,8 +72,11 @@ export function parseItems(
       case "message":
         return takeMessage(item, path);
       case "function_call":
-        return takeCall(item, path);
+        return takeCall(item, path, "function");
+      case "custom_tool_call":
+        return takeCall(item, path, "custom");
       case "function_call_output":
+      case "custom_tool_call_output":
         return takeResult(item, path);
       case "reasoning": {
         const merged = mergeReasoning(item, path, { wire, before: thought, innerItems, carrier });
@@ -160,18 +163,16 @@ export function parseItems(
     return success(open);
   }
 
-  function takeCall(item: JsonObject, path: string): Result<unknown> {
-    const rows = "messages[assistant].tool_calls[function]";
+  function takeCall(item: JsonObject, path: string, kind: ToolCall["kind"]): Result<unknown> {
+    const rows = `messages[assistant].tool_calls[${kind}]` as const;
+    const member = kind === "function" ? "arguments" : "input";
     const at: FieldRef = { field: `${rows}.id`, path, refusedPath: `${path}.type` };
     const status = statusProblem(item, path) ?? carrier.use(at);
     if (status !== null) return status;
     const read = allIn({
       id: requiredText(item.call_id, { field: `${rows}.id`, path: `${path}.call_id` }),
-      name: requiredText(item.name, { field: `${rows}.function.name`, path: `${path}.name` }),
-      text: requiredText(item.arguments, {
-        field: `${rows}.function.arguments`,
-        path: `${path}.arguments`,
-      }),
+      name: requiredText(item.name, { ...at, path: `${path}.name` }),
+      text: requiredText(item[member], { ...at, path: `${path}.${member}` }),
     });
     if (!read.ok) return read;
     const { id, name: { value: name }, text } = read.value;
@@ -185,7 +186,7 @@ export function parseItems(
       : speak(path, { content: null, refusal: null });
     if (!turn.ok) return turn;
     const call: ToolCall = {
-      kind: "function",
+      kind,
       at,
       id,
       name: flatNameIn(item.namespace, name),

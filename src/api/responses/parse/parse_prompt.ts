@@ -8,7 +8,7 @@ import { flagOf } from "../../../prompt/read.ts";
 import { missing } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { withReasoning } from "../../reasoning/reasoning_memory.ts";
-import type { CalledFunction } from "../generate/items.ts";
+import type { CalledTool } from "../generate/items.ts";
 import type { HistoryItem } from "../history_item.ts";
 import type { ResponsesRequest } from "../request.ts";
 import { separateTools } from "./additional_tools.ts";
@@ -20,8 +20,8 @@ import { parseChoice, parseTools } from "./parse_tools.ts";
 /** A Responses request as a prompt. */
 export interface ResponsesPrompt {
   readonly prompt: Prompt;
-  /** The functions of namespaces, by the names that the upstream uses. */
-  readonly namespaced: ReadonlyMap<string, CalledFunction>;
+  /** The tools of namespaces, by the names that the upstream uses. */
+  readonly namespaced: ReadonlyMap<string, CalledTool>;
 }
 
 /** What a Responses request is parsed for, and what the gateway knows of it. */

@@ -1,16 +1,26 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
-import type { Choice, ChosenTool, FieldRef, FunctionTool } from "../../../prompt/prompt.ts";
+import type {
+  Choice,
+  ChosenTool,
+  CustomTool,
+  FieldRef,
+  FunctionTool,
+  Given,
+  Tool,
+} from "../../../prompt/prompt.ts";
 import { allIn, flagOf, mapObjects, requiredText, textOf } from "../../../prompt/read.ts";
 import {
   isEmpty,
+  missing,
   type Optional,
   unsupported,
   wrongType,
   wrongValue,
 } from "../../../prompt/refusals.ts";
-import type { CalledFunction } from "../generate/items.ts";
+import type { CalledTool } from "../generate/items.ts";
+import { grammarFormat } from "../../../prompt/chat/parse_tools.ts";
 import { flatNameIn } from "./namespaces.ts";
 
 /** A list of tools in the client's request. */
@@ -21,30 +31,30 @@ export interface ToolList {
 
 /** The tools of a request. */
 export interface GivenTools {
-  readonly tools: readonly FunctionTool[];
+  readonly tools: readonly Tool[];
   /** True if a tool is left out. */
   readonly isOmitted: boolean;
-  /** The functions of namespaces, by their flat names. */
-  readonly namespaced: ReadonlyMap<string, CalledFunction>;
+  /** The tools of namespaces, by their flat names. */
+  readonly namespaced: ReadonlyMap<string, CalledTool>;
 }
 
 /**
- * Returns the functions of the client's tools, with flat names for those of namespaces. Hosted
- * tools that the route leaves out are lossy. Refuses every other tool type, and two functions with
- * the same flat name.
+ * Returns the functions and custom tools of the client, with flat names for those of namespaces.
+ * Hosted tools that the route leaves out are lossy. Refuses every other tool type, and two tools
+ * with the same flat name.
  */
 export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result<GivenTools> {
-  const tools: FunctionTool[] = [];
+  const tools: Tool[] = [];
   const names = new Set<string>();
-  const namespaced = new Map<string, CalledFunction>();
+  const namespaced = new Map<string, CalledTool>();
   let isOmitted = false;
 
   function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
-    const made = parseFunction(tool, path, namespace, carrier);
+    const made = parseTool(tool, path, namespace, carrier);
     if (!made.ok) return made;
     const { name } = made.value;
     if (names.has(name.value)) {
-      return wrongValue(name.at.path, "different from that of any other function");
+      return wrongValue(name.at.path, "different from that of any other tool");
     }
     names.add(name.value);
     if (typeof namespace?.name === "string" && typeof tool.name === "string") {
@@ -87,56 +97,89 @@ function nameAt(path: string): FieldRef {
   return { field: "tools[function].function.name", path: `${path}.name` };
 }
 
-function parseFunction(
+function parseTool(
   tool: JsonObject,
   path: string,
   namespace: JsonObject | null,
   carrier: Carrier,
-): Result<FunctionTool> {
-  if (tool.type !== "function") {
+): Result<Tool> {
+  const { type } = tool;
+  if (type !== "function" && type !== "custom") {
     return unsupported(
       `${path}.type`,
-      "Only functions can be called over a chat provider. 'omit_tools' of the route leaves out hosted tools.",
+      "Only functions and custom tools can be called over a chat provider. 'omit_tools' of the route leaves out hosted tools.",
     );
   }
-  const at: FieldRef = { field: "tools[function]", path, refusedPath: `${path}.type` };
-  const name = requiredText(tool.name, nameAt(path));
-  const refused = name.ok ? carrier.use(at) ?? asyncProblem(tool, path) : name;
+  const at: FieldRef = { field: `tools[${type}]`, path, refusedPath: `${path}.type` };
+  const named = requiredText(tool.name, nameAt(path));
+  const refused = named.ok ? carrier.use(at) ?? asyncProblem(tool, path) : named;
   if (refused !== null) return refused;
+  const descriptionAt = {
+    field: "tools[function].function.description",
+    path: `${path}.description`,
+  } as const;
+  const read = allIn({ name: named, description: textOf(tool.description, descriptionAt) });
+  if (!read.ok) return read;
+  const { name, description } = read.value;
+  const described = [namespace?.description, description?.value]
+    .filter((text) => typeof text === "string" && text !== "").join("\n\n");
+  const head = {
+    at,
+    name: { ...name, value: flatNameIn(namespace?.name, name.value) },
+    description: described === "" ? null : described,
+  };
+  return type === "custom" ? parseCustom(tool, head) : parseFunction(tool, head, carrier);
+}
+
+/** Members that each tool has. */
+interface ToolHead {
+  readonly at: FieldRef;
+  readonly name: Given<string>;
+  readonly description: string | null;
+}
+
+/** Returns a custom tool (Responses API, custom tools). */
+function parseCustom({ format = null }: JsonObject, head: ToolHead): Result<CustomTool> {
+  const path = `${head.at.path}.format`;
+  if (format === null) return success({ kind: "custom", ...head, format });
+  if (!isObject(format)) return wrongType(path, "an object");
+  if (format.type === "text") {
+    return success({ kind: "custom", ...head, format: { kind: "text" } });
+  }
+  if (format.type !== "grammar") return unsupported(`${path}.type`);
+  const { definition, syntax } = format;
+  const definitionPath = `${path}.definition`;
+  if (typeof definition !== "string") return missing(definitionPath);
+  if (typeof syntax !== "string") return missing(`${path}.syntax`);
+  const grammar = grammarFormat(path, { definition, syntax, definitionPath });
+  return success({ kind: "custom", ...head, format: grammar });
+}
+
+function parseFunction(
+  tool: JsonObject,
+  head: ToolHead,
+  carrier: Carrier,
+): Result<FunctionTool> {
+  const { at: { path } } = head;
   const rows = "tools[function].function";
   const parametersAt: FieldRef = { field: `${rows}.parameters`, path: `${path}.parameters` };
   const strictAt: FieldRef = { field: `${rows}.strict`, path: `${path}.strict` };
   const { parameters = null } = tool;
   const read = allIn({
-    name,
-    description: textOf(tool.description, {
-      field: `${rows}.description`,
-      path: `${path}.description`,
-    }),
     parameters: parameters === null || isObject(parameters)
       ? success({ value: parameters, at: parametersAt })
       : wrongType(parametersAt.path, "an object"),
     strict: flagOf(tool.strict, strictAt),
   });
   if (!read.ok) return read;
-  const { strict, description } = read.value;
+  const { strict } = read.value;
   const lost = (parameters === null ? null : carrier.use(parametersAt)) ??
     (strict?.value === true ? carrier.use(strictAt) : null);
-  if (lost !== null) return lost;
-  const described = [namespace?.description, description?.value]
-    .filter((text) => typeof text === "string" && text !== "").join("\n\n");
-  return success({
-    kind: "function",
-    at,
-    ...read.value,
-    name: { ...read.value.name, value: flatNameIn(namespace?.name, read.value.name.value) },
-    description: described === "" ? null : described,
-    cache: null,
-  });
+  return lost ?? success({ kind: "function", ...head, ...read.value, cache: null });
 }
 
 /**
- * Returns the refusal of a function that is not called by the model and at once; otherwise null.
+ * Returns the refusal of a tool that is not called by the model and at once; otherwise null.
  */
 function asyncProblem(tool: JsonObject, path: string) {
   if ((tool.defer_loading ?? false) !== false) return unsupported(`${path}.defer_loading`);
@@ -179,12 +222,15 @@ export function parseChoice(
 }
 
 function chosenTool(given: JsonObject, path: string): Result<ChosenTool> {
-  if (given.type !== "function") return unsupported(`${path}.type`);
-  const field = "tool_choice[function].function.name";
+  const { type } = given;
+  if (type !== "function" && type !== "custom") return unsupported(`${path}.type`);
+  const field = type === "function"
+    ? "tool_choice[function].function.name"
+    : "tool_choice[custom].custom.name";
   const name = requiredText(given.name, { field, path: `${path}.name` });
   if (!name.ok) return name;
   const { value, at } = name.value;
-  return success({ kind: "function", name: flatNameIn(given.namespace, value), at });
+  return success({ kind: type, name: flatNameIn(given.namespace, value), at });
 }
 
 function allowedTools({ mode: given, tools }: JsonObject, carrier: Carrier): Result<Choice> {

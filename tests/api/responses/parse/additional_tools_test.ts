@@ -77,16 +77,17 @@ Deno.test("declared tools are refused after an item of the user or the assistant
   }
 });
 
-Deno.test("two tools of one name, and a tool that is no function, are refused by the path in their item", () => {
+Deno.test("two tools of one name, and a tool of another type, are refused by the path in their item", () => {
   const twice = translate({ input: [additional([TOOL]), USER], tools: [TOOL] });
   assertEquals(refusalOf(twice), ["invalid_value", "input[0].tools[0].name"]);
   const hosted = translate({ input: [additional([TOOL, { type: "web_search" }]), USER] });
   assertEquals(refusalOf(hosted), ["unsupported_feature", "input[0].tools[1].type"]);
   assert(!hosted.ok && messageOf(hosted.failure).includes("'omit_tools'"));
-  const custom = translate({
-    input: [additional([{ type: "namespace", name: "n", tools: [{ type: "custom", name: "c" }] }])],
-  });
-  assertEquals(refusalOf(custom), ["unsupported_feature", "input[0].tools[0].tools[0].type"]);
+  const nested = { type: "namespace", name: "n", tools: [{ type: "mcp", name: "c" }] };
+  assertEquals(refusalOf(translate({ input: [additional([nested])] })), [
+    "unsupported_feature",
+    "input[0].tools[0].tools[0].type",
+  ]);
 });
 
 Deno.test("declared tools count only in the request that has them, also in a continued dialogue", () => {

@@ -25,6 +25,9 @@ const USER = { role: "user", content: "Hi" };
 const CALL = { type: "function_call", call_id: "call_1", name: "look", arguments: "{}" };
 const RESULT = { type: "function_call_output", call_id: "call_1", output: "ok" };
 const TOOL = { type: "function", name: "look" };
+const CUSTOM_CALL = { type: "custom_tool_call", call_id: "call_1", name: "draw", input: "x" };
+const CUSTOM_RESULT = { type: "custom_tool_call_output", call_id: "call_1", output: "ok" };
+const CUSTOM = { type: "custom", name: "draw" };
 const BLOCK = { type: "thinking", thinking: "Hm.", signature: "S1" };
 const MARK = { mode: "explicit" };
 const CALLER = { type: "program", caller_id: "p" };
@@ -134,6 +137,36 @@ function inResult(member: string, value: JsonValue, more: More = {}): Probe {
     (given) => [USER, CALL, { ...RESULT, [member]: given }],
     more,
   );
+}
+
+function inCustomCall(member: string, value: JsonValue, more: More = {}): Probe {
+  return items(`input[1].${member}`, value, (given) => [
+    USER,
+    { ...CUSTOM_CALL, [member]: given },
+    { ...CUSTOM_RESULT, ...member === "call_id" && { call_id: given } },
+  ], more);
+}
+
+function inCustomResult(member: string, value: JsonValue, more: More = {}): Probe {
+  const make = (given: JsonValue | undefined) => [
+    USER,
+    CUSTOM_CALL,
+    { ...CUSTOM_RESULT, [member]: given },
+  ];
+  return items(`input[2].${member}`, value, make, more);
+}
+
+function inCustomTool(member: string, value: JsonValue, more: More = {}): Probe {
+  const make = (given: JsonValue | undefined) => [{ ...CUSTOM, [member]: given }];
+  return inside(`tools[0].${member}`, "tools", value, make, more);
+}
+
+function inGrammar(member: string, value: string): Probe {
+  const format = { type: "grammar", syntax: "lark", definition: "start: /a/" };
+  const make = (given: JsonValue | undefined) => [
+    { ...CUSTOM, ...given !== undefined && { format: { ...format, [member]: given } } },
+  ];
+  return inside("tools[0].format", "tools", value, make);
 }
 
 /** A member of an item that declares tools, before the dialogue. */
@@ -307,6 +340,30 @@ export const RESPONSES_PROBES: Readonly<Partial<Record<ResponsesField, Probe>>> 
   "input[function_call_output].output[input_file]": inResult("output", [
     { type: "input_file", file_data: PDF },
   ]),
+  "input[custom_tool_call].call_id": inCustomCall("call_id", "call_7"),
+  "input[custom_tool_call].name": inCustomCall("name", "paint"),
+  "input[custom_tool_call].input": inCustomCall("input", "a line"),
+  "input[custom_tool_call].namespace": inCustomCall("namespace", "home"),
+  "input[custom_tool_call].caller": inCustomCall("caller", CALLER),
+  "input[custom_tool_call].status": inCustomCall("status", "incomplete"),
+  "input[custom_tool_call].id": inCustomCall("id", "ctc_1"),
+  "input[custom_tool_call_output].call_id": inCustomResult("call_id", "call_1"),
+  "input[custom_tool_call_output].output": inCustomResult("output", "done"),
+  "input[custom_tool_call_output].output[input_text]": inCustomResult("output", [
+    { type: "input_text", text: "done" },
+  ], { shown: "done" }),
+  "input[custom_tool_call_output].output[output_text]": inCustomResult("output", [
+    { type: "output_text", text: "done" },
+  ], { shown: "done" }),
+  "input[custom_tool_call_output].output[input_image]": inCustomResult("output", [
+    { type: "input_image", image_url: PNG },
+  ]),
+  "input[custom_tool_call_output].output[input_file]": inCustomResult("output", [
+    { type: "input_file", file_data: PDF },
+  ]),
+  "input[custom_tool_call_output].caller": inCustomResult("caller", CALLER),
+  "input[custom_tool_call_output].status": inCustomResult("status", "incomplete"),
+  "input[custom_tool_call_output].id": inCustomResult("id", "ctco_1"),
   "input[additional_tools].id": inAdditional("id", "at_1"),
   "input[additional_tools].role": inAdditional("role", "user"),
   "input[additional_tools].tools": inAdditional("tools", [TOOL], { shown: "look" }),
@@ -356,6 +413,13 @@ export const RESPONSES_PROBES: Readonly<Partial<Record<ResponsesField, Probe>>> 
   "tools[function].output_schema": inTool("output_schema", { type: "object" }),
   "tools[function].allowed_callers": inTool("allowed_callers", ["direct", "programmatic"]),
   "tools[function].async": inTool("async", true),
+  "tools[custom].name": inCustomTool("name", "paint"),
+  "tools[custom].description": inCustomTool("description", "Draws."),
+  "tools[custom].format[text]": inCustomTool("format", { type: "text" }),
+  "tools[custom].format[grammar].definition": inGrammar("definition", "start: WORD"),
+  "tools[custom].format[grammar].syntax": inGrammar("syntax", "regex"),
+  "tools[custom].defer_loading": inCustomTool("defer_loading", true),
+  "tools[custom].allowed_callers": inCustomTool("allowed_callers", ["direct", "programmatic"]),
   "tools[namespace].name": inNamespace("name", "garage"),
   "tools[namespace].description": inNamespace("description", "Of the home."),
   "tools[namespace].tools": inNamespace("tools", [{ type: "function", name: "peek" }], {
@@ -369,6 +433,10 @@ export const RESPONSES_PROBES: Readonly<Partial<Record<ResponsesField, Probe>>> 
     shown: { compat: "required", messages: '"any"' },
   }),
   "tool_choice[function].name": top("tool_choice", TOOL, { ...TOOLS, shown: "look" }),
+  "tool_choice[custom].name": top("tool_choice", CUSTOM, {
+    base: { tools: [CUSTOM] },
+    shown: "draw",
+  }),
   "tool_choice[allowed_tools].mode": top(
     "tool_choice",
     { type: "allowed_tools", mode: "required", tools: [TOOL] },
