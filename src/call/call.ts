@@ -1,5 +1,6 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { decodeHeaderText, type HeaderFields, type RequestHeaders } from "../core/header_fields.ts";
+import type { Session } from "../core/session.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import type { World } from "../core/world.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -8,7 +9,6 @@ import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
-import type { Session } from "./session.ts";
 import type { Meter } from "../access/meter.ts";
 import type { PresentedKey } from "../access/permissions.ts";
 import type { CallQuotas } from "../access/quotas.ts";

@@ -1,28 +1,9 @@
 import { createHash } from "node:crypto";
 import type { EndpointName } from "../core/endpoint.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
-import { SESSION_HEADERS } from "../core/session_headers.ts";
+import { type Session, SESSION_HEADERS, type SessionSource } from "../core/session.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { Call } from "./call.ts";
-
-/**
- * What named a session: the gateway's own header, the header of an agent, a member of the body, or
- * the gateway for a WebSocket whose handshake names none.
- */
-export type SessionSource =
-  | (typeof SESSION_HEADERS)[number][1]
-  | "prompt_cache_key"
-  | "user_id"
-  | "conversation"
-  | "previous_response_id"
-  | "connection";
-
-/** The conversation that a call belongs to, as far as its client says. */
-export interface Session {
-  /** Name within its client key, of 1 to 256 characters. */
-  readonly name: string;
-  readonly from: SessionSource;
-}
 
 const [FIRST_HEADER] = SESSION_HEADERS;
 

@@ -1,4 +1,4 @@
-import { SESSION_HEADERS } from "../core/session_headers.ts";
+import { SESSION_HEADERS } from "../core/session.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Path, type Problem, problem } from "./problems.ts";

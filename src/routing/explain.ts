@@ -10,7 +10,8 @@ import { hasCapability, requireNativeProvider } from "../call/capability.ts";
 import { isLapsed } from "../access/client_key.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { refuseEndpoint, refuseProvider } from "../access/permissions.ts";
-import { type Session, sessionKey, sessionOf } from "../call/session.ts";
+import type { Session } from "../core/session.ts";
+import { sessionKey, sessionOf } from "../call/session.ts";
 import { pickRendezvous } from "../traffic/rendezvous.ts";
 import {
   chooseRefusal,

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../core/json/json.ts";
+import type { World } from "../core/world.ts";
 import { newBoundedMap } from "./bounded_map.ts";
 import { hashText } from "./hash.ts";
-import type { Deps } from "./protocol.ts";
 
 /** The least number of input tokens that an upstream caches. */
 export const MIN_CACHED_TOKENS = 1_024;
@@ -39,7 +39,7 @@ export interface PromptCache {
 }
 
 /** Returns an empty cache. */
-export function newPromptCache({ unix }: Pick<Deps, "unix">): PromptCache {
+export function newPromptCache({ unix }: Pick<World, "unix">): PromptCache {
   const usedAt = newBoundedMap<number>(LIMITS, () => 1);
 
   function isCached(digest: string): boolean {
