@@ -12,6 +12,8 @@ const RETENTION = { ttlMs: 1_000_000, ownerTtlMs: 1_000_000, maxObjects: 3, maxB
 
 interface Known {
   readonly creator: string | null;
+  /** Creator for whom the record counts: the first one. */
+  readonly share: string | null;
   readonly items: readonly JsonObject[];
   readonly metadata: Readonly<Record<string, string>>;
   /** Time of the last change. */
@@ -36,18 +38,31 @@ function hasDuplicate(items: readonly JsonObject[]): boolean {
 }
 
 /** What the tests compare of a conversation. Its size depends on the store. */
-function contentOf(conversation: Known | Conversation | null | undefined): unknown {
+function contentOf(
+  conversation: Omit<Known, "share"> | Conversation | null | undefined,
+): unknown {
   if (conversation === null || conversation === undefined) return null;
   const { creator, items, metadata } = conversation;
   return { creator, items, metadata };
 }
 
-/** Sets a conversation as the last changed one. */
-function change(model: Model, id: string, changed: Omit<Known, "at">): void {
-  model.known.delete(id);
-  model.known.set(id, { ...changed, at: model.time });
-  const [oldest = ""] = model.known.keys();
-  if (model.known.size > RETENTION.maxObjects) model.known.delete(oldest);
+/**
+ * Sets a conversation as the last changed one. If there are too many, the creator that has most
+ * loses its oldest other one; of two that have most it is that of the change.
+ */
+function change({ known, time }: Model, id: string, changed: Omit<Known, "at" | "share">): void {
+  const earlier = known.get(id);
+  const share = earlier === undefined ? changed.creator : earlier.share;
+  known.delete(id);
+  known.set(id, { ...changed, share, at: time });
+  if (known.size <= RETENTION.maxObjects) return;
+  const countOf = (of: string | null) =>
+    known.values().filter((one) => one.share === of).toArray().length;
+  const others = [...known].filter(([other]) => other !== id);
+  const most = Math.max(...others.map(([, one]) => countOf(one.share)));
+  const largest = others.filter(([, one]) => countOf(one.share) === most);
+  const [victim = ""] = largest.find(([, one]) => one.share === share) ?? largest[0] ?? [];
+  known.delete(victim);
 }
 
 /** Compares the result of a change: its refusal, or the changed conversation. */
