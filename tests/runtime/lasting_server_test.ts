@@ -18,7 +18,9 @@ for (const kind of ["own", "shared"] as const) {
       args: ["-c", script, Deno.execPath(), program, kind],
       stdin: "piped",
       stdout: "piped",
+      stderr: "piped",
     }).spawn();
+    const errors = new Response(process.stderr).text();
     const lines = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
     const { value: url = "" } = await lines.read();
     const half: AsyncDisposable[] = [];
@@ -40,7 +42,8 @@ for (const kind of ["own", "shared"] as const) {
     }
     await process.stdin.close();
     while (!(await lines.read()).done);
-    assertEquals((await process.status).code, 0);
+    const { code } = await process.status;
+    assertEquals(code, 0, `the program ended with ${code}: ${await errors}`);
   });
 }
 
