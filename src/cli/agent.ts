@@ -31,6 +31,10 @@ export const agent: Command = {
       value: "MODEL",
       about: "The model for small tasks, where the agent has one; default: that of --model.",
     },
+    reasoning: {
+      value: null,
+      about: "The model thinks: opencode and pi may request a level of effort.",
+    },
     url: { value: "URL", about: "The address of the gateway; default: that of the file." },
     "key-env": {
       value: "VARIABLE",
@@ -61,7 +65,8 @@ export const agent: Command = {
     const gateway = await findGateway(options, terminal.environment);
     if (!gateway.ok) return printProblems(terminal, gateway.problems);
     const smallModel = optionValue(options, "small-model") ?? model;
-    const place = { ...gateway.value, model, smallModel };
+    const reasoning = options.has("reasoning");
+    const place = { ...gateway.value, model, smallModel, reasoning };
     terminal.out(found.text(place));
     // In a pipe the text goes to the shell or into a file, and the user knows the steps.
     if (terminal.size() !== null) terminal.err(stepLines(found.steps(place)));

@@ -8,6 +8,8 @@ export interface AgentPlace {
   readonly model: string;
   /** Model for small tasks, where the agent has one. */
   readonly smallModel: string;
+  /** True if the model thinks, so that the agent may request a level of effort. */
+  readonly reasoning: boolean;
   /** Environment variable with the client key; null if the gateway requires none. */
   readonly keyVariable: string | null;
 }
@@ -71,7 +73,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   opencode: {
     title: "opencode",
-    text({ url, model, smallModel, keyVariable }) {
+    text({ url, model, smallModel, reasoning, keyVariable }) {
       const names = [...new Set([model, smallModel])];
       const config: JsonObject = {
         provider: {
@@ -83,7 +85,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
               apiKey: keyVariable === null ? NO_KEY : `{env:${keyVariable}}`,
             },
             models: Object.fromEntries(
-              names.map((name) => [name, { name, tool_call: true, reasoning: true }]),
+              names.map((name) => [name, { name, tool_call: true, reasoning }]),
             ),
           },
         },
@@ -96,14 +98,14 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   pi: {
     title: "pi",
-    text({ url, model, smallModel, keyVariable }) {
+    text({ url, model, smallModel, reasoning, keyVariable }) {
       const ids = [...new Set([model, smallModel])];
       const provider: JsonObject = {
         baseUrl: `${url}/v1`,
         // Over Responses pi names its session.
         api: "openai-responses",
         apiKey: keyVariable ?? NO_KEY,
-        models: ids.map((id) => ({ id, reasoning: true })),
+        models: ids.map((id) => ({ id, reasoning })),
       };
       return `${JSON.stringify({ providers: { switchyard: provider } }, null, 2)}\n`;
     },

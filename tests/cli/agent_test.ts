@@ -28,8 +28,8 @@ supports_websockets = true
   opencode:
     `export OPENCODE_CONFIG_CONTENT='{"provider":{"switchyard":{"npm":"@ai-sdk/openai-compatible",\
 "name":"Switchyard","options":{"baseURL":"http://gw:9000/v1","apiKey":"{env:SWITCHYARD_KEY}"},"models":{"a/b":\
-{"name":"a/b","tool_call":true,"reasoning":true},"it'\\''s $small":{"name":"it'\\''s $small","tool_call":true,\
-"reasoning":true}}}},"model":"switchyard/a/b","small_model":"switchyard/it'\\''s $small"}'
+{"name":"a/b","tool_call":true,"reasoning":false},"it'\\''s $small":{"name":"it'\\''s $small","tool_call":true,\
+"reasoning":false}}}},"model":"switchyard/a/b","small_model":"switchyard/it'\\''s $small"}'
 `,
   pi: `{
   "providers": {
@@ -40,11 +40,11 @@ supports_websockets = true
       "models": [
         {
           "id": "a/b",
-          "reasoning": true
+          "reasoning": false
         },
         {
           "id": "it's $small",
-          "reasoning": true
+          "reasoning": false
         }
       ]
     }
@@ -70,6 +70,13 @@ for (const name of Object.keys(AGENTS)) {
     assertEquals([code, out, err], [0, PRINTED[name], ""]);
   });
 }
+
+Deno.test("agent pi and agent opencode say that the model thinks only if the user says so", async () => {
+  for (const name of ["pi", "opencode"]) {
+    const { out } = await ran(["agent", name, ...URL, "--reasoning"]);
+    assert(/"reasoning": ?true/.test(out) && !/"reasoning": ?false/.test(out), out);
+  }
+});
 
 const FILE = `
 server: {host: 0.0.0.0, port: 9123}

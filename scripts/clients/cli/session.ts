@@ -19,7 +19,8 @@ export type Starter = (place: Place, model: string, prompt: string) => Start;
 
 /** Returns what `switchyard agent NAME` prints for a gateway; the key is in `SWITCHYARD_KEY`. */
 export function agentText(name: string, { baseURL }: Place, model: string): string {
-  const place = { url: baseURL.replace(/\/v1$/, ""), model, smallModel: model };
+  const reasoning = model.includes("think");
+  const place = { url: baseURL.replace(/\/v1$/, ""), model, smallModel: model, reasoning };
   return AGENTS[name]?.text({ ...place, keyVariable: "SWITCHYARD_KEY" }) ?? "";
 }
 
