@@ -62,6 +62,14 @@ export function parseElements(text: string, start = skipBlanks(text, 0)): readon
 }
 
 /**
+ * Returns a member of the JSON object at `start`; undefined without it. Of repeated keys the last
+ * one counts, as in `JSON.parse`.
+ */
+export function findMember(text: string, start: number, key: string): Member | undefined {
+  return parseMembers(text, start).findLast((member) => member.key === key);
+}
+
+/**
  * Returns the position of the JSON value at the path. Of repeated keys the last one counts, as in
  * `JSON.parse`. Values outside the path are skipped.
  */
@@ -71,7 +79,7 @@ export function findValue(text: string, path: readonly (string | number)[]): Spa
   for (const step of path) {
     span = typeof step === "number"
       ? parseElements(text, span.start)[step]
-      : parseMembers(text, span.start).findLast((member) => member.key === step);
+      : findMember(text, span.start, step);
     if (span === undefined) return null;
   }
   return { start: span.start, end: span.end };

@@ -5,6 +5,7 @@ import {
   changeMembers,
   type Edit,
   type Entry,
+  findMember,
   findValue,
   parseElements,
   parseMembers,
@@ -111,7 +112,7 @@ export function reasoningEdits(
     const message = messages[index];
     const choice = spans[index];
     if (one === null || choice === undefined || !isObject(message)) return [];
-    const member = parseMembers(text, choice.start).findLast(({ key }) => key === part);
+    const member = findMember(text, choice.start, part);
     if (member === undefined) return [];
     const before = typeof message.reasoning_content === "string" ? message.reasoning_content : "";
     return changeMembers(member.start, parseMembers(text, member.start), [
@@ -145,7 +146,7 @@ export function callEdits(
 
 function callsIn(text: string, choice: Span | undefined, part: string): readonly Span[] {
   const member = (start: number | undefined, key: string) =>
-    start === undefined ? undefined : parseMembers(text, start).findLast((one) => one.key === key);
+    start === undefined ? undefined : findMember(text, start, key);
   const list = member(member(choice?.start, part)?.start, "tool_calls");
   return list === undefined ? [] : parseElements(text, list.start);
 }

@@ -7,6 +7,7 @@ import {
 } from "../../core/json/json.ts";
 import {
   changeMembers,
+  findMember,
   parseElements,
   parseMembers,
   replaceValue,
@@ -109,7 +110,7 @@ function partsText(
   before: readonly string[],
   after: readonly string[],
 ): string {
-  const content = parseMembers(message).findLast(({ key }) => key === "content");
+  const content = findMember(message, 0, "content");
   const own = content === undefined
     ? []
     : parseElements(message, content.start).map((span) => spanText(message, span));

@@ -3,9 +3,9 @@ import type { Refusal } from "../../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import {
   type Edit,
+  findMember,
   findValue,
   parseElements,
-  parseMembers,
   replaceValue,
 } from "../../formats/edit.ts";
 import { newSchemaBudget, rewriteSchema } from "./rewrite_schema.ts";
@@ -38,8 +38,8 @@ export function rewriteTools(
   const lost: SchemaPlace[] = [];
   for (const [tool, span] of spans.entries()) {
     const given = tools[tool];
-    const holder = isObject(given) ? memberAt(text, span.start, "function") : undefined;
-    const parameters = holder && memberAt(text, holder.start, "parameters");
+    const holder = isObject(given) ? findMember(text, span.start, "function") : undefined;
+    const parameters = holder && findMember(text, holder.start, "parameters");
     if (parameters === undefined) continue;
     const schema = parseExact(text.slice(parameters.start, parameters.end));
     if (!isObject(schema)) continue;
@@ -51,8 +51,4 @@ export function rewriteTools(
     }
   }
   return success({ edits, lost });
-}
-
-function memberAt(text: string, start: number, key: string) {
-  return parseMembers(text, start).findLast((member) => member.key === key);
 }

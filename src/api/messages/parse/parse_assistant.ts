@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
-import { parseElements, parseMembers, type Span } from "../../../formats/edit.ts";
+import { findMember, parseElements, type Span } from "../../../formats/edit.ts";
 import { textContent } from "../../../prompt/content.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { AssistantTurn, FieldRef, ToolCall } from "../../../prompt/prompt.ts";
@@ -60,7 +60,7 @@ export function parseAssistant(
 
 /** Returns the spans of the content's blocks, so that the input of a call keeps its text. */
 function blockSpans(text: string, { start }: Span): readonly Span[] {
-  const content = parseMembers(text, start).findLast(({ key }) => key === "content");
+  const content = findMember(text, start, "content");
   return content === undefined ? [] : parseElements(text, content.start);
 }
 

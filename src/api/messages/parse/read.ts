@@ -1,7 +1,7 @@
 import type { Refusal } from "../../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/failure/result.ts";
-import { parseMembers, type Span } from "../../../formats/edit.ts";
+import { findMember, type Span } from "../../../formats/edit.ts";
 import { type Optional, unsupported } from "../../../prompt/refusals.ts";
 import { wrongType } from "../refusals.ts";
 import { shown } from "../sentences.ts";
@@ -48,6 +48,6 @@ export function flagAt(given: Optional, path: string): Result<boolean | null> {
 
 /** Returns the text of a member of the object at a span; null without that member. */
 export function memberText(text: string, span: Span | undefined, key: string): string | null {
-  const member = span && parseMembers(text, span.start).findLast((one) => one.key === key);
+  const member = span && findMember(text, span.start, key);
   return member === undefined ? null : text.slice(member.start, member.end);
 }
