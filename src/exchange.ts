@@ -31,14 +31,14 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
 
 /**
  * Answers a request without cache and retries, by targets of one protocol only: the chosen one,
- * then the fallbacks that have the same protocol. For operations whose result depends on who
- * answers.
+ * then the other candidates that have the same protocol. For operations whose result depends on
+ * who answers.
  */
 export async function exchangeOnce(call: Call, inference: Inference): Promise<Result<Reply>> {
   const plan = planRoute(call, inference);
   if (!plan.ok) return plan;
-  const [first, ...fallbacks] = plan.value;
-  const alike = fallbacks.filter(({ target }) => target.wire.name === first.target.wire.name);
+  const [first, ...others] = plan.value;
+  const alike = others.filter(({ target }) => target.wire.name === first.target.wire.name);
   const controls = { ...call.controls, noRetry: true };
   return await runCandidates({ ...call, controls }, [first, ...alike]);
 }

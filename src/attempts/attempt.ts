@@ -29,9 +29,7 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
   const { report } = call;
   // A call queues for its target even if a fallback has a free slot. The candidates may all be
   // fallbacks.
-  let current = report.fallbacks === 0
-    ? candidates[0]
-    : nextFallback(call, candidates) ?? candidates[0];
+  let current = report.fallbacks === 0 ? candidates[0] : nextOf(call, candidates) ?? candidates[0];
   let untried: readonly Candidate[] = candidates;
   const silent = new Map<Candidate, number>();
   for (;;) {
@@ -45,7 +43,7 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
     if (next.kind === "later") silent.set(current, attempts);
     else if (next.kind !== "fallback") return reply;
     const [later] = silent.keys();
-    const following = nextFallback(call, untried) ?? later;
+    const following = nextOf(call, untried) ?? later;
     if (following === undefined) return reply;
     report.fallbacks++;
     current = following;
@@ -53,16 +51,14 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
 }
 
 /**
- * Returns the next fallback to send to; undefined without fallbacks. A fallback without a free slot
- * is skipped if a later fallback can run now.
+ * Returns the next of these candidates to send to; undefined without one. A candidate without a
+ * free slot is skipped if a later one can run now.
  */
-function nextFallback(call: Call, fallbacks: readonly Candidate[]): Candidate | undefined {
+function nextOf(call: Call, candidates: readonly Candidate[]): Candidate | undefined {
   const { slots } = call.state;
-  const [first] = fallbacks;
+  const [first] = candidates;
   if (first === undefined || slots.isFree(first.target.provider)) return first;
-  return fallbacks.find((fallback) =>
-    slots.isFree(fallback.target.provider) && isAble(call, fallback)
-  ) ?? first;
+  return candidates.find((one) => slots.isFree(one.target.provider) && isAble(call, one)) ?? first;
 }
 
 /** Sends a call once to one candidate, without retry or fallback. */

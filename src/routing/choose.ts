@@ -63,13 +63,14 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
       : refused;
   }
   const { balancers } = call.state;
-  const able = selectable(call, eligible);
+  // With a key that does not rest, and a circuit breaker that is not open.
+  const closed = eligible.filter(({ prepared }) => isAble(call, prepared));
+  const able = selectable(call, closed.length > 0 ? closed : eligible);
   const view = viewOf(call);
   const first = balancers.pick(route.name, route.strategy, view, able) ?? eligible[0];
   if (first === undefined) return noRoute();
-  const others = eligible.length === 1 || call.controls.noFallback
-    ? []
-    : balancers.order(route.name, route.strategy, view, othersThan(call, first, eligible));
+  const rest = call.controls.noFallback ? [] : closed.filter((one) => one !== first);
+  const others = rest.length < 2 ? rest : balancers.order(route.name, route.strategy, view, rest);
   if (trace !== null) {
     const choice = { able, first, isAble: (one: Candidate) => isAble(call, one) };
     trace.targets = traceTargets({ targets, fallbacks: evaluated, requested }, choice);
@@ -134,26 +135,14 @@ function planFromFallbacks(
   return success([first.prepared, ...others.map(({ prepared }) => prepared)]);
 }
 
-/** Returns the targets that can serve the call if the first one fails. */
-function othersThan(
-  call: Call,
-  first: Eligible<Candidate>,
-  eligible: readonly Eligible<Candidate>[],
-): readonly Eligible<Candidate>[] {
-  return eligible.filter((one) => one !== first && isAble(call, one.prepared));
-}
-
 /**
- * Returns the targets to choose from: those with a key that does not rest and whose circuit breaker
- * is not open, and of these the ones with a free slot, else with room in their queue. A filter that
- * would leave no target is skipped.
+ * Returns the targets to choose from: of able ones those with a free slot, else with room in their
+ * queue. A filter that would leave no target is skipped.
  */
 function selectable(
   call: Call,
-  eligible: readonly Eligible<Candidate>[],
+  able: readonly Eligible<Candidate>[],
 ): readonly Eligible<Candidate>[] {
-  const closed = eligible.filter(({ prepared }) => isAble(call, prepared));
-  const able = closed.length > 0 ? closed : eligible;
   const { slots } = call.state;
   if (!slots.isInUse) return able;
   const free = able.filter(({ target }) => slots.isFree(target.provider));

@@ -1,4 +1,4 @@
-import { pickRendezvous } from "./rendezvous.ts";
+import { orderRendezvous, pickRendezvous } from "./rendezvous.ts";
 import type { TargetLoads } from "./target_loads.ts";
 
 /** Strategy by which a route distributes its calls over its targets. */
@@ -140,7 +140,7 @@ export function newBalancers(
         case "lowest-latency":
           return byMeasure(inTurn, (item) => loads.medianMs(load(item)) ?? -1);
         case "sticky":
-          return session === null ? inTurn : bySession(session, key, live);
+          return session === null ? inTurn : orderRendezvous(session, key, live);
       }
     },
   };
@@ -148,16 +148,6 @@ export function newBalancers(
 
 function byMeasure<T>(items: readonly T[], measure: (item: T) => number): readonly T[] {
   return items.toSorted((one, other) => measure(one) - measure(other));
-}
-
-function bySession<T extends { readonly weight: number }>(
-  session: string,
-  key: (item: T) => string,
-  items: readonly T[],
-): readonly T[] {
-  const first = pickRendezvous(session, key, items);
-  if (first === undefined) return items;
-  return [first, ...bySession(session, key, items.filter((one) => one !== first))];
 }
 
 /** Returns the items with the least measure: several if they are equal. */
