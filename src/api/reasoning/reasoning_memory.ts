@@ -78,8 +78,8 @@ export function reasoningAccount(
 }
 
 /**
- * Returns a target of the configuration for each of these protocols, and for Chat if a host needs
- * what it has signed back.
+ * Returns the first target of the configuration for each of these protocols, and for Chat if a host
+ * needs what it has signed back.
  */
 export function findTargets(
   { generation }: Context,
@@ -87,7 +87,8 @@ export function findTargets(
 ): readonly RouteTarget[] {
   const all = generation.routes.flatMap(({ targets, fallback }) => [...targets, ...fallback])
     .filter((target) => protocols.includes(target.wire.name) || isSigningHost(target));
-  return [...new Map(all.map((target) => [target.wire.name, target])).values()];
+  const names = new Set(all.map(({ wire }) => wire.name));
+  return [...names].flatMap((name) => all.find(({ wire }) => wire.name === name) ?? []);
 }
 
 /** Stored reasoning of a request for each protocol, whose messages differ. */
@@ -109,10 +110,9 @@ export async function findForTargets(
 export function isSigningHost(
   { wire, provider }: Pick<Target, "wire" | "provider">,
 ): boolean {
-  const { unsignedCall, hasReasoningDetails } = profileOf(
-    provider.settings.compatibility_profile,
-  );
-  return wire.name === "compat" && (unsignedCall !== undefined || hasReasoningDetails === true);
+  if (wire.name !== "compat") return false;
+  const { unsignedCall, hasReasoningDetails } = profileOf(provider.settings.compatibility_profile);
+  return unsignedCall !== undefined || hasReasoningDetails === true;
 }
 
 /** Returns the messages of a prompt with their stored reasoning. */

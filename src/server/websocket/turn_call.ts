@@ -1,8 +1,7 @@
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient } from "../../call/call.ts";
-import type { Session } from "../../core/session.ts";
+import { type Session, SESSION_HEADER } from "../../core/session.ts";
 import { setSession } from "../../call/session.ts";
-import { SESSION_HEADER } from "../../core/session.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../store/call_state.ts";
