@@ -128,3 +128,10 @@ Deno.test("a program that does not compile counts as one failure", async () => {
   const broken = await runTests('const text = ; Deno.test("a", () => {});');
   assertEquals([broken.code, broken.last], [1, "0 passed, 1 failed"]);
 });
+
+Deno.test("a test that waits for nothing counts as one failure", async () => {
+  const waiting = 'Deno.test("b", async () => { await new Promise(() => {}); });';
+  const stuck = await runTests(`Deno.test("a", () => {}); ${waiting} Deno.test("c", () => {});`);
+  assertEquals([stuck.code, stuck.last], [1, "1 passed, 1 failed"]);
+  assertEquals(parseCounts(stuck.summary), { passed: 1, failed: 1 });
+});
