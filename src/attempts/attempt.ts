@@ -9,6 +9,7 @@ import type { Reply } from "../core/stream/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result, success } from "../core/failure/result.ts";
 import { circuitModel, isAble, openFor } from "../routing/accounts.ts";
+import { mayHoldMore } from "../routing/context_size.ts";
 import { hasPool, loadKey } from "../call/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { type Candidate, type Candidates, setCarriage } from "../call/inference.ts";
@@ -18,18 +19,21 @@ import { storageUnavailable } from "../store/store_failure.ts";
 import { open } from "../upstream/open.ts";
 import { sendWithKeys } from "./key_rotation.ts";
 import { recordAttempt, recordTime } from "./record_attempt.ts";
-import { decideRetry, type RetryDecision } from "./retry_policy.ts";
+import { decideRetry, isRejection, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 
 /**
  * Sends a call to its candidates in order until one responds; those that were silent are retried
- * last. Returns the last failure otherwise.
+ * last. A candidate that cannot hold a prompt that was too long for another one is skipped. If none
+ * responds, returns the failure that began the fallback.
  */
 export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
   const { report } = call;
   // A call queues for its target even if a fallback has a free slot. The candidates may all be
   // fallbacks.
   let current = report.fallbacks === 0 ? candidates[0] : nextOf(call, candidates) ?? candidates[0];
+  const first = current;
+  let began: Result<Reply> | null = null;
   let untried: readonly Candidate[] = candidates;
   const silent = new Map<Candidate, number>();
   for (;;) {
@@ -39,15 +43,39 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
     const { reply, next, attempts } = await runCandidate(call, current, {
       made,
       hasUntried: untried.length > 0,
+      isFallback: current !== first,
     });
     if (next.kind === "later") silent.set(current, attempts);
-    else if (next.kind !== "fallback") return reply;
+    else if (next.kind !== "fallback") {
+      const isRejected = current !== first && !reply.ok && isRejection(reply.failure);
+      return isRejected && began !== null ? endWith(call, first, began) : reply;
+    }
+    began ??= reply;
+    if (!reply.ok && reply.failure.kind === "context_length_exceeded") {
+      const { target } = current;
+      untried = untried.filter((one) => mayHoldMore(one.target, target));
+      for (const one of silent.keys()) if (!mayHoldMore(one.target, target)) silent.delete(one);
+    }
     const [later] = silent.keys();
     const following = nextOf(call, untried) ?? later;
-    if (following === undefined) return reply;
+    if (following === undefined) return endWith(call, first, began);
     report.fallbacks++;
     current = following;
   }
+}
+
+/** Returns the failure of the first candidate, after others have failed in its place. */
+function endWith({ report }: Call, first: Candidate, failure: Result<Reply>): Result<Reply> {
+  nameCandidate(report, first);
+  return failure;
+}
+
+/** Records the candidate whose response or failure the client gets. */
+function nameCandidate(report: Call["report"], candidate: Candidate): void {
+  report.provider = candidate.target.provider.id;
+  // A request without a model has none in its report.
+  report.model = candidate.target.model || null;
+  setCarriage(report, candidate);
 }
 
 /**
@@ -76,6 +104,8 @@ interface Before {
   readonly made: number;
   /** True if a candidate is left to which the call was not sent. */
   readonly hasUntried: boolean;
+  /** True if it is tried in the place of another candidate. */
+  readonly isFallback: boolean;
 }
 
 /** How the attempts at a candidate ended. */
@@ -89,13 +119,11 @@ interface Ended {
 async function runCandidate(
   call: Call,
   candidate: Candidate,
-  { made, hasUntried }: Before,
+  { made, hasUntried, isFallback }: Before,
 ): Promise<Ended> {
   const { report, generation, controls } = call;
-  report.provider = candidate.target.provider.id;
-  // A request without a model has none in its report.
-  report.model = candidate.target.model || null;
-  setCarriage(call.report, candidate);
+  const fallbackOn = candidate.target.failover?.fallbackOn ?? [];
+  nameCandidate(report, candidate);
   for (let attempts = made + 1;; attempts++) {
     const reply = await sendOnce(call, candidate, attempts);
     if (reply.ok) return { reply, next: { kind: "stop" }, attempts };
@@ -107,6 +135,8 @@ async function runCandidate(
       random: call.world.random(),
       hasSideEffects: candidate.hasSideEffects,
       hasUntried,
+      fallbackOn,
+      isFallback,
     });
     if (next.kind !== "retry") return { reply, next, attempts };
     // If the circuit breaker will still be open after the delay, the retry fails at once, without

@@ -1,9 +1,9 @@
 import {
-  connectionCause,
   type Failure,
   FAULTS,
   isRefusal,
   isServerFailure,
+  upstreamCause,
 } from "../core/failure/failure.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import type { Result } from "../core/failure/result.ts";
@@ -52,7 +52,7 @@ export function recordAttempt(
     isRotated,
     model,
     outcome: failure?.kind ?? "success",
-    cause: connectionCause(failure),
+    cause: upstreamCause(failure),
     number,
     began: began - report.began,
     ended: world.now() - report.began,

@@ -1,5 +1,11 @@
 import type { Config } from "../config/schema.ts";
-import { connectionCause, type Failure, FAULTS, isRefusal } from "../core/failure/failure.ts";
+import {
+  connectionCause,
+  type Failure,
+  type FallbackReason,
+  FAULTS,
+  isRefusal,
+} from "../core/failure/failure.ts";
 
 /** Decision after a failed attempt. */
 export type RetryDecision =
@@ -25,6 +31,10 @@ export interface FailedAttempt {
   readonly hasSideEffects: boolean;
   /** True if a candidate is left to which the call was not sent. */
   readonly hasUntried: boolean;
+  /** Failures after which another candidate is tried. */
+  readonly fallbackOn: readonly FallbackReason[];
+  /** True if an earlier candidate has failed, so that this one was tried in its place. */
+  readonly isFallback: boolean;
 }
 
 /**
@@ -35,17 +45,25 @@ export function decideRetry(situation: FailedAttempt): RetryDecision {
   const { failure, attempts, retry, retryAllowed, hasSideEffects } = situation;
   if (isRefusal(failure)) return { kind: "stop" };
   const { retry: mayHelp, fallback } = FAULTS[failure.kind];
+  const mayFallBack = (fallback !== null && situation.fallbackOn.includes(fallback)) ||
+    (situation.isFallback && isRejection(failure));
   if (hasSideEffects && failure.mayHaveRun) return { kind: "stop" };
   if (mayHelp && retryAllowed && retry.enabled && attempts < retry.max_attempts) {
     const wait = retryDelayMs(attempts - 1, retry, situation.random);
     const retryAfterMs = failure.retryAfterMs ?? 0;
     // A `Retry-After` longer than `max_delay` ends the retries.
     if (retryAfterMs <= retry.max_delay) {
-      if (situation.hasUntried && isTimeout(failure)) return { kind: "later" };
+      if (mayFallBack && situation.hasUntried && isTimeout(failure)) return { kind: "later" };
       return { kind: "retry", delayMs: Math.max(wait, retryAfterMs) };
     }
   }
-  return fallback ? { kind: "fallback" } : { kind: "stop" };
+  return { kind: mayFallBack ? "fallback" : "stop" };
+}
+
+/** True if the provider has rejected the request itself, so that another one may accept it. */
+export function isRejection({ kind }: Failure): boolean {
+  return kind === "upstream_rejected" || kind === "context_length_exceeded" ||
+    kind === "content_filtered";
 }
 
 /** True if an attempt ended because the target was silent, at the connection or after it. */

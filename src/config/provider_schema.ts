@@ -181,6 +181,11 @@ export const providerSchema = section({
     .describe(
       "ttft: timeout ends with the first byte of the response body; total, last_byte: with its last byte.",
     ),
+  first_content_timeout: duration(1).optional()
+    .describe(
+      "Time limit from the start of an attempt to the first content of a stream (text, reasoning, a tool call), " +
+        "not to a role or a ping; no limit by default. Whole responses ignore it.",
+    ),
   connect_timeout: duration(1).prefault("10s")
     .describe("Time limit for DNS, TCP and TLS together, until a new connection is open."),
   keep_alive: duration(0).prefault("4s")

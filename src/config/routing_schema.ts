@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { headerName, headerValue, integer, labels, section, text } from "./fields.ts";
+import { DEFAULT_FALLBACK_REASONS, FALLBACK_REASONS } from "../core/failure/failure.ts";
+import { duration, headerName, headerValue, integer, labels, section, text } from "./fields.ts";
 
 const STRATEGIES = [
   "weighted",
@@ -34,6 +35,15 @@ const place = {
     ),
   upstream_request_type: z.enum(["chat_completions", "responses"]).default("chat_completions")
     .describe("Upstream API; responses requires a provider of type compat."),
+  first_content_timeout: duration(1).optional()
+    .describe(
+      "Time limit to the first content of a stream; default: that of the provider.",
+    ),
+  context_size: integer(1).optional()
+    .describe(
+      "Tokens that the model can hold. A prompt that is too long for one target goes to no other whose known " +
+        "size is not larger.",
+    ),
 };
 
 const target = section({
@@ -64,6 +74,11 @@ const route = section({
   targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
     .describe("Upstreams tried in order after the chosen target has failed."),
+  fallback_on: z.array(z.enum(FALLBACK_REASONS)).default([...DEFAULT_FALLBACK_REASONS])
+    .describe(
+      "Failures after which the other targets and the fallbacks are tried: outage, context_length (the prompt is " +
+        "too long for the model) and content_filter (the filter of the provider has refused the call).",
+    ),
 });
 
 /** Schema of `routing`: routes of requests to providers. */

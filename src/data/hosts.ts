@@ -335,26 +335,3 @@ export function hostAt(
   }
   return null;
 }
-
-/**
- * Sentences in which hosts state the largest number of completion tokens, and some of them the
- * requested one. Repetitions are bounded, so that each pattern takes time in proportion to the
- * text.
- */
-export const TOKEN_LIMIT_SENTENCES: readonly RegExp[] = tokenLimitSentences();
-
-function tokenLimitSentences(): RegExp[] {
-  const field = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
-  const bound = "[`'\"]?(?<most>\\d{1,15})";
-  return [
-    /max_(?:completion_)?tokens is too large: (?<requested>\d{1,15})\. This model supports at most (?<most>\d{1,15}) completion tokens/,
-    /expected a value <= (?<most>\d{1,15}), but got (?<requested>\d{1,15})/i,
-    new RegExp(`maximum value for ${field} is less than or equal to ${bound}`, "i"),
-    new RegExp(`${field}(?: value)? must be (?:less than or equal to|at most|<=) ${bound}`, "i"),
-    new RegExp(`range of ${field} (?:is|should be) \\[\\d{1,15}, ?${bound}\\]`, "i"),
-    new RegExp(
-      `(?:largest|highest|maximum)(?: \\w{1,15})? ${field}(?: \\w{1,15})? is ${bound}`,
-      "i",
-    ),
-  ];
-}

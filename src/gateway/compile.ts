@@ -204,21 +204,14 @@ function compileRoute(
     keys: route.match.key === undefined ? null : new Set(route.match.key),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
-    targets: compileTargets(route.targets, route.omit_tools, providers),
-    fallback: compileTargets(route.fallback, route.omit_tools, providers),
+    targets: compileTargets(route.targets, route, providers),
+    fallback: compileTargets(route.fallback, route, providers),
   };
 }
 
-interface WrittenTarget {
-  readonly provider: string;
-  readonly model?: string | undefined;
-  readonly weight?: number | undefined;
-  readonly upstream_request_type: "chat_completions" | "responses";
-}
-
 function compileTargets(
-  written: readonly WrittenTarget[],
-  omitTools: readonly string[],
+  written: RouteConfig["targets"] | RouteConfig["fallback"],
+  { omit_tools: omitTools, fallback_on: fallbackOn }: RouteConfig,
   providers: ReadonlyMap<string, Provider>,
 ): RouteTarget[] {
   const counts = new Map<string, number>();
@@ -233,6 +226,12 @@ function compileTargets(
     counts.set(name, count);
     // Without the place of the target in its list, which changes with the targets before it.
     const key = `${count} ${name}`;
-    return [{ key, provider, wire, model, weight: target.weight ?? 1, omitTools }];
+    const { first_content_timeout = provider.settings.first_content_timeout } = target;
+    const failover = {
+      firstContentMs: first_content_timeout ?? null,
+      contextSize: target.context_size ?? null,
+      fallbackOn,
+    };
+    return [{ key, provider, wire, model, weight: target.weight ?? 1, omitTools, failover }];
   });
 }

@@ -1,4 +1,4 @@
-import { connectionCause } from "../core/failure/failure.ts";
+import { upstreamCause } from "../core/failure/failure.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
@@ -13,7 +13,7 @@ export function accessLog(log: Log): Sink {
     const { keyLabels } = report;
     log.info("request", keyLabels === null ? fields : { ...fields, ...keyLabels });
     for (const { provider, outcome, cause } of report.attempts) {
-      if (cause === null) continue;
+      if (cause === null || cause === "first_content") continue;
       log.debug("connection failed", { request_id: report.id, provider, outcome, cause });
     }
     const { failure } = report;
@@ -62,7 +62,7 @@ export function accessFields(report: Readonly<CallReport>) {
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,
     tries: attempts.map((one) => tryText(one)).join(",") || null,
-    upstream_cause: connectionCause(report.failure),
+    upstream_cause: upstreamCause(report.failure),
     end: endOf(report),
   } satisfies Fields;
 }

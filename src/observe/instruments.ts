@@ -107,7 +107,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     )),
     connectionFailures: counter(
       "gateway_upstream_failures_total",
-      "Failed connections to providers; cause is from a fixed list.",
+      "Failed connections to providers, and streams without content in time; cause is from a fixed list.",
       "provider",
       "cause",
     ),

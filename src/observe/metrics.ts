@@ -2,11 +2,11 @@ import { Registry } from "prom-client";
 import type { Config } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/failure/connection_error.ts";
 import {
-  connectionCause,
   isRefusal,
   isServerFailure,
   LIMIT_REASONS,
   REFUSALS,
+  upstreamCause,
 } from "../core/failure/failure.ts";
 import {
   PROMISE_KINDS,
@@ -207,7 +207,7 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   }
   for (const { provider } of retriesOf(report.attempts)) to.retries.inc({ provider });
   if (report.fallbacks > 0) to.fallbacks.inc({ route }, report.fallbacks);
-  const cause = report.brokeOff ? connectionCause(failure) : null;
+  const cause = report.brokeOff ? upstreamCause(failure) : null;
   if (cause !== null) to.connectionFailures.inc({ provider, cause });
   // A stream is not counted as a provider failure if its client disconnected, if the gateway shut
   // down, or if the gateway refused to store the response.

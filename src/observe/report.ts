@@ -1,5 +1,5 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
-import type { ConnectionCause } from "../core/failure/connection_error.ts";
+import type { UpstreamCause } from "../core/failure/connection_error.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure/failure.ts";
 
@@ -12,8 +12,8 @@ export interface Attempt {
   readonly isRotated: boolean;
   readonly model: string;
   readonly outcome: "success" | Failure["kind"];
-  /** Cause of the failed connection; null if none failed. */
-  readonly cause: ConnectionCause | null;
+  /** Cause of the failure; null if there is none, or its kind says all. */
+  readonly cause: UpstreamCause | null;
   /** Number of the attempt at its target, from 1. */
   readonly number: number;
   /** Milliseconds since the call began. The attempt of a stream ends when its delivery begins. */

@@ -27,6 +27,7 @@ import {
 } from "./eligible.ts";
 import type { Target } from "../wires/wire.ts";
 import type { Result } from "../core/failure/result.ts";
+import { orderLines } from "./order_text.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "./match.ts";
 import { parseRequestedModel, type RequestedModel } from "./requested_model.ts";
 import {
@@ -188,7 +189,9 @@ function explainRoute(
     caller: client.key?.caller ?? null,
   }) ?? strategyText(route.strategy);
   let place = 0;
-  const fallbacks = evaluateFallbacks(route.fallback, requested, prepare)
+  const evaluatedFallbacks = evaluateFallbacks(route.fallback, requested, prepare);
+  const ableFallbacks = filterEligible(evaluatedFallbacks).map(({ target }) => target);
+  const fallbacks = evaluatedFallbacks
     .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, requested));
   const isLimited = requested.provider !== null && route.fallback.length > 0;
   const isRescued = able.length === 0 && place > 0 && !noFallback &&
@@ -202,9 +205,9 @@ function explainRoute(
       ...(fallbacks.length === 0 ? ["  No fallbacks."] : ["  Fallbacks, in order:", ...fallbacks]),
       ...(isLimited ? ["  The requested provider limits the fallbacks to it."] : []),
       ...(isRescued ? ["  No target can serve the request, so the fallbacks serve it."] : []),
-      ...(noFallback && route.fallback.length > 0
-        ? ["  The X-Gateway-No-Fallback header disables the fallbacks."]
-        : []),
+      ...(noFallback && able.length + place > 1
+        ? ["  The X-Gateway-No-Fallback header ends the list after the picked target."]
+        : orderLines(able, ableFallbacks, requested)),
     ],
   };
 }

@@ -82,15 +82,17 @@ function prepareCandidate(
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
     const { wire, omitTools } = first;
-    return prepareOwned({ provider, model: origin.model, wire, omitTools });
+    const { failover } = able.find(({ model }) => model === origin.model) ?? first;
+    return prepareOwned({ provider, model: origin.model, wire, omitTools, failover });
   }
   let refused: Result<Candidate> | null = null;
   for (const target of able) {
     if (!matchesModel(target, requested)) continue;
     const model = resolveModel(target, requested);
+    const { wire, omitTools, failover } = target;
     const prepared = model === null
       ? refuseOpenModel()
-      : prepareOwned({ provider, model, wire: target.wire, omitTools: target.omitTools });
+      : prepareOwned({ provider, model, wire, omitTools, failover });
     // A target that the client key may not use is passed over.
     const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
       isPermissionRefusal(prepared.failure);

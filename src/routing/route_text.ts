@@ -80,12 +80,15 @@ export function strategyText(strategy: Strategy): string | null {
 }
 
 /** Returns protocol, host and limits of a target; no other part of its address. */
-export function serverText({ provider: { settings, base }, wire }: RouteTarget): string {
+export function serverText({ provider: { settings, base }, wire, failover }: RouteTarget): string {
   const { timeout, timeout_mode } = settings;
+  const { firstContentMs, contextSize } = failover;
   const type = wire.name === "responses" ? `${settings.type}, Responses API` : settings.type;
   const until = timeout_mode === "ttft" ? "to the first byte" : "in all";
   const limits = [
     `${formatDuration(timeout)} ${until}`,
+    ...firstContentMs === null ? [] : [`${formatDuration(firstContentMs)} to the first content`],
+    ...contextSize === null ? [] : [`context of ${contextSize} tokens`],
     ...slotsText(settings),
   ];
   return `${type} at ${new URL(base).host}, ${limits.join(", ")}`;

@@ -1,4 +1,5 @@
 import { Cancellation } from "../core/cancellation.ts";
+import type { Fault } from "../core/failure/failure.ts";
 import { fault } from "../core/failure/result.ts";
 import type { World } from "../core/world.ts";
 
@@ -36,8 +37,10 @@ export function newAttemptTimer(
   const cancellation = new Cancellation();
   let hasBytes = false;
   let readSince: number | null = null;
-  const end = world.now() + timeoutMs;
-  // One timer serves both timeouts: most responses end before it expires and need no second timer.
+  const began = world.now();
+  const end = began + timeoutMs;
+  let contentAt = Infinity;
+  // One timer serves all timeouts: most responses end before it expires and need no second timer.
   let checkAt = end;
   let cancelCheck = world.after(timeoutMs, check);
   let cancelLinger: (() => void) | null = null;
@@ -50,8 +53,12 @@ export function newAttemptTimer(
     cancelLinger ??= world.after(MAX_LINGER_MS, () => cancellation.cancel(call.reason));
   }
 
-  function expire(kind: "upstream_timeout" | "upstream_idle", message: string) {
-    cancellation.cancel(fault(kind, message).failure);
+  function expire(
+    kind: "upstream_timeout" | "upstream_idle",
+    message: string,
+    details: Pick<Fault, "cause"> = {},
+  ) {
+    cancellation.cancel(fault(kind, message, details).failure);
   }
 
   /** True if the timeout still applies: until the first byte, or until the end in `total` mode. */
@@ -67,6 +74,10 @@ export function newAttemptTimer(
         "The provider did not respond within its configured timeout.",
       );
     }
+    if (now >= contentAt) {
+      const message = "The provider sent no content within its configured time.";
+      return expire("upstream_timeout", message, { cause: "first_content" });
+    }
     // Silence counts only while a read is pending: a slow client is not the upstream's fault.
     const silentMs = hasBytes && readSince !== null ? now - readSince : 0;
     if (idleMs !== null && silentMs >= idleMs) {
@@ -78,7 +89,7 @@ export function newAttemptTimer(
   function schedule(now: number, silentMs: number) {
     cancelCheck();
     const silentAt = idleMs === null ? Infinity : now + idleMs - silentMs;
-    checkAt = isTimed() ? Math.min(end, silentAt) : silentAt;
+    checkAt = Math.min(contentAt, isTimed() ? Math.min(end, silentAt) : silentAt);
     if (checkAt < Infinity) cancelCheck = world.after(checkAt - now, check);
   }
 
@@ -98,11 +109,24 @@ export function newAttemptTimer(
       hasBytes = true;
       onFirstByte?.();
       if (idleMs === null) {
-        if (mode === "ttft") cancelCheck();
+        if (mode === "ttft" && contentAt === Infinity) cancelCheck();
         return;
       }
       const now = world.now();
       if (now + idleMs < checkAt) schedule(now, 0);
+    },
+    /**
+     * The response is a stream, whose first content must arrive within this time of the start of
+     * the timer; null for any time.
+     */
+    awaitContent(limitMs: number | null): void {
+      if (limitMs === null) return;
+      contentAt = began + limitMs;
+      if (contentAt < checkAt) schedule(world.now(), 0);
+    },
+    /** The first content of the stream has arrived. */
+    contentArrived(): void {
+      contentAt = Infinity;
     },
     /** Cancels the attempt in 5 s: it goes on only for the token counts of the response. */
     linger,

@@ -22,6 +22,13 @@ export interface Stream {
    * size of the records before the first one with content; 0 after it.
    */
   onTranslated?(records: readonly StreamRecord[], waitingBytes: number): void;
+  /** Called when a record with content has arrived, before it is held back or delivered. */
+  onContent?(): void;
+  /**
+   * True once the filter of the provider has ended the response before any content, which then is a
+   * failed attempt; absent if such a response is delivered.
+   */
+  isFiltered?(): boolean;
   /** Called with the records of the response that are about to be sent to the client. */
   onDeliver?(records: readonly StreamRecord[]): void;
   /** Called with an error that a codec or a store threw, which is a bug. */
@@ -140,6 +147,9 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
   const { records, terminal, failure } = pushGroup(stream, group.value ?? [null], progress.budget);
+  if (progress.budget !== null && failure === null && stream.isFiltered?.() === true) {
+    return { records: [], failure: contentFiltered() };
+  }
   const sent = terminal === null ? records : [...records, ...terminal];
   stream.onTranslated?.(sent, progress.budget?.bytes() ?? 0);
   const identifying = progress.isIdentified ? null : identify(stream);
@@ -174,7 +184,7 @@ interface Pushed {
 }
 
 function pushGroup(
-  { translation, onBug }: Stream,
+  { translation, onBug, onContent }: Stream,
   group: readonly (StreamRecord | null)[],
   budget: Budget | null,
 ): Pushed {
@@ -182,6 +192,9 @@ function pushGroup(
   for (const record of group) {
     const out = translate(translation, record, onBug);
     if (!out.ok) return { records, terminal: null, failure: out.failure };
+    if (budget !== null && (out.value.length > 0 || translation.hasContent?.() === true)) {
+      onContent?.();
+    }
     if (translation.done()) return { records, terminal: out.value, failure: null };
     pushAll(records, out.value);
     const isWaiting = budget !== null && record !== null && records.length === 0;
@@ -190,6 +203,15 @@ function pushGroup(
     }
   }
   return { records, terminal: null, failure: null };
+}
+
+/** Returns the failure of a response that the provider's filter has ended before any content. */
+export function contentFiltered(): Failure {
+  const message = "The filter of the provider ended the response before its content.";
+  const error = { message, type: "invalid_request_error", param: null, code: "content_filter" };
+  return fault("content_filtered", message, {
+    upstream: { status: 400, headers: {}, error, raw: null },
+  }).failure;
 }
 
 function tooMuchWaiting(): Failure {

@@ -15,14 +15,15 @@ import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
+import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
-import type { Wire } from "../wires/wire.ts";
+import type { Failover, Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
-import { commit, uncommitted } from "./deliver.ts";
+import { commit, contentFiltered, uncommitted } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
@@ -36,6 +37,9 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
  * Time for a stream to end by itself after its last record, so that its connection can be reused.
  */
 const STREAM_END_TIMEOUT_MS = 100;
+
+/** What applies to a target that no route has. */
+const NO_FAILOVER: Failover = { firstContentMs: null, contextSize: null, fallbackOn: [] };
 
 /** Events of one attempt. */
 export interface AttemptEvents {
@@ -55,7 +59,10 @@ export async function open(
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
   const { world, report } = call;
-  const { provider, wire } = candidate.target;
+  const { provider, wire, failover = NO_FAILOVER } = candidate.target;
+  const { firstContentMs, fallbackOn } = failover;
+  // A response that is stored at the provider is the client's, also if it is empty.
+  const avoidsFilter = fallbackOn.includes("content_filter") && !candidate.hasSideEffects;
   const handler = candidate.responseHandler();
   // A stream that ends at a stop text has no final counts: its tokens are estimated for every
   // client.
@@ -70,6 +77,9 @@ export async function open(
     ...onFirstByte !== undefined && { onFirstByte },
     ...meter !== null && { lingers: () => isLate() },
   });
+  if (handler.kind === "stream" || (handler.kind === "by_type" && report.stream)) {
+    timer.awaitContent(firstContentMs);
+  }
   const headers = {
     ...call.upstreamHeaders,
     ...candidate.request.headers,
@@ -79,6 +89,7 @@ export async function open(
   const url = upstreamUrl(provider, candidate.request.path);
   const memory = newResponseMemory(call);
   let isDelivering = false;
+  let isRejected = false;
   meter?.begin(candidate);
   try {
     const response = await connect(world, url, {
@@ -98,7 +109,8 @@ export async function open(
     if (!reply.ok) {
       memory.end(0);
       meter?.fail(null, isCancelled());
-      return failed(redactedFailure(uncommitted(reply.failure), provider.secrets));
+      const failure = recognise(uncommitted(reply.failure), fallbackOn, isRejected);
+      return failed(redactedFailure(failure, provider.secrets));
     }
     isDelivering = reply.value.kind !== "whole";
     return reply;
@@ -113,11 +125,14 @@ export async function open(
 
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (!isSuccess(response.status, handler)) {
+      isRejected = true;
       return await rejection(call, candidate.target, response, body);
     }
     const reader = handler.kind === "by_type"
       ? handler.choose(contentType(response), isDelimited(response))
       : handler;
+    if (reader.kind === "stream") timer.awaitContent(firstContentMs);
+    else timer.contentArrived();
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
@@ -142,6 +157,10 @@ export async function open(
         return read;
       }
       const { response: whole, outcome } = read.value;
+      if (avoidsFilter && outcome.isFiltered === true) {
+        meter?.stream(() => outcome.usage);
+        return failed(contentFiltered());
+      }
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
       report.units = outcome.units ?? null;
@@ -178,6 +197,8 @@ export async function open(
         memory.passed();
       },
       ...(meter !== null && { onDeliver: (sent) => meter.deliver(sent) }),
+      onContent: timer.contentArrived,
+      ...avoidsFilter && { isFiltered: () => translation.isFiltered?.() ?? false },
       ...(candidate.identify !== undefined && { identify: candidate.identify }),
       onBug(error) {
         report.bug = bugText(error);

@@ -7,6 +7,7 @@ import type { EmbeddingsField } from "./embeddings_fields.ts";
 import type { FieldTable } from "../prompt/field_table.ts";
 import type { ChatRequest } from "./chat_request.ts";
 import type { Decoder } from "../core/stream/stream.ts";
+import type { FallbackReason } from "../core/failure/failure.ts";
 import type { StreamEvent } from "../core/stream/events.ts";
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/failure/openai_error.ts";
@@ -68,6 +69,16 @@ export interface Provider {
   readonly transport: Transport;
 }
 
+/** What a route says of the failures of one of its targets. */
+export interface Failover {
+  /** Time limit to the first content of a stream, in milliseconds; null for none. */
+  readonly firstContentMs: number | null;
+  /** Tokens that the model can hold; null if they are not known. */
+  readonly contextSize: number | null;
+  /** Failures after which another candidate is tried. */
+  readonly fallbackOn: readonly FallbackReason[];
+}
+
 /** A provider with one of its accounts, the model name to send, and the protocol to use. */
 export interface Target {
   readonly provider: Provider;
@@ -78,6 +89,8 @@ export interface Target {
   readonly wire: Wire;
   /** Types of hosted tools to leave out where they cannot be served; absent for none. */
   readonly omitTools?: readonly string[];
+  /** Absent for a target that no route has. */
+  readonly failover?: Failover;
 }
 
 /** The parts of a target that determine the headers of its requests. */

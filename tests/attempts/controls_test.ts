@@ -99,7 +99,7 @@ for (const [what, failing] of MAYBE_TAKEN) {
   });
 }
 
-Deno.test("the last failure decides what the client sees, and names its target", async () => {
+Deno.test("the failure that began the fallback decides what the client sees, and names its target", async () => {
   const world = scriptedWorld({
     fetch: (url) =>
       url.startsWith("http://other")
@@ -109,7 +109,7 @@ Deno.test("the last failure decides what the client sees, and names its target",
   const setting = { first: "http://up", second: "http://other" };
   const gateway = testGateway(config(setting), world);
   const answer = await got(await gateway.app(chatRequest({ body: { model: "x" } })));
-  assertEquals(verdictAndTarget(answer), [400, "t", "c", "second/y"]);
+  assertEquals(verdictAndTarget(answer), [503, undefined, undefined, "first/x"]);
   assertEquals(answer.headers.get("x-gateway-route"), "r");
   const [report] = gateway.reports;
   assertEquals(report?.fallbacks, 1);

@@ -148,6 +148,8 @@ Deno.test("a client that disconnects ends the retry delay at once, and no furthe
 Deno.test("a refusal of the gateway is never retried", () => {
   const { failure } = refuse("unsupported_feature", "");
   const situation = {
+    fallbackOn: ["outage"] as const,
+    isFallback: false,
     attempts: 1,
     retry: RETRY,
     retryAllowed: true,

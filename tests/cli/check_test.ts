@@ -110,6 +110,9 @@ Deno.test("check prints a valid file as a table of routes, targets and capabilit
   assertEquals(out.split("\n").slice(1), [
     "Warning: providers.openai.capabilities.adaptive_thinking: has no effect for type compat; " +
     "only type messages uses it (line 6, column 45)",
+    "Warning: routing.routes[0].fallback: is not tried while the stream of a target has no content: " +
+    "set first_content_timeout of its provider above what gateway_time_to_first_token_seconds shows " +
+    "(line 21, column 7)",
     "Listens on 127.0.0.1, port 8080.",
     "",
     "Route teams: path /v1/chat/…, header x-team, model gpt-*, claude",

@@ -113,6 +113,14 @@ Deno.test("explain prints the route, the shares of its targets and the order of 
     "  Fallbacks, in order:",
     "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
     "    2.     openai/gpt-4o: compat at api.openai.com, 2m to the first byte",
+    "  Candidates, in order, until one responds:",
+    "    1.     the target that the strategy picks: openai/gpt-4o or anthropic/gpt-4o",
+    "    2.     the other target",
+    "    3.     anthropic/claude-haiku-4-5",
+    "    4.     openai/gpt-4o",
+    "    5.     those that were silent, with the retries that they have left",
+    "  After a prompt that is too long for openai/gpt-4o, skipped: openai/gpt-4o (the same model), anthropic/gpt-4o (the same model)",
+    "  After a prompt that is too long for anthropic/gpt-4o, skipped: openai/gpt-4o (the same model)",
     "Route rest: skipped, route teams comes first",
   ]);
 });
@@ -129,6 +137,10 @@ Deno.test("a requested provider and model skip targets and limit the fallbacks",
     "    1.     anthropic/claude-haiku-4-5: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
     "    -      openai/claude-x skipped: another provider is requested",
     "  The requested provider limits the fallbacks to it.",
+    "  Candidates, in order, until one responds:",
+    "    1.     anthropic/claude-x",
+    "    2.     anthropic/claude-haiku-4-5",
+    "    3.     those that were silent, with the retries that they have left",
   ]);
   assertEquals(
     (await explained("--model=claude-x", "--provider=anthropic", "--header=x-team=blue")).out,
@@ -139,6 +151,42 @@ Deno.test("a requested provider and model skip targets and limit the fallbacks",
 Deno.test("a target that serves another model is skipped", async () => {
   const { out } = await explained("--model", "gpt-5", "--header", "x-team=blue");
   assertStringIncludes(out, "-      openai/gpt-4o skipped: it serves another model");
+});
+
+Deno.test("explain prints the limits of targets, and who is skipped after a prompt that is too long", async () => {
+  using file = await configFile(`
+providers:
+  openai: {api_key: k, first_content_timeout: 20s}
+  anthropic: {api_key: k}
+routing:
+  routes:
+    - name: all
+      fallback_on: [context_length, content_filter]
+      targets: [{provider: openai, model: small, context_size: 8000}]
+      fallback:
+        - {provider: anthropic, model: same, context_size: 8000, first_content_timeout: 5s}
+        - {provider: anthropic, model: open}
+        - {provider: openai, model: large, context_size: 16000}
+`);
+  const { out } = await ran(["explain", "--config", file.path, "--model", "auto"]);
+  assertEquals(out.trimEnd().split("\n").slice(2), [
+    "  Targets, weighted:",
+    "    100%   openai/small: compat at api.openai.com, 2m to the first byte, 20s to the first content, context of 8000 tokens",
+    "  Fallbacks, in order:",
+    "    1.     anthropic/same: messages at api.anthropic.com, 2m to the first byte, 5s to the first content, context of 8000 tokens; verifies: json_object, stop",
+    "    2.     anthropic/open: messages at api.anthropic.com, 2m to the first byte; verifies: json_object, stop",
+    "    3.     openai/large: compat at api.openai.com, 2m to the first byte, 20s to the first content, context of 16000 tokens",
+    "  Candidates, in order, until one responds:",
+    "    1.     openai/small",
+    "    2.     anthropic/same",
+    "    3.     anthropic/open",
+    "    4.     openai/large",
+    "    5.     those that were silent, with the retries that they have left",
+    "  After a prompt that is too long for openai/small, skipped: anthropic/same (it holds 8000 tokens)",
+    "  After a prompt that is too long for anthropic/same, skipped: openai/small (it holds 8000 tokens)",
+    "  After a prompt that is too long for openai/large, skipped: openai/small (it holds 8000 tokens), anthropic/same (it holds 8000 tokens)",
+    "  Only after these failures is another one tried: context_length, content_filter.",
+  ]);
 });
 
 Deno.test("explain prints why a route does not match, and honours control headers", async () => {
@@ -159,7 +207,10 @@ Deno.test("explain prints why a route does not match, and honours control header
     "--header=x-team=blue",
     "--header=X-Gateway-No-Fallback=true",
   );
-  assertStringIncludes(alone.out, "The X-Gateway-No-Fallback header disables the fallbacks.");
+  assertStringIncludes(
+    alone.out,
+    "The X-Gateway-No-Fallback header ends the list after the picked target.",
+  );
 });
 
 Deno.test("explain of a request that no route serves exits with 1 and suggests near names", async () => {

@@ -92,6 +92,7 @@ Deno.test("everything but providers and routes has a default", () => {
         match: { path: "", headers: {}, labels: {} },
         targets: [{ provider: "openai", weight: 1, upstream_request_type: "chat_completions" }],
         fallback: [],
+        fallback_on: ["outage", "context_length"],
         omit_tools: [],
       }],
     },

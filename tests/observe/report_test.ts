@@ -17,6 +17,8 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("upstream_unavailable", "").failure, "upstream_status", "stream_broken"],
   [fault("upstream_error", "").failure, "upstream_status", "stream_broken"],
   [fault("upstream_rejected", "").failure, "upstream_status", "stream_broken"],
+  [fault("context_length_exceeded", "").failure, "upstream_status", "stream_broken"],
+  [fault("content_filtered", "").failure, "upstream_status", "stream_broken"],
   [fault("invalid_upstream_status", "").failure, "upstream_invalid", "stream_broken"],
   [fault("upstream_unreachable", "").failure, "upstream_unreachable", "stream_broken"],
   [fault("upstream_timeout", "").failure, "upstream_timeout", "stream_broken"],

@@ -1,4 +1,5 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
+import { upstreamCause } from "../../src/core/failure/failure.ts";
 import { refuse } from "../../src/core/failure/result.ts";
 import { newAttemptTimer, type Timeouts } from "../../src/upstream/attempt_timer.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -109,4 +110,45 @@ Deno.test("a closed attempt is not cancelled with its call", () => {
   timer.close();
   call.clientDisconnected();
   assertEquals(timer.cancellation.isCancelled, false);
+});
+
+Deno.test("a stream without content in time is cancelled, whatever other bytes arrive", async () => {
+  for (const idleMs of [null, 1_000]) {
+    const { world, timer, reason } = timing({ idleMs });
+    timer.awaitContent(150);
+    for (const at of [50, 100]) {
+      await world.advance(50);
+      timer.readStarted();
+      timer.bytesReceived();
+      assertEquals([at, reason()], [at, null]);
+    }
+    await world.advance(49);
+    assertEquals(reason(), null);
+    await world.advance(1);
+    const failure = timer.cancellation.reason;
+    assertEquals([failure?.kind, upstreamCause(failure)], ["upstream_timeout", "first_content"]);
+    timer.close();
+    assertEquals(world.waiting, 0);
+  }
+});
+
+Deno.test("the limit to the first content also ends an attempt without a byte", async () => {
+  const { world, timer, reason } = timing();
+  timer.awaitContent(30);
+  await world.advance(30);
+  assertEquals([reason(), world.waiting], ["upstream_timeout", 0]);
+});
+
+Deno.test("the first content ends its limit, and a response without a limit has none", async () => {
+  const { world, timer, reason } = timing();
+  timer.awaitContent(150);
+  timer.readStarted();
+  timer.bytesReceived();
+  timer.contentArrived();
+  await world.advance(1_000);
+  assertEquals([reason(), world.waiting], [null, 0]);
+  const unlimited = timing();
+  unlimited.timer.awaitContent(null);
+  unlimited.timer.bytesReceived();
+  assertEquals(unlimited.world.waiting, 0);
 });

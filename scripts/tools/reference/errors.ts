@@ -88,7 +88,7 @@ function entries(): readonly ErrorEntry[] {
       code: code === "kind" ? kind : null,
       type,
       isRetried: retry,
-      fallsBack: fallback,
+      fallsBack: fallback !== null,
       logEnd,
       doc: FAULT_DOCS[kind],
     };

@@ -35,6 +35,19 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cure: "See the message of the provider; check `api_key` and the model name.",
     example: "The provider responded with status 404.",
   },
+  context_length_exceeded: {
+    cause: "The provider rejects the prompt because it is longer than the context of the model.",
+    cure:
+      "Add a fallback with a larger model and the `context_size` of both, or shorten the prompt.",
+    example: "The provider responded with status 400.",
+  },
+  content_filtered: {
+    cause: "The filter of the provider has refused the prompt, or ended the response before its " +
+      "content. Only with `content_filter` in `fallback_on` of the route; else it is a response or " +
+      "`upstream_rejected`.",
+    cure: "Change the prompt, or add a fallback with another filter.",
+    example: "The filter of the provider ended the response before its content.",
+  },
   invalid_upstream_status: {
     cause: "The provider responded with a status that is neither a success nor an error, " +
       "such as a redirect.",
@@ -48,8 +61,10 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     example: "The provider refused the connection.",
   },
   upstream_timeout: {
-    cause: "The provider did not respond within its `timeout` or `connect_timeout`.",
-    cure: "Raise `timeout` for slow models, or add a fallback.",
+    cause:
+      "The provider did not respond within its `timeout` or `connect_timeout`, or its stream had no " +
+      "content within `first_content_timeout`: then `upstream_cause` is `first_content`.",
+    cure: "Raise the timeout for slow models, or add a fallback.",
     example: "The provider did not respond within its configured timeout.",
   },
   invalid_upstream_response: {

@@ -20,10 +20,26 @@ export function finishesOf(chunk: JsonObject): ChoiceState[] {
 /** True if a chunk has content for the client: a role alone or empty content is none. */
 export function carriesSomething(chunk: JsonObject): boolean {
   return choicesOf(chunk).some(({ delta, finish_reason }) =>
-    !isEmpty(finish_reason) ||
-    (isObject(delta) &&
-      Object.entries(delta).some(([key, value]) => key !== "role" && !isEmpty(value)))
+    !isEmpty(finish_reason) || saysSomething(delta)
   );
+}
+
+/**
+ * True if the filter of the provider has ended all choices of a chunk or a completion, and they
+ * have no content. `member` is where a choice has it.
+ */
+export function isFiltered(chunk: JsonObject, member: "delta" | "message"): boolean {
+  const choices = choicesOf(chunk);
+  return choices.length > 0 &&
+    choices.every((choice) =>
+      choice.finish_reason === "content_filter" && !saysSomething(choice[member])
+    );
+}
+
+/** True if a delta or a message has more than a role. */
+function saysSomething(said: JsonValue | undefined): boolean {
+  return isObject(said) &&
+    Object.entries(said).some(([key, value]) => key !== "role" && !isEmpty(value));
 }
 
 /** True if a chunk has pieces of tool calls. */

@@ -5,6 +5,7 @@ import type { HttpResponse, UpstreamResponse } from "../../core/stream/reply.ts"
 import { fault, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { isFiltered } from "./chunk.ts";
 import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
@@ -61,7 +62,11 @@ export function relayResponse(
       headers: { "content-type": "application/json" },
       body: edits.length === 0 ? answer.body : utf8Bytes(splice(text, edits)),
     },
-    outcome: { resource: null, usage: counted.value },
+    outcome: {
+      resource: null,
+      usage: counted.value,
+      ...isFiltered(value, "message") && { isFiltered: true },
+    },
   });
 }
 

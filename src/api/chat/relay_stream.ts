@@ -9,7 +9,7 @@ import { isComment, plainRecord } from "../../formats/plain_record.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import { carriesSomething, finishesOf, hasCalls } from "./chunk.ts";
+import { carriesSomething, finishesOf, hasCalls, isFiltered } from "./chunk.ts";
 import { newRepeatFastPath } from "./repeat_fast_path.ts";
 import { newCallRelay, type RelayedChunk } from "./relay_calls.ts";
 import {
@@ -49,6 +49,8 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
   let usage: { readonly chunk: StreamRecord; readonly counted: Usage | null } | null = null;
   let isDone = false;
+  let hasContent = false;
+  let hasFilterEnd = false;
   const begun = new Set<number>();
   const finished = new Set<number>();
   const like = newRepeatFastPath();
@@ -83,7 +85,12 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     const isAlike = !options.extractsReasoning && !isObject(chunk.usage) && !hasCalls(chunk);
     const isLast = choices.some(({ isFinished }) => isFinished);
     if (isAlike && waiting === null && !isLast) like.learn(record.data, edited.data);
-    const passed = calls.pass({ record: edited, carries: carriesSomething(chunk) }, isLast);
+    const carries = carriesSomething(chunk);
+    if (!hasContent && isLast) {
+      hasFilterEnd = isFiltered(chunk, "delta") && begun.size === finished.size;
+    }
+    hasContent ||= carries;
+    const passed = calls.pass({ record: edited, carries }, isLast);
     return success(releaseAll(passed));
   }
 
@@ -157,6 +164,8 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN_END,
     done: () => isDone,
+    hasContent: () => hasContent,
+    isFiltered: () => hasFilterEnd,
     heldBytes: () =>
       calls.heldBytes() + begun.size * CHOICE_BYTES + (usage?.chunk.data.length ?? 0),
     usage: () => usage?.counted ?? null,

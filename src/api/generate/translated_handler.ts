@@ -11,6 +11,7 @@ import type { ResponsePromise } from "../../wires/verified/response_promise.ts";
 import type { Stage } from "../../wires/verified/stage.ts";
 import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../../wires/wire.ts";
+import { newContentWatch, newWatchedDecoder } from "./content_watch.ts";
 import { newCustomCallStage } from "./custom_calls.ts";
 import { parseResponseDocument } from "../stored/response_document.ts";
 
@@ -64,10 +65,12 @@ export function newTranslatedHandler(
   const extracts = provider.settings.extract_reasoning_tags;
   const stages = newStages(translated);
   if (translated.isStream) {
-    const decoder = wire.newDecoder(idSource);
+    const { decoder, watch } = newWatchedDecoder(wire.newDecoder(idSource));
     const extracting = extracts ? newExtractingDecoder(decoder) : decoder;
     const staged = stages.reduce(newStagedDecoder, extracting);
-    return { kind: "stream", translation: translateStream(staged, newEncoder()) };
+    const { hasContent, isFiltered } = watch;
+    const translation = { ...translateStream(staged, newEncoder()), hasContent, isFiltered };
+    return { kind: "stream", translation };
   }
   return {
     kind: "whole",
@@ -76,6 +79,8 @@ export function newTranslatedHandler(
       if (!document.ok) return document;
       const decoded = wire.decode(document.value, idSource);
       if (!decoded.ok) return decoded;
+      const watch = newContentWatch();
+      for (const event of decoded.value) watch.push(event);
       let events = extracts ? extractFromEvents(decoded.value) : decoded.value;
       for (const stage of stages) {
         const passed = passStage(events, stage);
@@ -85,10 +90,16 @@ export function newTranslatedHandler(
       const encoded = encodeWhole(events);
       if (!encoded.ok) return encoded;
       const { body, resource, usage, reasoning = null } = encoded.value;
+      const isFiltered = watch.isFiltered();
       const headers = { "content-type": "application/json" };
       return success({
         response: { status: 200, headers, body: utf8Bytes(JSON.stringify(body)) },
-        outcome: { resource, usage, ...reasoning !== null && { reasoning } },
+        outcome: {
+          resource,
+          usage,
+          ...reasoning !== null && { reasoning },
+          ...isFiltered && { isFiltered },
+        },
       });
     },
   };

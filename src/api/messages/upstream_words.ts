@@ -1,7 +1,7 @@
 import { isRefusal } from "../../core/failure/failure.ts";
 import { numberOf } from "../../core/json/json.ts";
 import { failed, type Result } from "../../core/failure/result.ts";
-import { TOKEN_LIMIT_SENTENCES } from "../../data/hosts.ts";
+import { TOKEN_LIMIT_ERRORS } from "../../data/host_errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { SENTENCES } from "./sentences.ts";
 
@@ -18,8 +18,8 @@ const NUMBER = /\d{1,15}/g;
  */
 export function upstreamWords(message: string, requested: Optional): string {
   if (!ABOUT_MAX_TOKENS.test(message)) return message;
-  for (const pattern of TOKEN_LIMIT_SENTENCES) {
-    const { requested: stated, most } = pattern.exec(message)?.groups ?? {};
+  for (const { sentence } of TOKEN_LIMIT_ERRORS) {
+    const { requested: stated, most } = sentence.exec(message)?.groups ?? {};
     if (most === undefined) continue;
     const above = stated ?? numberAbove(most, message, requested);
     if (above !== null) return `max_tokens: ${SENTENCES.maxTokens(above, most)}`;

@@ -20,6 +20,15 @@ export const CONNECTION_CAUSES = [
 /** A cause of a failed connection. */
 export type ConnectionCause = (typeof CONNECTION_CAUSES)[number];
 
+/**
+ * Every cause of a failed attempt, as logs and metrics name it: those of its connection, and
+ * `first_content` of a stream without content in time.
+ */
+export const UPSTREAM_CAUSES = [...CONNECTION_CAUSES, "first_content"] as const;
+
+/** A cause of a failed attempt. */
+export type UpstreamCause = (typeof UPSTREAM_CAUSES)[number];
+
 /** Progress of a request at the time when its connection failed. */
 export interface Progress {
   /** False if the server certainly did not get the request. */

@@ -1,4 +1,4 @@
-import type { ConnectionCause } from "./connection_error.ts";
+import type { ConnectionCause, UpstreamCause } from "./connection_error.ts";
 import type { JsonObject } from "../json/json.ts";
 import type { HeaderFields } from "../header_fields.ts";
 
@@ -140,6 +140,15 @@ export interface Refusal {
   readonly reason: Reason;
 }
 
+/** Reasons for which another target is tried, as `routes[].fallback_on` names them. */
+export const FALLBACK_REASONS = ["outage", "context_length", "content_filter"] as const;
+
+/** The default of `routes[].fallback_on`. */
+export const DEFAULT_FALLBACK_REASONS: readonly FallbackReason[] = ["outage", "context_length"];
+
+/** A reason for which another target is tried. */
+export type FallbackReason = (typeof FALLBACK_REASONS)[number];
+
 /**
  * Treatment of a kind of fault. A `status` or `type` of "upstream" is copied from the upstream's
  * response.
@@ -149,11 +158,10 @@ interface FaultTreatment {
   readonly type: string;
   /** "none": the error has neither `code` nor `param`. */
   readonly code: "kind" | "upstream" | "none";
-  /**
-   * `retry`: another attempt at the same target may succeed. `fallback`: one at another target may.
-   */
+  /** True if another attempt at the same target may succeed. */
   readonly retry: boolean;
-  readonly fallback: boolean;
+  /** Reason for which an attempt at another target may succeed; null if none may. */
+  readonly fallback: FallbackReason | null;
   /** Verdict of the circuit breaker, if nothing was delivered yet. */
   readonly breaker: "failure" | "neutral";
   readonly logEnd: End;
@@ -165,26 +173,28 @@ interface FaultTreatment {
 
 // deno-fmt-ignore
 const FAULT_TABLE = {
-  no_route:                    { status: 502,        type: "routing_error",    code: "none",     retry: false, fallback: false, breaker: "neutral", logEnd: "refused" },
-  client_cancelled:            { status: 499,        type: "client_cancelled", code: "none",     retry: false, fallback: false, breaker: "neutral", logEnd: "client_gone", byClient: true },
-  upstream_throttled:          { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: true,  breaker: "neutral", logEnd: "upstream_status" }, // 4xx in retryable_errors
-  upstream_unavailable:        { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_status" }, // 5xx in retryable_errors
-  upstream_error:              { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: true,  breaker: "failure", logEnd: "upstream_status" }, // other 5xx
-  upstream_rejected:           { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: false, breaker: "neutral", logEnd: "upstream_status" }, // other 4xx
-  invalid_upstream_status:     { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
-  upstream_unreachable:        { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_unreachable" },
-  upstream_timeout:            { status: 504,        type: "upstream_timeout", code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_timeout" },
-  invalid_upstream_response:   { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
-  upstream_response_too_large: { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "failure", logEnd: "upstream_invalid" },
-  promise_broken:              { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: true,  breaker: "neutral", logEnd: "upstream_invalid" }, // verified fields: the provider responded, only not as promised
-  upstream_idle:               { status: 504,        type: "upstream_timeout", code: "kind",     retry: false, fallback: false, breaker: "failure", logEnd: "stream_idle" }, // silence after delivery began
-  circuit_open:                { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "circuit_open", notSent: true },
-  provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent
-  provider_keys_resting:       { status: 429,        type: "rate_limit_error", code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // all keys of a pool were refused with 429
-  provider_keys_refused:       { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: true,  breaker: "neutral", logEnd: "refused", notSent: true }, // the same with 401, 402 or 403
-  state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "state_unavailable" },
-  state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
-  internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: false, breaker: "neutral", logEnd: "internal" },
+  no_route:                    { status: 502,        type: "routing_error",    code: "none",     retry: false, fallback: null,             breaker: "neutral", logEnd: "refused" },
+  client_cancelled:            { status: 499,        type: "client_cancelled", code: "none",     retry: false, fallback: null,             breaker: "neutral", logEnd: "client_gone", byClient: true },
+  upstream_throttled:          { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: "outage",         breaker: "neutral", logEnd: "upstream_status" }, // 4xx in retryable_errors
+  upstream_unavailable:        { status: "upstream", type: "upstream",         code: "upstream", retry: true,  fallback: "outage",         breaker: "failure", logEnd: "upstream_status" }, // 5xx in retryable_errors
+  upstream_error:              { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: "outage",         breaker: "failure", logEnd: "upstream_status" }, // other 5xx
+  upstream_rejected:           { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: null,             breaker: "neutral", logEnd: "upstream_status" }, // other 4xx
+  context_length_exceeded:     { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: "context_length", breaker: "neutral", logEnd: "upstream_status" }, // a prompt that is too long for the model
+  content_filtered:            { status: "upstream", type: "upstream",         code: "upstream", retry: false, fallback: "content_filter", breaker: "neutral", logEnd: "upstream_status" }, // only with `fallback_on: content_filter`
+  invalid_upstream_status:     { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: "outage",         breaker: "failure", logEnd: "upstream_invalid" },
+  upstream_unreachable:        { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: "outage",         breaker: "failure", logEnd: "upstream_unreachable" },
+  upstream_timeout:            { status: 504,        type: "upstream_timeout", code: "kind",     retry: true,  fallback: "outage",         breaker: "failure", logEnd: "upstream_timeout" },
+  invalid_upstream_response:   { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: "outage",         breaker: "failure", logEnd: "upstream_invalid" },
+  upstream_response_too_large: { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: "outage",         breaker: "failure", logEnd: "upstream_invalid" },
+  promise_broken:              { status: 502,        type: "upstream_error",   code: "kind",     retry: true,  fallback: "outage",         breaker: "neutral", logEnd: "upstream_invalid" }, // verified fields: the provider responded, only not as promised
+  upstream_idle:               { status: 504,        type: "upstream_timeout", code: "kind",     retry: false, fallback: null,             breaker: "failure", logEnd: "stream_idle" }, // silence after delivery began
+  circuit_open:                { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "circuit_open", notSent: true },
+  provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent
+  provider_keys_resting:       { status: 429,        type: "rate_limit_error", code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // all keys of a pool were refused with 429
+  provider_keys_refused:       { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // the same with 401, 402 or 403
+  state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" },
+  state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
+  internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "internal" },
 } as const satisfies Readonly<Record<string, FaultTreatment>>;
 
 /** A reason for which an accepted request fails. */
@@ -246,8 +256,8 @@ export interface Fault {
    * Refusal of the key by status, before the request was processed; absent for every other failure.
    */
   readonly keyRefusal?: KeyRefusal;
-  /** Cause of the failed connection, for logs and metrics only; absent where none failed. */
-  readonly cause?: ConnectionCause;
+  /** Cause of the failure, for logs and metrics only; absent if its kind says all. */
+  readonly cause?: UpstreamCause;
 }
 
 /**
@@ -286,7 +296,13 @@ export function logEndOf(failure: Failure): End {
   return isRefusal(failure) ? REFUSALS[failure.kind].logEnd : FAULTS[failure.kind].logEnd;
 }
 
+/** Returns the cause of a failure, as logs and metrics name it; null if its kind says all. */
+export function upstreamCause(failure: Failure | null): UpstreamCause | null {
+  return failure !== null && "cause" in failure ? failure.cause ?? null : null;
+}
+
 /** Returns the cause of the failed connection that a failure comes from; null where none failed. */
 export function connectionCause(failure: Failure | null): ConnectionCause | null {
-  return failure !== null && "cause" in failure ? failure.cause ?? null : null;
+  const cause = upstreamCause(failure);
+  return cause === "first_content" ? null : cause;
 }

@@ -28,6 +28,8 @@ export interface Decoder extends Codec<StreamRecord, StreamEvent> {
    * Absent if calls are not held back.
    */
   isHolding?(): boolean;
+  /** True if a record had content that no event shows yet; absent if every event comes at once. */
+  hasContent?(): boolean;
   /** Returns the bytes that are held beyond the record; absent if they are few. */
   heldBytes?(): number;
 }
@@ -49,6 +51,16 @@ export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
   fail(failure: Failure): readonly StreamRecord[];
   /** True while a tool call is held back until it is whole; absent if calls are not held back. */
   isHolding?(): boolean;
+  /**
+   * True once a record with content has arrived, also if it is held back; absent if nothing with
+   * content is held back.
+   */
+  hasContent?(): boolean;
+  /**
+   * True once the filter of the provider has ended the response before any content; absent if the
+   * translation does not know.
+   */
+  isFiltered?(): boolean;
   /** Returns the bytes of the state of the stream; absent if they are few. */
   heldBytes?(): number;
   /** The outcome of the complete stream; null until `done` returns true. */
@@ -69,6 +81,8 @@ export interface Outcome {
   readonly units?: BilledUnits;
   /** Reasoning to store for the next request of a tool loop; absent for none. */
   readonly reasoning?: CallingReasoning;
+  /** True if the filter of the provider has ended the response before any content; else absent. */
+  readonly isFiltered?: true;
 }
 
 /**

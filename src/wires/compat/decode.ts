@@ -87,6 +87,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     push,
     end: () => done ? NOTHING : finish(),
     done: () => done,
+    hasContent: () => reader.calls() > 0,
     heldBytes: reader.heldBytes,
     usage: () => withTier(usage, tier),
   };

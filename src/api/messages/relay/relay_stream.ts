@@ -22,6 +22,7 @@ export function newMessageRelay(
   let usage: JsonObject | null = null;
   let isEarly = true;
   let isDone = false;
+  let isFiltered = false;
   /** The upstream's own error event, which is the terminal of the stream. */
   let reported: StreamRecord | null = null;
 
@@ -34,10 +35,13 @@ export function newMessageRelay(
         if (isObject(message)) usage = mergeUsage(usage, message.usage);
         return release(record, false);
       }
-      case "message_delta":
-        usage = mergeUsage(usage, eventData(record.data).usage);
+      case "message_delta": {
+        const { usage: counts, delta } = eventData(record.data);
+        usage = mergeUsage(usage, counts);
         isEarly = false;
+        isFiltered ||= waiting !== null && isObject(delta) && delta.stop_reason === "refusal";
         return release(record, true);
+      }
       case "content_block_start":
         return release(record, true);
       case "message_stop":
@@ -70,6 +74,7 @@ export function newMessageRelay(
     end: () => isDone ? success([]) : endedEarly(),
     fail: (failure) => [reported ?? errorRecord(failure, requestId)],
     done: () => isDone,
+    isFiltered: () => isFiltered,
     usage: counted,
     outcome: () => isDone ? { resource: null, usage: counted() } : null,
   };

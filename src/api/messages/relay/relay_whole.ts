@@ -25,9 +25,15 @@ export function relayWhole(
       : invalid("The provider's response is no message.");
   }
   const usage = parseUsage(value.usage);
+  const { stop_reason, content } = value;
+  const isFiltered = stop_reason === "refusal" && Array.isArray(content) && content.length === 0;
   return success({
     response: { status: 200, headers: jsonHeaders(answer), body: answer.body },
-    outcome: { resource: null, usage: usage.ok ? usage.value : null },
+    outcome: {
+      resource: null,
+      usage: usage.ok ? usage.value : null,
+      ...isFiltered && { isFiltered },
+    },
   });
 }
 

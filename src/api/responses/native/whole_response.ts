@@ -43,12 +43,15 @@ export function parseNativeResponse(
   const resource = isObject(exact) ? exact : value;
   const usage = parseResponseUsage(resource);
   if (!usage.ok) return usage;
+  const { incomplete_details: details, output } = value;
+  const isFiltered = isObject(details) && details.reason === "content_filter" &&
+    Array.isArray(output) && output.length === 0;
   return success({
     response: {
       status: answer.status,
       headers: { ...answer.headers(), "content-type": "application/json" },
       body: entries.length === 0 ? answer.body : utf8Bytes(sent),
     },
-    outcome: { resource, usage: usage.value },
+    outcome: { resource, usage: usage.value, ...isFiltered && { isFiltered } },
   });
 }
