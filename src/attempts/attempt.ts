@@ -23,9 +23,14 @@ import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 
 /**
  * Sends a call to its candidates in order until one responds; those that were silent are retried
- * last. Returns the last failure otherwise.
+ * last. Returns the last failure otherwise. `onLeft` is called with the candidates that may still
+ * respond, before the attempts at each.
  */
-export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
+export async function runCandidates(
+  call: Call,
+  candidates: Candidates,
+  onLeft?: (left: readonly Candidate[]) => void,
+): Promise<Result<Reply>> {
   const { report } = call;
   // A call queues for its target even if a fallback has a free slot. The candidates may all be
   // fallbacks.
@@ -36,6 +41,7 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
     untried = untried.filter((one) => one !== current);
     const made = silent.get(current) ?? 0;
     silent.delete(current);
+    onLeft?.([current, ...untried, ...silent.keys()]);
     const { reply, next, attempts } = await runCandidate(call, current, {
       made,
       hasUntried: untried.length > 0,

@@ -195,6 +195,13 @@ function compileRoute(
   route: RouteConfig,
   providers: ReadonlyMap<string, Provider>,
 ): Route {
+  const shared = {
+    omitTools: route.omit_tools,
+    delivery: {
+      earlyHeadMs: route.early_head ?? null,
+      hold: route.hold === undefined ? null : { ms: route.hold, maxBytes: route.hold_bytes },
+    },
+  };
   return {
     name: route.name,
     path: route.match.path,
@@ -204,8 +211,8 @@ function compileRoute(
     keys: route.match.key === undefined ? null : new Set(route.match.key),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
-    targets: compileTargets(route.targets, route.omit_tools, providers),
-    fallback: compileTargets(route.fallback, route.omit_tools, providers),
+    targets: compileTargets(route.targets, shared, providers),
+    fallback: compileTargets(route.fallback, shared, providers),
   };
 }
 
@@ -218,7 +225,7 @@ interface WrittenTarget {
 
 function compileTargets(
   written: readonly WrittenTarget[],
-  omitTools: readonly string[],
+  shared: Pick<RouteTarget, "omitTools" | "delivery">,
   providers: ReadonlyMap<string, Provider>,
 ): RouteTarget[] {
   const counts = new Map<string, number>();
@@ -233,6 +240,6 @@ function compileTargets(
     counts.set(name, count);
     // Without the place of the target in its list, which changes with the targets before it.
     const key = `${count} ${name}`;
-    return [{ key, provider, wire, model, weight: target.weight ?? 1, omitTools }];
+    return [{ key, provider, wire, model, weight: target.weight ?? 1, ...shared }];
   });
 }

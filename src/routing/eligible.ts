@@ -214,7 +214,9 @@ export function prepareTarget<Prepared>(
 ): Result<Prepared> | null {
   const model = resolveModel(target, requested);
   if (model === null) return refuseOpenModel();
-  const { provider, wire, omitTools } = target;
+  const { provider, wire, omitTools, delivery } = target;
   const [account] = servingAccounts(provider, model);
-  return account === undefined ? null : prepare({ provider, account, model, wire, omitTools });
+  return account === undefined
+    ? null
+    : prepare({ provider, account, model, wire, omitTools, delivery });
 }

@@ -81,16 +81,17 @@ function prepareCandidate(
   const stays = requested.model === null || requested.model === origin?.requestedModel ||
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
-    const { wire, omitTools } = first;
-    return prepareOwned({ provider, model: origin.model, wire, omitTools });
+    const { wire, omitTools, delivery } = first;
+    return prepareOwned({ provider, model: origin.model, wire, omitTools, delivery });
   }
   let refused: Result<Candidate> | null = null;
   for (const target of able) {
     if (!matchesModel(target, requested)) continue;
     const model = resolveModel(target, requested);
+    const { wire, omitTools, delivery } = target;
     const prepared = model === null
       ? refuseOpenModel()
-      : prepareOwned({ provider, model, wire: target.wire, omitTools: target.omitTools });
+      : prepareOwned({ provider, model, wire, omitTools, delivery });
     // A target that the client key may not use is passed over.
     const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
       isPermissionRefusal(prepared.failure);
