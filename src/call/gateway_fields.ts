@@ -31,7 +31,8 @@ const MAX_COMMENT_CHARS = 2048;
 const MAX_NAME_CHARS = 256;
 
 /**
- * Returns the response header fields with the provider of a call and what became of its request. A list of paths has at most `maxListChars`.
+ * Returns the response header fields with the provider of a call and what became of its request. A
+ * list of paths has at most `maxListChars`.
  */
 export function gatewayFields(
   { provider, model, route, cache, lossy, verified, held }: Shown,

@@ -23,7 +23,7 @@ export interface Stream {
    * size of the records before the first one with content; 0 after it.
    */
   onTranslated?(records: readonly StreamRecord[], waitingBytes: number): void;
-  /** Called with the records of the response that are about to be sent to the client, if not held. */
+  /** Called with records that are about to be sent to the client, unless they were held. */
   onDeliver?(records: readonly StreamRecord[]): void;
   /** Holds the stream back from its first content on; absent if it is delivered as it arrives. */
   readonly hold?: Hold;

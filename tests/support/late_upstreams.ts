@@ -145,7 +145,7 @@ export interface LateTarget {
   readonly answers: readonly Answer[];
 }
 
-/** A gateway with one route, whose target is the provider `up0`; its fallbacks are `up1` and so on. */
+/** A gateway with one route to the provider `up0`, whose fallbacks are `up1` and so on. */
 export function lateGateway(targets: readonly LateTarget[], route: string, more = "") {
   const asked: string[] = [];
   const aborted: string[] = [];
@@ -228,11 +228,11 @@ export async function callLate(
   const began = world.now();
   const seconds = () => Math.round(world.now() - began) / 1000;
   const writes: [number, string][] = [];
-  let head: { readonly response: Response; readonly headAt: number } | null = null;
+  const head = Promise.withResolvers<{ readonly response: Response; readonly headAt: number }>();
   let isOver = false;
   async function run() {
     const response = await app(request);
-    head = { response, headAt: seconds() };
+    head.resolve({ response, headAt: seconds() });
     const decoder = new TextDecoder();
     for await (const bytes of response.body ?? []) writes.push([seconds(), decoder.decode(bytes)]);
     isOver = true;
@@ -241,12 +241,7 @@ export async function callLate(
   for (let passed = 0; !isOver && passed < maxMs; passed += stepMs) await world.advance(stepMs);
   await running;
   await world.advance(1_000);
-  const { response, headAt } = headOf(head);
+  const { response, headAt } = await head.promise;
   const text = writes.map(([, written]) => written).join("");
   return { status: response.status, headers: response.headers, headAt, writes, text };
-}
-
-function headOf<Head>(head: Head | null): Head {
-  if (head === null) throw new Error("there was no response");
-  return head;
 }

@@ -29,7 +29,7 @@ function comparable(text: string): string {
   return text.replaceAll(/[a-z]+_?-?[0-9a-f-]{32,36}|"created(_at)?":\d+|"completed_at":\d+/g, "");
 }
 
-Deno.test("a held stream that is cut at any byte is the fallback's whole answer, and nothing of the cut one is seen", async () => {
+Deno.test("a held stream that is cut at any byte is answered by the fallback as a whole, without a byte of the first", async () => {
   for (const type of TYPES) {
     const { length } = (STREAMS[type] ?? []).join("");
     const steps = Array.from({ length: Math.ceil(length / 37) }, (_, at) => at * 37);
@@ -79,7 +79,7 @@ Deno.test("a hold is released by its time, delivered at once and streamed on, wi
   }
 });
 
-Deno.test("a hold is released by its bytes, and a break after that is seen", async () => {
+Deno.test("a hold is released by its bytes, and a break after that breaks the stream", async () => {
   const gateway = lateGateway(
     [{ type: "compat", answers: [streaming((STREAMS.compat ?? []).slice(0, 3), 1_000, 0, true)] }],
     "hold: 30s, hold_bytes: 300",
@@ -166,7 +166,7 @@ Deno.test("each attempt of a held stream is charged, also one that broke", async
 pricing:
   up0/m: {input: 1, output: 1000000}
   up1/m: {input: 1, output: 1000}
-security: {api_key: {keys: [{name: a, value: client-key-0123456789}]}}`,
+security: {enabled: true, api_key: {keys: [{name: a, value: client-key-0123456789}]}}`,
   );
   const { status } = await callLate(gateway, "chat", {
     members: { model: "m" },
@@ -189,7 +189,7 @@ Deno.test("nothing is stored of a held attempt that failed, and the response of 
   assertEquals((await found.json()).output[0].content[0].text, "Alpha beta");
 });
 
-Deno.test("without hold a break after content is seen, and a silent target without content is no hold", async () => {
+Deno.test("without hold a break after content breaks the stream, and a silent target without content is no hold", async () => {
   const gateway = lateGateway([cut("compat", 400), whole("compat")], "strategy: weighted", RETRY);
   assert((await callLate(gateway, "chat")).text.includes('"code":"upstream_stream_error"'));
   const quiet = lateGateway([{ type: "compat", answers: [silent] }, whole("compat")], "hold: 30s");
