@@ -1,4 +1,5 @@
 import { runCandidates, runOnce } from "./attempts/attempt.ts";
+import { runWithEarlyHead } from "./attempts/early_head.ts";
 import { lookUp, remember } from "./cache/cache.ts";
 import type { Catalog } from "./traffic/catalogs.ts";
 import type { Reply } from "./core/stream/reply.ts";
@@ -22,7 +23,7 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
   const lookup = looking instanceof Promise ? await looking : looking;
   const cached = lookup?.response ?? null;
   if (cached !== null) return success({ kind: "whole", response: cached });
-  const reply = await runCandidates(call, plan.value);
+  const reply = await runWithEarlyHead(call, plan.value, inference.newEarly);
   if (reply.ok && lookup !== null) {
     remember(call, inference, { candidates: plan.value, lookup, reply: reply.value });
   }

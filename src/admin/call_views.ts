@@ -42,7 +42,8 @@ function runningView(report: Readonly<CallReport>, nowMs: number): RunningCall {
 
 /** True if the call delivers a stream. */
 export function isStreaming({ ms, stream }: Readonly<CallReport>): boolean {
-  return stream && ms.firstByte !== null;
+  // Signs of life are no stream yet.
+  return stream && ms.firstToken !== null;
 }
 
 /**

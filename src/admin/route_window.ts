@@ -9,6 +9,7 @@ export interface RoutedCall {
   readonly provider: string | null;
   readonly model: string | null;
   readonly usage: Pick<Usage, "input" | "cached"> | null;
+  readonly ms: { readonly earlyHead: number | null };
 }
 
 /** Numbers of served and failed calls, and of their input tokens. */
@@ -18,6 +19,8 @@ export interface RouteCounts {
   readonly input: number;
   /** Input tokens that the provider has read from its prompt cache. */
   readonly cached: number;
+  /** Calls whose head was sent early. */
+  readonly early: number;
 }
 
 /** Prefix of the keys of fallbacks, which may be targets too. */
@@ -27,7 +30,7 @@ export const FALLBACK_PREFIX = "fallback ";
 const NO_TARGET = "";
 
 /** Counts without calls. */
-export const NO_CALLS: RouteCounts = { served: 0, failed: 0, input: 0, cached: 0 };
+export const NO_CALLS: RouteCounts = { served: 0, failed: 0, input: 0, cached: 0, early: 0 };
 
 /**
  * Returns the calls of all routes by their last target in the last 15 minutes. It counts by the
@@ -40,7 +43,7 @@ export function newRouteWindow() {
     add(
       minute: number,
       { routes }: Generation,
-      { route: name, provider, model, usage }: RoutedCall,
+      { route: name, provider, model, usage, ms }: RoutedCall,
       end: "served" | "failed",
     ): void {
       const route = routes.find((one) => one.name === name);
@@ -52,7 +55,8 @@ export function newRouteWindow() {
       byRoute.set(route.name, counts);
       const key = target ?? NO_TARGET;
       const { input = 0, cached = 0 } = usage ?? {};
-      const call = { ...NO_CALLS, [end]: 1, input, cached };
+      const early = ms.earlyHead === null ? 0 : 1;
+      const call = { ...NO_CALLS, [end]: 1, input, cached, early };
       counts.set(key, sum(counts.get(key) ?? NO_CALLS, call));
     },
     /**
@@ -76,6 +80,7 @@ function sum(one: RouteCounts, other: RouteCounts): RouteCounts {
     failed: one.failed + other.failed,
     input: one.input + other.input,
     cached: one.cached + other.cached,
+    early: one.early + other.early,
   };
 }
 

@@ -148,6 +148,8 @@ export interface RouteView {
   /** Calls of the last 15 minutes that were served or failed, and those that failed. */
   readonly calls: number;
   readonly failed: number;
+  /** Calls whose head was sent early; absent for none. */
+  readonly early?: number;
   readonly targets: readonly TargetView[];
   readonly fallbacks: readonly TargetView[];
 }

@@ -135,6 +135,7 @@ function routeViews(
   return writtenRoutes(generation).map(({ route, match }): RouteView => {
     const counts = feed.route(route.name);
     const allServed = counts.values().reduce((sum, { served }) => sum + served, 0);
+    const early = counts.values().reduce((sum, one) => sum + one.early, 0);
     const allFailed = counts.values().reduce((sum, { failed }) => sum + failed, 0);
     const view = (target: RouteTarget, key: string, share: number | null): TargetView => {
       const { served, failed, input, cached } = counts.get(key) ?? NO_CALLS;
@@ -154,6 +155,7 @@ function routeViews(
       strategy: route.strategy,
       calls: allServed + allFailed,
       failed: allFailed,
+      ...early > 0 && { early },
       targets: route.targets.map((target) => view(target, target.key, shareOf(target, route))),
       fallbacks: route.fallback.map((target) => view(target, FALLBACK_PREFIX + target.key, null)),
     };

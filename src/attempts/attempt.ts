@@ -25,9 +25,14 @@ import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 /**
  * Sends a call to its candidates in order until one responds; those that were silent are retried
  * last. A candidate that cannot hold a prompt that was too long for another one is skipped. If none
- * responds, returns the failure that began the fallback.
+ * responds, returns the failure that began the fallback. `onLeft` is called with the candidates
+ * that may still respond, before the attempts at each.
  */
-export async function runCandidates(call: Call, candidates: Candidates): Promise<Result<Reply>> {
+export async function runCandidates(
+  call: Call,
+  candidates: Candidates,
+  onLeft?: (left: readonly Candidate[]) => void,
+): Promise<Result<Reply>> {
   const { report } = call;
   // A call queues for its target even if a fallback has a free slot. The candidates may all be
   // fallbacks.
@@ -40,6 +45,7 @@ export async function runCandidates(call: Call, candidates: Candidates): Promise
     untried = untried.filter((one) => one !== current);
     const made = silent.get(current) ?? 0;
     silent.delete(current);
+    onLeft?.([current, ...untried, ...silent.keys()]);
     const { reply, next, attempts } = await runCandidate(call, current, {
       made,
       hasUntried: untried.length > 0,

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Calendar } from "../core/calendar.ts";
 import type { Strategy } from "../traffic/balancers.ts";
-import type { Failover, Provider, Wire } from "../wires/wire.ts";
+import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
 import type { ClientKey, ModelPattern } from "../access/client_key.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
@@ -61,6 +61,8 @@ export interface RouteTarget {
   /** Types of hosted tools that the target does not get if it cannot serve them. */
   readonly omitTools: readonly string[];
   readonly failover: Failover;
+  /** How the route delivers streams. */
+  readonly delivery: StreamDelivery;
 }
 
 /** True if a route has a target at the Responses API of the provider. */

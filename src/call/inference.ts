@@ -1,6 +1,12 @@
 import type { Outcome, StreamTranslation } from "../core/stream/stream.ts";
 import type { RequestType } from "../core/endpoint.ts";
-import type { HttpResponse, UpstreamResponse } from "../core/stream/reply.ts";
+import type { Failure } from "../core/failure/failure.ts";
+import type {
+  HttpResponse,
+  KeepAlive,
+  StreamRecord,
+  UpstreamResponse,
+} from "../core/stream/reply.ts";
 import type { Result } from "../core/failure/result.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
 import type { Billing } from "../access/meter.ts";
@@ -37,6 +43,24 @@ export interface Inference {
   canonical(request: UpstreamRequest): string | null;
   /** Prepares the call for a target; a Refusal if the target does not support a field of it. */
   prepare(target: Target): Result<Candidate>;
+  /**
+   * Returns what the stream says if it begins before a candidate has responded; absent if it never
+   * does.
+   */
+  readonly newEarly?: () => EarlyStream;
+}
+
+/** What a client API says in a stream before a candidate has responded, and if none does. */
+export interface EarlyStream {
+  /**
+   * Returns the first records, which nothing that these candidates may send contradicts; null if
+   * there are none.
+   */
+  begin(left: readonly Candidate[]): readonly StreamRecord[] | null;
+  /** Sign of life until the response begins. */
+  readonly keepAlive: KeepAlive;
+  /** Returns the terminal records if no candidate responds. */
+  fail(failure: Failure): readonly StreamRecord[];
 }
 
 /** A call prepared for one target. */

@@ -16,11 +16,13 @@ export type ResponseMemory = ReturnType<typeof newResponseMemory>;
 export function newResponseMemory(call: Call) {
   const { id, cancellation, state: { admission } } = call;
   let measure = () => 0;
+  let release: (() => void) | null = null;
   let unmeasured = 0;
   let counted = 0;
 
   function drop() {
     counted = 0;
+    if (release !== null) return release();
     cancellation.cancel(fullResponseMemory(call).failure);
   }
 
@@ -39,6 +41,13 @@ export function newResponseMemory(call: Call) {
     /** Sets the function that returns the bytes that are held now. */
     measureBy(next: () => number): void {
       measure = next;
+    },
+    /**
+     * Sets the function that is called instead of the cancellation of the call, because it makes
+     * room by delivering what is held; null for none.
+     */
+    releaseBy(next: (() => void) | null): void {
+      release = next;
     },
     /**
      * Adds bytes that have arrived. The held bytes are measured after each 64 KiB, of which a small

@@ -11,6 +11,9 @@ const STRATEGIES = [
   "sticky",
 ] as const;
 
+/** The default of `routing.routes[].hold_bytes`. */
+const HOLD_BYTES = 1024 * 1024;
+
 const path = z.string().regex(/^(?:\*|\/[^*?#\s]*\*?)$/, {
   error: "must be *, or a path that begins with / and contains * only at its end",
 }).transform((written) => written.replace(/\*$/, ""));
@@ -71,6 +74,17 @@ const route = section({
       "Types of hosted tools, such as web_search, that targets which cannot serve them do not get; " +
         "X-Gateway-Lossy names each. Without this key such a request is refused.",
     ),
+  early_head: duration(1_000).optional()
+    .describe(
+      "Time without content after which a stream gets its head and signs of life, at least 1s; default: never.",
+    ),
+  hold: duration(1).optional()
+    .describe(
+      "Time from its first content for which a stream is held back until it is complete, so that a break in it is " +
+        "retried or falls back; default: streams are delivered as they arrive.",
+    ),
+  hold_bytes: integer(1).prefault(HOLD_BYTES)
+    .describe("Maximum number of bytes that hold holds back; then the stream is delivered."),
   targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
     .describe("Upstreams tried in order after the chosen target has failed."),

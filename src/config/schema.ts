@@ -59,6 +59,10 @@ const server = section({
     .describe(
       "Time after which a client that takes less than 1 kB a second of what waits for it is disconnected, at least 1s; over HTTP/2 one that takes no further piece of a response.",
     ),
+  ping_interval: duration(0).prefault("15s")
+    .describe(
+      "Time without a write after which a stream gets a sign of life: a comment, a ping, or response.in_progress; 0s for none.",
+    ),
   max_json_members: integer(1).prefault(200_000)
     .describe(
       "Maximum number of members and elements of a JSON request, over all levels; more is 413.",

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
-import type { Provider, ProviderAccount } from "../wires/wire.ts";
+import type { Failover, Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
@@ -195,6 +195,14 @@ function compileRoute(
   route: RouteConfig,
   providers: ReadonlyMap<string, Provider>,
 ): Route {
+  const shared = {
+    omitTools: route.omit_tools,
+    fallbackOn: route.fallback_on,
+    delivery: {
+      earlyHeadMs: route.early_head ?? null,
+      hold: route.hold === undefined ? null : { ms: route.hold, maxBytes: route.hold_bytes },
+    },
+  };
   return {
     name: route.name,
     path: route.match.path,
@@ -204,14 +212,17 @@ function compileRoute(
     keys: route.match.key === undefined ? null : new Set(route.match.key),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
-    targets: compileTargets(route.targets, route, providers),
-    fallback: compileTargets(route.fallback, route, providers),
+    targets: compileTargets(route.targets, shared, providers),
+    fallback: compileTargets(route.fallback, shared, providers),
   };
 }
 
+/** What all targets of a route have. */
+type SharedByTargets = Pick<RouteTarget, "omitTools" | "delivery"> & Pick<Failover, "fallbackOn">;
+
 function compileTargets(
   written: RouteConfig["targets"] | RouteConfig["fallback"],
-  { omit_tools: omitTools, fallback_on: fallbackOn }: RouteConfig,
+  { fallbackOn, ...shared }: SharedByTargets,
   providers: ReadonlyMap<string, Provider>,
 ): RouteTarget[] {
   const counts = new Map<string, number>();
@@ -232,6 +243,6 @@ function compileTargets(
       contextSize: target.context_size ?? null,
       fallbackOn,
     };
-    return [{ key, provider, wire, model, weight: target.weight ?? 1, omitTools, failover }];
+    return [{ key, provider, wire, model, weight: target.weight ?? 1, failover, ...shared }];
   });
 }

@@ -51,6 +51,8 @@ export function accessFields(report: Readonly<CallReport>) {
     stream: report.stream,
     duration_ms: rounded(ms.total),
     ttft_ms: rounded(ms.firstToken),
+    early_head_ms: rounded(ms.earlyHead),
+    held: report.held,
     queued_ms: report.queuedMs > 0 ? rounded(report.queuedMs) : null,
     tokens_in: usage?.input,
     tokens_out: usage?.output,

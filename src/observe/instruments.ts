@@ -94,6 +94,12 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "provider",
       "model",
     ),
+    earlyHeads: counter(
+      "gateway_early_heads_total",
+      "Streams whose head was sent before a provider had responded (early_head); end is content, failed or client_gone.",
+      "endpoint",
+      "end",
+    ),
     lookups: counter(
       "gateway_cache_lookups_total",
       "Lookups in the response cache; result is hit or miss.",

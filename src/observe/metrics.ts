@@ -200,6 +200,7 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   if (ms.firstByte !== null) {
     to.overhead.observe({ endpoint }, Math.max(0, ms.firstByte - ms.upstream) / 1000);
   }
+  if (ms.earlyHead !== null) to.earlyHeads.inc({ endpoint, end: earlyEnd(report) });
   if (report.cache !== null) to.lookups.inc({ result: report.cache.toLowerCase() });
   for (const { provider, outcome, cause } of report.attempts) {
     to.attempts.inc({ provider, outcome });
@@ -216,6 +217,12 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   countUse(to, report, allLabels);
   countCharge(to, report, provider);
   countRefusal(to, failure);
+}
+
+/** Returns what followed an early head: content, or why there was none. */
+function earlyEnd({ ms, failure }: Counted): "content" | "failed" | "client_gone" {
+  if (ms.firstToken !== null) return "content";
+  return failure?.kind === "client_cancelled" ? "client_gone" : "failed";
 }
 
 function countUse(

@@ -106,6 +106,11 @@ export interface CallReport {
   unstored: "pending" | "lost" | null;
   /** Number of calls of custom tools that the provider has as functions. */
   customCalls: number;
+  /**
+   * Set if the stream was held back: until it was complete, or until its hold was released. Null if
+   * it was not.
+   */
+  held: "complete" | "released" | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
   /** Facts for the admin page; null while it is off. */
@@ -116,6 +121,8 @@ export interface CallReport {
    * Milliseconds since the start of the call; `upstream` is the time spent waiting for upstreams.
    */
   readonly ms: {
+    /** The head and first sign of life of a stream before an upstream responded; null for none. */
+    earlyHead: number | null;
     firstByte: number | null;
     firstToken: number | null;
     upstream: number;
@@ -163,10 +170,11 @@ export function newReport(id: string, method: string, path: string, began: numbe
     verified: NO_PATHS,
     unstored: null,
     customCalls: 0,
+    held: null,
     cache: null,
     trace: null,
     bug: null,
-    ms: { firstByte: null, firstToken: null, upstream: 0, total: 0 },
+    ms: { earlyHead: null, firstByte: null, firstToken: null, upstream: 0, total: 0 },
   };
 }
 

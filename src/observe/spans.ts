@@ -83,6 +83,8 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       startTime: at(0),
       attributes: requestAttributes(report),
     }, outside);
+    const { earlyHead } = report.ms;
+    if (earlyHead !== null) request.addEvent("early_head", at(earlyHead));
     const inside = trace.setSpan(ROOT_CONTEXT, request);
     for (const one of report.attempts) {
       const { failure, ended } = decideEnding(report, one);

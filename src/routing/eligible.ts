@@ -7,6 +7,7 @@ import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../access/permissions.ts";
 import { refuseSteering } from "../access/steering.ts";
 import type { Target } from "../wires/wire.ts";
+import type { OpenTarget } from "./accounts.ts";
 import type { RequestedModel } from "./requested_model.ts";
 
 /** Reason for which a target of a route does not serve a request. */
@@ -214,9 +215,14 @@ export function prepareTarget<Prepared>(
 ): Result<Prepared> | null {
   const model = resolveModel(target, requested);
   if (model === null) return refuseOpenModel();
-  const { provider, wire, omitTools, failover } = target;
-  const [account] = servingAccounts(provider, model);
-  return account === undefined
-    ? null
-    : prepare({ provider, account, model, wire, omitTools, failover });
+  const [account] = servingAccounts(target.provider, model);
+  return account === undefined ? null : prepare({ ...openTarget(target, model), account });
+}
+
+/** Returns the target of a request for this model of a route's target, without the account. */
+export function openTarget(
+  { provider, wire, omitTools, failover, delivery }: RouteTarget,
+  model: string,
+): OpenTarget {
+  return { provider, model, wire, omitTools, failover, delivery };
 }

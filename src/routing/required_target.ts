@@ -8,6 +8,7 @@ import { protocolOf, type RequiredTarget } from "../call/ownership.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import {
   matchesModel,
+  openTarget,
   type Prepare,
   refuseKeys,
   refuseOpenModel,
@@ -72,7 +73,7 @@ interface Choice {
 }
 
 function prepareCandidate(
-  { owner: { provider, account, origin }, prepare }: Continued,
+  { owner: { account, origin }, prepare }: Continued,
   { route, requested, able }: Choice,
 ): Result<Candidate> {
   const [first] = able;
@@ -81,18 +82,14 @@ function prepareCandidate(
   const stays = requested.model === null || requested.model === origin?.requestedModel ||
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
-    const { wire, omitTools } = first;
-    const { failover } = able.find(({ model }) => model === origin.model) ?? first;
-    return prepareOwned({ provider, model: origin.model, wire, omitTools, failover });
+    const served = able.find(({ model }) => model === origin.model) ?? first;
+    return prepareOwned(openTarget(served, origin.model));
   }
   let refused: Result<Candidate> | null = null;
   for (const target of able) {
     if (!matchesModel(target, requested)) continue;
     const model = resolveModel(target, requested);
-    const { wire, omitTools, failover } = target;
-    const prepared = model === null
-      ? refuseOpenModel()
-      : prepareOwned({ provider, model, wire, omitTools, failover });
+    const prepared = model === null ? refuseOpenModel() : prepareOwned(openTarget(target, model));
     // A target that the client key may not use is passed over.
     const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
       isPermissionRefusal(prepared.failure);

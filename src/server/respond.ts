@@ -9,6 +9,7 @@ import type {
   WholeReply,
 } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
+import { gatewayFields, NOTHING_KNOWN } from "../call/gateway_fields.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import { type CallReport, isBilled } from "../observe/report.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -72,6 +73,7 @@ export function respond(
     world: call.world,
     cancellation: call.cancellation,
     flusher: responder.flusher,
+    pingMs: call.generation.config.server.ping_interval,
     trace: call.report.trace,
     taking,
     onEnd: (ending) => finishWhenTaken(call, responder, client, ending),
@@ -116,7 +118,8 @@ export function recordFirstByte({ report, world }: Call, result: Result<Reply>):
   } else if (result.value.kind !== "whole") {
     report.status = result.value.status ?? 200;
     report.stream = result.value.kind === "stream";
-    if (report.stream) report.ms.firstToken = now;
+    // A sign of life is no token.
+    if (report.stream && report.ms.earlyHead === null) report.ms.firstToken = now;
   }
   return now;
 }
@@ -238,75 +241,33 @@ function noTransform(headers: HeaderFields): HeaderFields {
   return { ...headers, "cache-control": `${directives}, no-transform` };
 }
 
-function addGatewayFields(
-  fields: HeaderPair[],
-  { id, report, responseHeaders }: Call,
-  now: number,
-): void {
-  const { provider, model, route, cache, lossy, verified } = report;
-  const overheadMs = Math.max(0, now - report.ms.upstream);
+function addGatewayFields(fields: HeaderPair[], call: Call, now: number): void {
+  const { id, report, responseHeaders } = call;
   addFields(fields, responseHeaders);
   setField(fields, "x-gateway-request-id", id);
   // SDKs read the request ID from this header. An upstream's own ID never replaces it.
   setField(fields, "x-request-id", id);
+  if (report.ms.earlyHead !== null) return addEarlyFields(fields, report);
+  const overheadMs = Math.max(0, now - report.ms.upstream);
   setField(fields, "x-gateway-latency-ms", now.toFixed(1));
   setField(fields, "x-gateway-overhead-duration-ms", overheadMs.toFixed(1));
-  if (route !== null) setField(fields, "x-gateway-route", headerText(route));
-  if (provider !== null) {
-    // What a provider has made must not run as a page of the gateway's origin.
-    fields.push(["content-security-policy", FOREIGN_CONTENT_POLICY]);
-    setField(fields, "x-gateway-provider", headerText(provider));
+  for (const [name, value] of gatewayFields(report)) {
+    if (name === "x-gateway-provider") addForeignContentPolicy(fields);
+    setField(fields, name, value);
   }
-  if (model !== null) setField(fields, "x-gateway-model", headerText(model));
-  if (cache !== null) setField(fields, "x-gateway-cache-status", cache);
-  if (lossy.length > 0) setField(fields, "x-gateway-lossy", pathList(lossy));
-  if (verified.length > 0) setField(fields, "x-gateway-verified", pathList(verified));
 }
 
-const FOREIGN_CONTENT_POLICY = "sandbox; default-src 'none'";
-
-/** Maximum length of a list of field paths in a response header. */
-const MAX_PATH_LIST_CHARS = 1024;
-
-/**
- * Returns field paths as a header value; three full stops at the end stand for paths that do not
- * fit.
- */
-function pathList(paths: readonly string[]): string {
-  let list = "";
-  for (const path of paths) {
-    const separator = list === "" ? "" : ", ";
-    const next = separator + pathText(path);
-    if (list.length + next.length > MAX_PATH_LIST_CHARS - ELLIPSIS.length) {
-      return list === "" ? "..." : list + ELLIPSIS;
-    }
-    list += next;
-  }
-  return list;
+/** Adds what is known before a provider has responded; a comment of the stream has the rest. */
+function addEarlyFields(fields: HeaderPair[], { route }: CallReport): void {
+  const known = { ...NOTHING_KNOWN, route };
+  for (const [name, value] of gatewayFields(known)) setField(fields, name, value);
+  addForeignContentPolicy(fields);
+  setField(fields, "x-gateway-early", "true");
 }
 
-const ELLIPSIS = ", ...";
-
-/**
- * Returns a path without the characters that a header or its list may not have, in
- * percent-encoding. A longer path than the list may have is cut: clients choose the names of
- * unknown fields.
- */
-function pathText(path: string): string {
-  return path.slice(0, MAX_PATH_LIST_CHARS).toWellFormed()
-    .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
-}
-
-/**
- * Maximum length of a name in a response header. Clients reject headers of several kilobytes, so
- * longer names are cut.
- */
-const MAX_NAME_CHARS = 256;
-
-/** Returns a name as a header value, which has no line breaks and no characters beyond Latin-1. */
-function headerText(text: string): string {
-  const shown = text.slice(0, MAX_NAME_CHARS);
-  return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
+/** What a provider has made must not run as a page of the gateway's origin. */
+function addForeignContentPolicy(fields: HeaderPair[]): void {
+  fields.push(["content-security-policy", "sandbox; default-src 'none'"]);
 }
 
 /**

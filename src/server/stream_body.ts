@@ -36,6 +36,8 @@ export interface StreamBodyOptions {
   readonly world: Pick<World, "now" | "after">;
   readonly cancellation: Cancellation;
   readonly flusher: Flusher;
+  /** Silence after which the stream gets a sign of life, in milliseconds; 0 for none. */
+  readonly pingMs: number;
   /** Counts the records; null while the admin page is off. */
   readonly trace?: Trace | null;
   readonly taking?: Taking | null;
@@ -51,7 +53,7 @@ export interface StreamBodyOptions {
  */
 export function streamBody(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
-  { world, cancellation, flusher, trace = null, taking, onEnd }: StreamBodyOptions,
+  { world, cancellation, flusher, pingMs, trace = null, taking, onEnd }: StreamBodyOptions,
 ): ReadableStream<Uint8Array> {
   let gathered = "";
   /**
@@ -89,10 +91,10 @@ export function streamBody(
       write(controller);
     }
 
-    if (keepAlive !== undefined) {
+    if (keepAlive !== undefined && pingMs > 0) {
       cancelKeepAlive = watchSilence({
         world,
-        silenceMs: keepAlive.silenceMs,
+        silenceMs: pingMs,
         lastWrite: () => lastWrite,
         onSilence: () => writeKeepAlive(controller, keepAlive),
       });
@@ -163,10 +165,10 @@ export function streamBody(
   /** Writes the keep-alive record, unless the client reads too slowly. */
   function writeKeepAlive(
     controller: ReadableStreamDefaultController<Uint8Array>,
-    { record }: KeepAlive,
+    keepAlive: KeepAlive,
   ) {
     if (pieces.length > 0 || (controller.desiredSize ?? 0) <= 0) return;
-    const alive = gathered === "" ? record() : null;
+    const alive = gathered === "" ? keepAlive() : null;
     if (alive !== null) gathered = sseText([alive]);
     write(controller);
   }

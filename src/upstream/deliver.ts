@@ -4,6 +4,7 @@ import type { Failure } from "../core/failure/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { clientGone, type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import { type HeldStep, type Hold, holdBack, type Step } from "./hold.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /** One upstream stream with its translation for the client. */
@@ -29,17 +30,14 @@ export interface Stream {
    * failed attempt; absent if such a response is delivered.
    */
   isFiltered?(): boolean;
-  /** Called with the records of the response that are about to be sent to the client. */
+  /** Called with records that are about to be sent to the client, unless they were held. */
   onDeliver?(records: readonly StreamRecord[]): void;
+  /** Holds the stream back from its first content on; absent if it is delivered as it arrives. */
+  readonly hold?: Hold;
   /** Called with an error that a codec or a store threw, which is a bug. */
   onBug(error: unknown): void;
   /** Called once when the stream ends; `failure` is null if the stream was complete. */
   onEnd(failure: Failure | null): Promise<void>;
-}
-
-interface Step {
-  readonly records: readonly StreamRecord[];
-  readonly failure: Failure | null;
 }
 
 /** Number of records, including comments and blank lines, before the first record with content. */
@@ -58,10 +56,21 @@ export async function commit(
 ): Promise<Result<AsyncIterable<readonly StreamRecord[]>>> {
   const progress: Progress = { budget: newBudget(), isIdentified: false };
   for (;;) {
-    const step = await advance(stream, progress);
+    let step = await advance(stream, progress);
     if (step.records.length > 0) {
       progress.budget = null;
-      return success(deliver(step, stream, progress));
+      const { hold, translation } = stream;
+      if (hold === undefined) {
+        stream.onDeliver?.(step.records);
+        return success(deliver({ ...step, next: null }, stream, progress));
+      }
+      const source = {
+        advance: () => advance(stream, progress),
+        isDone: () => translation.done(),
+      };
+      const held = await holdBack(step, source, hold);
+      if (held.failure === null) return success(deliver(held, stream, progress));
+      step = held;
     }
     if (step.failure !== null) {
       const failure = uncommitted(step.failure);
@@ -82,11 +91,13 @@ export function uncommitted(failure: Failure): Failure {
 }
 
 async function* deliver(
-  first: Step,
+  first: HeldStep,
   stream: Stream,
   progress: Progress,
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
-  let step = first;
+  const { translation: { number = unchanged } } = stream;
+  let step: Step = first;
+  let { next } = first;
   // If the client disconnects, the consumer returns the generator at its yield, and this failure
   // remains.
   let ending: Failure | null = clientGone().failure;
@@ -94,20 +105,25 @@ async function* deliver(
     for (;;) {
       if (step.failure === null && stream.translation.done()) ending = null;
       if (step.records.length > 0) {
-        stream.onDeliver?.(step.records);
-        yield step.records;
+        if (step !== first) stream.onDeliver?.(step.records);
+        yield number(step.records);
       }
       if (step.failure !== null) {
         ending = step.failure;
-        if (ending.kind !== "client_cancelled") yield stream.translation.fail(ending);
+        if (ending.kind !== "client_cancelled") yield number(stream.translation.fail(ending));
         return;
       }
       if (ending === null) return;
-      step = await advance(stream, progress);
+      step = await (next ?? advance(stream, progress));
+      next = null;
     }
   } finally {
     await stream.onEnd(ending);
   }
+}
+
+function unchanged(records: readonly StreamRecord[]): readonly StreamRecord[] {
+  return records;
 }
 
 /** Progress of a stream. */

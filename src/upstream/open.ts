@@ -17,13 +17,14 @@ import { isChargedKey } from "../access/permissions.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
-import type { Failover, Wire } from "../wires/wire.ts";
+import type { Failover, StreamDelivery, Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, contentFiltered, uncommitted } from "./deliver.ts";
+import type { Hold } from "./hold.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
@@ -179,10 +180,13 @@ export async function open(
     const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
     isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
-    let sentChars = 0, waitingBytes = 0;
+    let sentChars = 0, waitingBytes = 0, holdBytes = 0;
     memory.measureBy(() =>
-      source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars
+      source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars +
+      holdBytes
     );
+    // The ID of a response that runs on in the background is stored before its end.
+    const hold = candidate.identify === undefined ? candidate.target.delivery?.hold ?? null : null;
     const records = await commit({
       source,
       translation,
@@ -200,6 +204,7 @@ export async function open(
       onContent: timer.contentArrived,
       ...avoidsFilter && { isFiltered: () => translation.isFiltered?.() ?? false },
       ...(candidate.identify !== undefined && { identify: candidate.identify }),
+      ...hold !== null && { hold: newHold(hold) },
       onBug(error) {
         report.bug = bugText(error);
       },
@@ -217,16 +222,40 @@ export async function open(
         memory.end(sentChars);
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was
-        // cancelled.
+        // cancelled. The provider bills what it has sent of a held stream.
         const isLast = isCommitted || isCancelled();
         if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
-        else meter?.fail(usage, isLast);
+        else meter?.fail(usage, isLast || holdBytes > 0);
         onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
       },
     });
     if (!records.ok) return records;
     isCommitted = true;
+
+    function newHold({ ms, maxBytes }: NonNullable<StreamDelivery["hold"]>): Hold {
+      return {
+        maxBytes,
+        begin(release) {
+          if (call.state.admission.isResponseMemoryFull()) release();
+          memory.releaseBy(release);
+          const cancelTimer = world.after(ms, release);
+          return () => {
+            memory.releaseBy(null);
+            cancelTimer();
+          };
+        },
+        onHeld(held, bytes) {
+          holdBytes = bytes;
+          meter?.deliver(held);
+        },
+        onDelivery(state) {
+          report.held = state;
+          [sentChars, holdBytes] = [holdBytes, 0];
+        },
+      };
+    }
+
     const copied = reader.copiesHeaders
       ? clientResponseHeaders(response.headers, candidate.target)
       : {};

@@ -91,6 +91,16 @@ export interface Target {
   readonly omitTools?: readonly string[];
   /** Absent for a target that no route has. */
   readonly failover?: Failover;
+  /** How the route of the target delivers streams; absent for as they arrive. */
+  readonly delivery?: StreamDelivery;
+}
+
+/** How a route delivers streams. */
+export interface StreamDelivery {
+  /** Time since the call began after which its head is sent without content; null for never. */
+  readonly earlyHeadMs: number | null;
+  /** Time and bytes from the first content on in which a stream is held back; null if it is not. */
+  readonly hold: { readonly ms: number; readonly maxBytes: number } | null;
 }
 
 /** The parts of a target that determine the headers of its requests. */

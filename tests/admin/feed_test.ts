@@ -431,7 +431,7 @@ Deno.test("the input tokens of a target's calls and those from the prompt cache 
   call({ usage: { ...usage, cached: 0 }, failure: fault("upstream_timeout", "late").failure });
   call();
   const [counts] = feed.route("main").values();
-  assertEquals(counts, { served: 2, failed: 1, input: 200, cached: 80 });
+  assertEquals(counts, { served: 2, failed: 1, input: 200, cached: 80, early: 0 });
   await world.advance(15 * 60_000);
   assertEquals(feed.route("main").size, 0);
   feed.close();

@@ -1,5 +1,6 @@
 import { fault } from "../../src/core/failure/result.ts";
 import { newResponseEncoder } from "../../src/api/responses/generate/encoder.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chunk, silentUpstream } from "../support/silent_upstream.ts";
 import { finish, labelsOf } from "./responses/encoded.ts";
@@ -122,18 +123,30 @@ Deno.test("a silent native Responses stream gets a comment, and the provider's e
   assertEquals([seen.begun, ...signs, rest], [begun, COMMENT, COMMENT, last]);
 });
 
-Deno.test("no sign of life is numbered before the first event or after the terminal one, which may still be stored", () => {
+Deno.test("no sign of life comes before the first event or after the terminal one, but while that is still stored", () => {
   for (const end of ["end", "fail"] as const) {
     const encoder = newResponseEncoder(labelsOf());
-    assertEquals(encoder.keepAlive?.record(), null);
-    encoder.push({ type: "text", delta: "A" });
-    const alive = encoder.keepAlive?.record();
-    assertEquals(alive?.event, "response.in_progress");
+    const sent: StreamRecord[] = [];
+    const send = (records: readonly StreamRecord[]) =>
+      void sent.push(...encoder.number?.(records) ?? []);
+    const sign = () => encoder.keepAlive?.() ?? null;
+    assertEquals(sign(), null);
+    const begun = encoder.push({ type: "text", delta: "A" });
+    assert(begun.ok);
+    assertEquals(sign(), null);
+    send(begun.value);
     encoder.push(finish());
-    if (end === "end") encoder.end();
-    else {
-      encoder.fail(fault("upstream_timeout", "No.").failure);
-    }
-    assertEquals(encoder.keepAlive?.record(), null);
+    const terminal = encoder.end();
+    assert(terminal.ok);
+    const alive = sign();
+    assertEquals(alive?.event, "response.in_progress");
+    if (alive !== null) sent.push(alive);
+    const failure = fault("upstream_timeout", "No.").failure;
+    send(end === "end" ? terminal.value : encoder.fail(failure));
+    assertEquals(sign(), null);
+    const numbers = sent.map(({ data }) => JSON.parse(data).sequence_number);
+    assertEquals(numbers, [...sent.keys()]);
+    const opened = sent.filter(({ event }) => event === "response.created");
+    assertEquals(opened.length, 1);
   }
 });

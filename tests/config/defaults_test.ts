@@ -57,6 +57,7 @@ Deno.test("everything but providers and routes has a default", () => {
       idle_timeout: 120_000,
       body_timeout: 30_000,
       write_timeout: 60_000,
+      ping_interval: 15_000,
       max_json_members: 200_000,
       max_concurrent_requests: 1_000,
       max_body_memory: 268_435_456,
@@ -94,6 +95,7 @@ Deno.test("everything but providers and routes has a default", () => {
         fallback: [],
         fallback_on: ["outage", "context_length"],
         omit_tools: [],
+        hold_bytes: 1_048_576,
       }],
     },
     retry: {

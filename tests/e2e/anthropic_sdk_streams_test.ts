@@ -94,7 +94,7 @@ Deno.test("the Anthropic SDK accepts the stream of any interleaving, and pings i
         begun.add(event.index);
         return [call(event.index), event];
       });
-      const ping = newMessageEncoder(labelsOf()).keepAlive?.record() ?? null;
+      const ping = newMessageEncoder(labelsOf()).keepAlive?.() ?? null;
       assert(ping !== null);
       const records = recordsOf([...events, finish()]).flatMap((record) => [record, ping]);
       const message = await clientOf(records).messages.stream(BODY).finalMessage();

@@ -97,7 +97,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
       tryOf({ outcome: "upstream_timeout", number: 2 }),
       tryOf({ provider: "other" }),
     ],
-    ms: { firstByte: 10.04, firstToken: 10.04, upstream: 9, total: 20.26 },
+    ms: { earlyHead: null, firstByte: 10.04, firstToken: 10.04, upstream: 9, total: 20.26 },
   }));
   assertEquals<unknown>(fields, {
     request_id: "id-1",
@@ -114,6 +114,8 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     stream: true,
     duration_ms: 20.3,
     ttft_ms: 10,
+    early_head_ms: null,
+    held: null,
     queued_ms: 5.3,
     tokens_in: 1_000,
     tokens_out: 50,

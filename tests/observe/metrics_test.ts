@@ -159,7 +159,7 @@ Deno.test("a broken stream is counted as a stream failure, unless its client lef
   const broken = fault("upstream_unreachable", "Broke.").failure;
   const left = fault("client_cancelled", "Left.").failure;
   const drained = refuse("draining", "Ends.").failure;
-  const ms = { firstByte: 500, firstToken: 500, upstream: 490, total: 900 };
+  const ms = { earlyHead: null, firstByte: 500, firstToken: 500, upstream: 490, total: 900 };
   metrics.sink(reportOf({ stream: true, brokeOff: true, failure: broken, ms }));
   metrics.sink(reportOf({ stream: true, brokeOff: true, failure: left, ms }));
   metrics.sink(reportOf({ stream: true, brokeOff: true, failure: drained, ms }));

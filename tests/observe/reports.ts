@@ -23,7 +23,7 @@ export function reportOf(changes: Partial<CallReport> = {}): CallReport {
     model: "m",
     status: 200,
     attempts: [tryOf({})],
-    ms: { firstByte: 1_900, firstToken: null, upstream: 1_890, total: 2_000 },
+    ms: { earlyHead: null, firstByte: 1_900, firstToken: null, upstream: 1_890, total: 2_000 },
     ...changes,
   };
 }

@@ -19,7 +19,7 @@ Deno.test("a metric holds the figures of a call, and nothing else", () => {
     stream: true,
     fallbacks: 1,
     attempts: [tryOf({ outcome: "upstream_timeout" }), tryOf({ number: 2 })],
-    ms: { firstByte: 1_900, firstToken: 1_900.04, upstream: 1_890, total: 2_000 },
+    ms: { earlyHead: null, firstByte: 1_900, firstToken: 1_900.04, upstream: 1_890, total: 2_000 },
   });
   assertEquals(newEvents(call, FIGURES, ENDED_MS), [{
     type: "metric",

@@ -11,7 +11,11 @@ const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 const SILENCE_MS = 15_000;
 
 /** A stream whose records come when the test sends them, read by a client that reads at once. */
-function streamOf(world: ScriptedWorld, alive: KeepAlive | null = keepAlive ?? null) {
+function streamOf(
+  world: ScriptedWorld,
+  alive: KeepAlive | null = keepAlive ?? null,
+  pingMs = SILENCE_MS,
+) {
   const { readable, writable } = new TransformStream<readonly StreamRecord[]>();
   const writer = writable.getWriter();
   const cancellation = new Cancellation();
@@ -21,6 +25,7 @@ function streamOf(world: ScriptedWorld, alive: KeepAlive | null = keepAlive ?? n
       world,
       cancellation,
       flusher: { soon: (task) => void world.after(1, task), cancel() {} },
+      pingMs,
       onEnd() {},
     },
   );
@@ -110,16 +115,18 @@ Deno.test("pings end when the client leaves", async () => {
   assertEquals(world.waiting, 0);
 });
 
-Deno.test("a stream without a keep-alive record has no timer", async () => {
-  const world = scriptedWorld();
-  await world.advance(1_000);
-  const { body, send, close } = streamOf(world, null);
-  const { over } = newReader(body);
-  await send("a");
-  await world.advance(0);
-  assertEquals(world.waiting, 0);
-  await close();
-  await over;
+Deno.test("a stream without a keep-alive record has no timer, and none has one with an interval of 0", async () => {
+  for (const [alive, pingMs] of [[null, SILENCE_MS], [keepAlive ?? null, 0]] as const) {
+    const world = scriptedWorld();
+    await world.advance(1_000);
+    const { body, send, close } = streamOf(world, alive, pingMs);
+    const { over } = newReader(body);
+    await send("a");
+    await world.advance(0);
+    assertEquals(world.waiting, 0);
+    await close();
+    await over;
+  }
 });
 
 Deno.test("a keep-alive that has no record at the moment writes nothing, and is tried again after its time", async () => {
@@ -127,7 +134,7 @@ Deno.test("a keep-alive that has no record at the moment writes nothing, and is 
   await world.advance(1_000);
   let asked = 0;
   const record = () => ++asked < 3 ? null : { event: null, data: "c", raw: null };
-  const stream = streamOf(world, { record, silenceMs: SILENCE_MS });
+  const stream = streamOf(world, record);
   const { seen, over } = newReader(stream.body);
   await stream.send("a");
   await world.advance(SILENCE_MS * 2);

@@ -22,6 +22,7 @@ function bodyOf(count: number, chars: number) {
     world,
     cancellation,
     flusher: { soon: (task) => void world.after(1, task), cancel() {} },
+    pingMs: 0,
     onEnd: (ending) => void (isWhole = ending.isWhole),
   });
   return { world, cancellation, body, taken: () => taken, isWhole: () => isWhole };

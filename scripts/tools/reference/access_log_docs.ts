@@ -68,6 +68,17 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     meaning: "Output tokens that the provider counted, or an estimate.",
     example: "85",
   },
+  early_head_ms: {
+    meaning:
+      "Time until the head of the stream and its first sign of life, if `early_head` sent them " +
+      "before a provider had responded.",
+    example: "20000",
+  },
+  held: {
+    meaning:
+      "`complete` if `hold` held the stream back until it was complete, `released` if only its begin.",
+    example: "complete",
+  },
   tokens_estimated: {
     meaning: "True if tokens of a client key were estimated, because the provider reported none " +
       "or the client disconnected before.",

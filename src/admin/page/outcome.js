@@ -53,6 +53,8 @@ export function marksOf({ access, attempts, isSlow }) {
     ...access["cache"] === "HIT" ? ["cache hit"] : [],
     ...tries > 1 ? [counted(tries, "attempt")] : [],
     ...access["fallback"] === true ? ["fallback"] : [],
+    ...typeof access["early_head_ms"] === "number" ? ["early head"] : [],
+    ...textIn(access, "held") === "complete" ? ["held"] : [],
     ...isSlow ? ["slow"] : [],
   ];
 }

@@ -26,7 +26,9 @@ export const Routes = kept(
 );
 
 /** @param {{ route: RouteView }} props */
-function rowsOf({ route: { name, match, strategy, calls, failed, targets, fallbacks } }) {
+function rowsOf(
+  { route: { name, match, strategy, calls, failed, early = 0, targets, fallbacks } },
+) {
   const rows = [
     ...targets.map((target) => ({ target, isFallback: false })),
     ...fallbacks.map((target) => ({ target, isFallback: true })),
@@ -40,7 +42,7 @@ function rowsOf({ route: { name, match, strategy, calls, failed, targets, fallba
           calls > 0 &&
           view`; ${counted(calls, "call")}, ${
             failed === 0 ? "none failed" : `${failedText({ calls, failed })} failed`
-          }`
+          }${early > 0 && `, ${percent(early / calls)} with an early head`}`
         }</span></th>`
       }
         <td><${Target} target=${target} />${

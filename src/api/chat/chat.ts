@@ -9,7 +9,13 @@ import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
-import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../call/inference.ts";
+import type {
+  Candidate,
+  EarlyStream,
+  Inference,
+  StreamHandler,
+  WholeHandler,
+} from "../../call/inference.ts";
 import { bindObject, protocolOf } from "../../call/ownership.ts";
 import { refuseStored } from "../stored/stored_state.ts";
 import type { ResponseProvenance } from "../../store/bindings.ts";
@@ -19,6 +25,8 @@ import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
+import { commentKeepAlive } from "../generate/keep_alive.ts";
+import { failedEnd } from "../generate/openai_stream_end.ts";
 import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import { collectReasoning } from "./collect_reasoning.ts";
 import type { Identity } from "./relay_edits.ts";
@@ -39,6 +47,12 @@ import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
 
 const MATCHES_AS = ["chat_completions"] as const;
+
+const EARLY: EarlyStream = {
+  begin: () => [commentKeepAlive()],
+  keepAlive: commentKeepAlive,
+  fail: failedEnd,
+};
 
 /** `POST /v1/chat/completions` (OpenAI API, Chat Completions). */
 export const chat: ClientApi = {
@@ -97,6 +111,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
     owner: null,
     ...reasoningAccount([request]),
     // A request with `store`, whatever its value, is not cached: it may have side effects.
+    ...request.stream && { newEarly: () => EARLY },
     canonical: ({ payload }) =>
       request.stream || Object.hasOwn(value, "store")
         ? null

@@ -5,7 +5,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { logprobsOf } from "./tool_call.ts";
 import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
-import { COMMENT_KEEP_ALIVE } from "../generate/keep_alive.ts";
+import { commentKeepAlive } from "../generate/keep_alive.ts";
 import { BROKEN_END, DONE } from "../generate/openai_stream_end.ts";
 import { chatUsage } from "./usage.ts";
 
@@ -97,7 +97,7 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   }
 
   return {
-    keepAlive: COMMENT_KEEP_ALIVE,
+    keepAlive: commentKeepAlive,
     push,
     end,
     fail,

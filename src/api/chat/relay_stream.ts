@@ -21,7 +21,7 @@ import {
   identityOf,
   reasoningEdits,
 } from "./relay_edits.ts";
-import { COMMENT_KEEP_ALIVE } from "../generate/keep_alive.ts";
+import { commentKeepAlive } from "../generate/keep_alive.ts";
 import { BROKEN_END, DONE } from "../generate/openai_stream_end.ts";
 
 /** Options for relaying chunks. */
@@ -159,7 +159,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   }
 
   return {
-    keepAlive: COMMENT_KEEP_ALIVE,
+    keepAlive: commentKeepAlive,
     push,
     end: () => isDone ? success([]) : finish(DONE),
     fail: () => BROKEN_END,

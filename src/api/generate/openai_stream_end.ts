@@ -1,4 +1,5 @@
-import { errorText } from "../../core/failure/openai_error.ts";
+import { errorText, openaiError } from "../../core/failure/openai_error.ts";
+import type { Failure } from "../../core/failure/failure.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 
 /** The last record of a stream of the OpenAI API whose events have no type. */
@@ -21,3 +22,8 @@ export const BROKEN: StreamRecord = {
 
 /** The last records of such a stream that broke after delivery began. */
 export const BROKEN_END: readonly StreamRecord[] = [BROKEN, DONE];
+
+/** Returns the last records of such a stream to whose request nothing responded. */
+export function failedEnd(failure: Failure): readonly StreamRecord[] {
+  return [{ event: null, data: errorText(openaiError(failure).error), raw: null }, DONE];
+}

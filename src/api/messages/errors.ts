@@ -55,6 +55,21 @@ export function errorRecord(failure: Failure, id: string): StreamRecord {
   return { event: "error", data, raw: null };
 }
 
+/**
+ * Returns the record that ends a stream to whose request nothing responded. Clients repeat the
+ * request as it was only after `overloaded_error`, so that is the type of all failures that another
+ * request may not have.
+ */
+export function earlyErrorRecord(failure: Failure, id: string): StreamRecord {
+  const status = statusOf(failure);
+  const body = envelope(failure, id);
+  const own = reportedError(failure);
+  const ownType = own?.raw?.format === "messages" ? own.error.type : undefined;
+  const type = status === 429 || status >= 500 ? "overloaded_error" : ownType ?? body.error.type;
+  const data = JSON.stringify({ ...body, error: { ...body.error, type } });
+  return { event: "error", data, raw: null };
+}
+
 function passedOn({ status, headers }: UpstreamError, body: HttpResponse["body"]): HttpResponse {
   const own = { "content-type": "application/json", ...repetition(status) };
   return { status, headers: { ...own, ...headers }, body };
@@ -77,12 +92,17 @@ function reportedError(failure: Failure): UpstreamError | null {
   return failure.upstream;
 }
 
+/** Body of an error response. */
+interface Envelope extends JsonObject {
+  readonly error: JsonObject;
+}
+
 /** Returns the status for a failure. The API has no status for a body with a content coding. */
 function statusFor(failure: Failure): number {
   return failure.kind === "unsupported_content_encoding" ? 400 : statusOf(failure);
 }
 
-function envelope(failure: Failure, id: string): JsonObject {
+function envelope(failure: Failure, id: string): Envelope {
   const code = codeOf(failure);
   const param = isRefusal(failure) && failure.at !== null ? dottedPath(failure.at) : null;
   const details = { ...code !== null && { error_code: code }, ...param !== null && { param } };

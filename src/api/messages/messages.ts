@@ -4,6 +4,7 @@ import type { Inference } from "../../call/inference.ts";
 import { exchange } from "../../exchange.ts";
 import type { ClientApi } from "../client_api.ts";
 import { countTokens } from "./count/endpoint.ts";
+import { newEarlyMessage } from "./early.ts";
 import { messagesErrors } from "./errors.ts";
 import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
@@ -48,6 +49,9 @@ async function newInference(call: Call, request: MessagesRequest): Promise<Infer
     stream: request.stream,
     owner: null,
     canonical: () => null,
+    ...request.stream && {
+      newEarly: () => newEarlyMessage(call.id, request.document.value.max_tokens),
+    },
     ...translated,
     prepare: (target) =>
       target.wire.name === "messages" ? relayedCandidate(target) : translated.prepare(target),

@@ -13,6 +13,8 @@ import type { Target } from "../../wires/wire.ts";
 import { parseMetadata } from "../items/metadata.ts";
 import type { FinishedResponse } from "./creation.ts";
 import { itemCount, requiredTarget, type ResolvedRequest } from "./state/continuation.ts";
+import { newEarlyResponse } from "./early.ts";
+import { newIdentities } from "./generate/identity.ts";
 import { nativeCandidates } from "./native/create.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
 import { resolveContinuation, type ResolvePrevious } from "./state/resolve_continuation.ts";
@@ -83,7 +85,9 @@ async function newInference(
     return stored;
   }
   const hidesErrors = options.hidesErrors ?? false;
-  const creation = { call, request, context, storeOutcome, hidesErrors };
+  const identities = newIdentities(call.world);
+  const creation = { call, request, context, storeOutcome, identities, hidesErrors };
+  const isBackground = request.document.value.background === true;
   const native = nativeCandidates(creation);
   const translated = await translatedCandidates(creation);
   return {
@@ -92,6 +96,7 @@ async function newInference(
     stream: request.stream,
     owner: requiredTarget(context.continuation),
     canonical: () => null,
+    ...request.stream && !isBackground && { newEarly: () => newEarlyResponse(creation) },
     ...translated,
     prepare: (target) =>
       refuseManyItems(creation, target) ??

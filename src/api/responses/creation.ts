@@ -5,6 +5,7 @@ import type { Result } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import type { Candidate } from "../../call/inference.ts";
 import type { Target } from "../../wires/wire.ts";
+import type { Identities } from "./generate/identity.ts";
 import type { ResolvedRequest } from "./state/continuation.ts";
 import type { ResponsesRequest } from "./request.ts";
 
@@ -17,6 +18,8 @@ export interface Creation {
    * Stores the finished response. A failure is sent to the client in place of its terminal event.
    */
   readonly storeOutcome: (target: Target, outcome: Outcome) => Promise<Result<void>>;
+  /** Identities of the responses that translated candidates generate. */
+  readonly identities: Identities;
   /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors: boolean;
 }

@@ -123,7 +123,7 @@ async function complete(
 }
 
 function newResponseHandler(
-  { call, request }: Creation,
+  { call, request, identities }: Creation,
   namespaced: ResponsesPrompt["namespaced"],
   target: Target,
   changes: ResponseChanges,
@@ -132,8 +132,7 @@ function newResponseHandler(
   const { model } = target;
   const isSigned = target.wire.name === "messages";
   const labels: EncoderLabels = {
-    id: newId("resp_", world),
-    created: world.unix(),
+    ...identities.next(),
     model,
     request,
     isSigned,

@@ -47,16 +47,11 @@ export interface StreamRecord {
   readonly outline?: JsonOutline;
 }
 
-/** A record that keeps a silent stream alive. */
-export interface KeepAlive {
-  /**
-   * Returns the record, which must be written before any later record of the stream; null if none
-   * may be written now.
-   */
-  record(): StreamRecord | null;
-  /** Time without a write after which the record is sent, in milliseconds. */
-  readonly silenceMs: number;
-}
+/**
+ * Returns a record that keeps a silent stream alive, which must be written before any later record
+ * of the stream; null if none may be written now.
+ */
+export type KeepAlive = () => StreamRecord | null;
 
 /**
  * Response of a call: a whole HTTP response, an object that the gateway stores, a stream of
@@ -89,7 +84,7 @@ export interface StreamReply {
   readonly status?: number;
   /** Headers of the upstream's response to send to the client. */
   readonly headers: HeaderFields;
-  /** Sent whenever nothing was written for some time; absent for none. */
+  /** Sent whenever nothing was written for `server.ping_interval`; absent for none. */
   readonly keepAlive?: KeepAlive;
   readonly records: AsyncIterable<readonly StreamRecord[]>;
 }

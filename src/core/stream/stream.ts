@@ -41,6 +41,11 @@ export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
    * suffice.
    */
   readonly keepAlive?: KeepAlive;
+  /**
+   * Returns the records as they are sent, in the moment in which they are: with the numbers of the
+   * stream, in which signs of life have some. Absent if the records are complete.
+   */
+  number?(records: readonly StreamRecord[]): readonly StreamRecord[];
   /** Returns the ID of the response after a record that holds it; null before. Absent if unused. */
   identity?(): string | null;
   /**
@@ -92,6 +97,8 @@ export interface Outcome {
 export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
   /** Sent whenever the stream is silent; absent if the client's protocol has no such record. */
   readonly keepAlive?: KeepAlive;
+  /** Returns the records with their numbers, as they are sent; absent if they have none. */
+  number?(records: readonly StreamRecord[]): readonly StreamRecord[];
   /**
    * Returns the terminal records of a broken stream. They also replace the terminal that `end`
    * returned.
@@ -155,6 +162,7 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
 
   return {
     ...encoder.keepAlive !== undefined && { keepAlive: encoder.keepAlive },
+    ...encoder.number !== undefined && { number: encoder.number },
     push(record) {
       if (done) return success([]);
       const events = decoder.push(record);

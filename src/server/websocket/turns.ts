@@ -73,22 +73,23 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
     const { records, keepAlive } = captureContent(call, reply);
-    const { report: { trace }, world } = call;
+    const { report: { trace }, world, generation: { config: { server } } } = call;
     let isSending = false;
     let lastWrite = world.now();
 
-    // A group is numbered as a whole: a sign of life must not come between its records.
+    // A group was numbered as a whole: a sign of life must not come between its records.
     function sendKeepAlive() {
-      const alive = isSending ? null : keepAlive?.record() ?? null;
+      const alive = isSending ? null : keepAlive?.() ?? null;
       // A comment has no place in messages.
       if (alive === null || alive.data === "") return;
       lastWrite = world.now();
       writer.sendNow(withStreamId(alive.data, streamId));
     }
 
-    const endWatch = keepAlive === undefined ? () => {} : watchSilence({
+    const isWatched = keepAlive !== undefined && server.ping_interval > 0;
+    const endWatch = !isWatched ? () => {} : watchSilence({
       world,
-      silenceMs: keepAlive.silenceMs,
+      silenceMs: server.ping_interval,
       lastWrite: () => lastWrite,
       onSilence: sendKeepAlive,
     });

@@ -2,6 +2,7 @@ import {
   type EncoderLabels,
   newResponseEncoder,
 } from "../../../src/api/responses/generate/encoder.ts";
+import { newNumbering } from "../../../src/api/responses/generate/numbering.ts";
 import { parseResponsesRequest } from "../../../src/api/responses/request.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../../src/core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
@@ -41,6 +42,7 @@ export function labelsOf(body: JsonObject = {}): EncoderLabels {
     isSigned: false,
     namespaced: chat.ok ? chat.value.namespaced : new Map(),
     storesReasoning: false,
+    numbering: newNumbering(),
     newId: (prefix) => `${prefix}${++ids}`,
     unix: () => 9,
   };
@@ -57,9 +59,9 @@ export function call(index: number, name: string, text: string | null): readonly
   return text === null ? [begun] : [begun, { type: "tool_arguments", index, delta: text }];
 }
 
-/** The data of each record, checked against the published shape of its type. */
+/** The data of each record as it is sent, checked against the published shape of its type. */
 export function readEvents(records: readonly StreamRecord[]): JsonObject[] {
-  return records.map(({ event, data }) => {
+  return newNumbering().number(records).map(({ event, data }) => {
     const value = parseJson(data);
     assert(isObject(value));
     assertEquals<unknown>(event, value.type);

@@ -141,7 +141,7 @@ Deno.test("a silent turn gets the sign of life of its stream whenever 15 s have 
         await new Promise<void>((resolve) => void world.after(ms, resolve));
         yield event("b");
       }
-    }, { record, silenceMs: 15_000 });
+    }, record);
   }
   stream("alive");
   await world.advance(14_999);

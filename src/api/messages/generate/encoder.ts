@@ -3,7 +3,6 @@ import type { StreamEvent } from "../../../core/stream/events.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
-import { KEEP_ALIVE_MS } from "../../generate/keep_alive.ts";
 import type { EncodedResponse } from "../../generate/translated_handler.ts";
 import { errorRecord } from "../errors.ts";
 import type { MessageEvent } from "./blocks.ts";
@@ -13,8 +12,12 @@ import { newMessageEvents } from "./message.ts";
 
 export type { MessageLabels } from "./labels.ts";
 
-/** A sign of life of the Messages API (streaming). */
 const PING: StreamRecord = { event: "ping", data: '{"type":"ping"}', raw: null };
+
+/** Returns the sign of life of the Messages API (streaming). */
+export function ping(): StreamRecord {
+  return PING;
+}
 
 /**
  * Creates the encoder of a Messages stream (Messages API, streaming). The stream ends with
@@ -27,7 +30,7 @@ export function newMessageEncoder(labels: MessageLabels): EventEncoder {
   let isFailed = false;
 
   return {
-    keepAlive: { record: () => PING, silenceMs: KEEP_ALIVE_MS },
+    keepAlive: ping,
     push(event) {
       return records(events.push(event));
     },

@@ -6,9 +6,9 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/stream/reasoning.ts";
 import { fault, type Result, success } from "../../../core/failure/result.ts";
-import { messageOf } from "../../../core/failure/openai_error.ts";
+import { responseError } from "./error_code.ts";
 import type { CalledTool } from "./items.ts";
-import { KEEP_ALIVE_MS } from "../../generate/keep_alive.ts";
+import { type Numbering, OPENING_EVENTS } from "./numbering.ts";
 import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
 import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./resource.ts";
@@ -21,6 +21,8 @@ export interface EncoderLabels extends ResponseLabels {
   readonly namespaced: ReadonlyMap<string, CalledTool>;
   /** True if the client may not send the signed reasoning back. */
   readonly storesReasoning: boolean;
+  /** Numbers of the events as they are sent. */
+  readonly numbering: Numbering;
 }
 
 /** Encodes hub events as the records of a generated Responses stream. */
@@ -49,10 +51,10 @@ const PIECE_OVERHEAD_BYTES = 1024;
 const PIECE_EVENTS = ["response.output_item.added", "response.content_part.added"];
 
 /**
- * Creates the encoder of a Responses stream, whose records are numbered from 0 (Responses API,
- * streaming). The first two records are sent with the first event that has content; items and the
- * terminal event follow. Fails if the upstream ends without a finish reason, calls more than 128
- * tools, or sends more than 16 MiB. `write` writes the data of a record.
+ * Creates the encoder of a Responses stream, whose records get their numbers when they are sent.
+ * The first two records are sent with the first event that has content; items and the terminal
+ * event follow. Fails if the upstream ends without a finish reason, calls more than 128 tools, or
+ * sends more than 16 MiB. `write` writes the data of a record.
  */
 export function newResponseEncoder(
   labels: EncoderLabels,
@@ -72,20 +74,23 @@ export function newResponseEncoder(
   let size = 0;
   let events = 0;
   let pieces = 0;
-  let sequence = 0;
-  let beforeTerminal: number | null = null;
+  let isBegun = false;
   let isFailed = false;
 
   function record(event: OutputEvent): StreamRecord {
     const { type, ...members } = event;
-    const data = write({ type, sequence_number: sequence++, ...members });
-    return { event: type, data, raw: null };
+    return { event: type, data: write({ type, ...members }), raw: null };
   }
 
   function begin(): readonly StreamRecord[] {
-    if (sequence > 0) return [];
+    if (isBegun) return [];
+    isBegun = true;
+    return opening();
+  }
+
+  function opening(): readonly StreamRecord[] {
     const response = beginning();
-    return ["response.created", "response.in_progress"].map((type) => record({ type, response }));
+    return OPENING_EVENTS.map((type) => record({ type, response }));
   }
 
   function beginning(): JsonObject {
@@ -152,33 +157,27 @@ export function newResponseEncoder(
     const completedAt = status === "completed" ? labels.unix() : null;
     const ended = stateOf({ status, incompleteReason, completedAt });
     resource = ended;
-    beforeTerminal = sequence;
     const terminal = { type: `response.${status}`, response: resource };
-    // Sequence numbers follow the order of records: the first two may be sent with the terminal
-    // event.
     return success([...begin(), ...last.map(record), record(terminal)]);
   }
 
   function fail(failure: Failure): readonly StreamRecord[] {
     if (isFailed) return [];
     isFailed = true;
-    // The sequence numbers of an unsent terminal event are used again.
-    sequence = beforeTerminal ?? sequence;
-    const first = begin();
-    // The API closes the list of error codes; some clients also require a `type`.
-    const error = { code: "server_error", type: "server_error", message: messageOf(failure) };
+    // They may have been made for a terminal event that was not sent.
+    const first = opening();
+    const error = responseError(failure);
     resource = stateOf({ status: "failed", error });
     return [...first, record({ type: "response.failed", response: resource })];
   }
 
-  /** Returns the sign of life with the next number; null after the terminal event was numbered. */
-  function progress(): StreamRecord | null {
-    if (sequence === 0 || resource !== null) return null;
+  function progress(): StreamRecord {
     return record({ type: "response.in_progress", response: beginning() });
   }
 
   return {
-    keepAlive: { record: progress, silenceMs: KEEP_ALIVE_MS },
+    keepAlive: () => labels.numbering.sign(progress),
+    number: labels.numbering.number,
     push,
     end,
     fail,

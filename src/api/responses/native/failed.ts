@@ -61,7 +61,7 @@ export interface BrokenStream {
   readonly lastEvent: string | null;
   /** Delivered output items as the text of a JSON array. */
   readonly output: string;
-  readonly message: string;
+  readonly error: JsonObject;
 }
 
 /** Values for fields of a failed response that its stream did not send. */
@@ -75,7 +75,7 @@ export interface FailureLabels extends OwnMembers {
 
 /** Builds the `response.failed` record that ends a broken stream (Responses API, streaming). */
 export function failedRecord(broken: BrokenStream, labels: FailureLabels): StreamRecord {
-  const { id, sequence, lastEvent, message } = broken;
+  const { id, sequence, lastEvent } = broken;
   const seen = parseKnownFields(lastEvent);
   const model = typeof seen.model === "string" ? seen.model : labels.model;
   const made = newResourceBuilder({
@@ -98,8 +98,7 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
     model,
     completedAt: null,
     incompleteReason: null,
-    // The API closes the list of error codes; some clients also require a `type`.
-    error: { code: "server_error", type: "server_error", message },
+    error: broken.error,
     output: [],
     usage: null,
   });

@@ -9,13 +9,13 @@ import {
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type Failed, fault, type Result, success } from "../../../core/failure/result.ts";
-import { messageOf } from "../../../core/failure/openai_error.ts";
 import type { Edit, Entry } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
-import { COMMENT_KEEP_ALIVE } from "../../generate/keep_alive.ts";
+import { commentKeepAlive } from "../../generate/keep_alive.ts";
 import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
+import { responseError } from "../generate/error_code.ts";
 import { failedRecord, newDeliveredItems } from "./failed.ts";
 import { memberEdits, type OwnMembers, ownMembers } from "./own_members.ts";
 
@@ -163,7 +163,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
   }
 
   return {
-    keepAlive: COMMENT_KEEP_ALIVE,
+    keepAlive: commentKeepAlive,
     push,
     end: () => isEnded ? success([]) : error?.failed ?? endedEarly(),
     fail(failure) {
@@ -176,7 +176,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
         sequence: sequence + 1,
         lastEvent,
         output: items.text(),
-        message: messageOf(failure),
+        error: responseError(failure),
       };
       return [...waiting ?? [], failedRecord(broken, options)];
     },

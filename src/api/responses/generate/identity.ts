@@ -1,0 +1,38 @@
+import { newId } from "../../../core/ids.ts";
+import type { World } from "../../../core/world.ts";
+import { newNumbering, type Numbering } from "./numbering.ts";
+
+/** What a generated response keeps from its first event to its last, whatever is in it. */
+export interface Identity {
+  readonly id: string;
+  /** Creation time in seconds since 1970. */
+  readonly created: number;
+  readonly numbering: Numbering;
+}
+
+/** Identities of the responses that the attempts of one call generate. */
+export type Identities = ReturnType<typeof newIdentities>;
+
+/** Returns the identities of a call: a new one for each attempt, until the client has one. */
+export function newIdentities(world: Pick<World, "uuid" | "unix">) {
+  let latest: Identity | null = null;
+  let isTold = false;
+
+  function next(): Identity {
+    if (latest === null || !isTold) {
+      latest = { id: newId("resp_", world), created: world.unix(), numbering: newNumbering() };
+    }
+    return latest;
+  }
+
+  return {
+    /** Returns the identity of the response of an attempt that begins. */
+    next,
+    /** Returns the identity of the attempt that runs, which all later ones have too. */
+    tell(): Identity {
+      const told = latest ?? next();
+      isTold = true;
+      return told;
+    },
+  };
+}

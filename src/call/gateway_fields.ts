@@ -1,0 +1,98 @@
+import type { StreamRecord } from "../core/stream/reply.ts";
+import { type CallReport, NO_PATHS } from "../observe/report.ts";
+
+/** The facts of a report that are sent to the client. */
+type Shown = Pick<
+  CallReport,
+  "provider" | "model" | "route" | "cache" | "lossy" | "verified" | "held"
+>;
+
+/** The facts before a candidate has responded. */
+export const NOTHING_KNOWN: Shown = {
+  provider: null,
+  model: null,
+  route: null,
+  cache: null,
+  lossy: NO_PATHS,
+  verified: NO_PATHS,
+  held: null,
+};
+
+/** Maximum length of a list of field paths in a response header. */
+const MAX_PATH_LIST_CHARS = 1024;
+
+/** Maximum length of the comment with the fields, of which one list has at most a quarter. */
+const MAX_COMMENT_CHARS = 2048;
+
+/**
+ * Maximum length of a name in a response header. Clients reject headers of several kilobytes, so
+ * longer names are cut.
+ */
+const MAX_NAME_CHARS = 256;
+
+/**
+ * Returns the response header fields with the provider of a call and what became of its request. A
+ * list of paths has at most `maxListChars`.
+ */
+export function gatewayFields(
+  { provider, model, route, cache, lossy, verified, held }: Shown,
+  maxListChars = MAX_PATH_LIST_CHARS,
+): [name: string, value: string][] {
+  const fields: [string, string][] = [];
+  if (route !== null) fields.push(["x-gateway-route", headerText(route)]);
+  if (provider !== null) fields.push(["x-gateway-provider", headerText(provider)]);
+  if (model !== null) fields.push(["x-gateway-model", headerText(model)]);
+  if (cache !== null) fields.push(["x-gateway-cache-status", cache]);
+  if (lossy.length > 0) fields.push(["x-gateway-lossy", pathList(lossy, maxListChars)]);
+  if (verified.length > 0) fields.push(["x-gateway-verified", pathList(verified, maxListChars)]);
+  if (held !== null) fields.push(["x-gateway-held", held]);
+  return fields;
+}
+
+/**
+ * Returns the same fields as a comment of a stream whose headers were sent before they were known,
+ * without those for which it has no room. Values have no blanks, which separate the fields.
+ */
+export function gatewayComment(report: Shown): StreamRecord {
+  let text = ":";
+  for (const [name, value] of gatewayFields(report, MAX_COMMENT_CHARS / 4)) {
+    const field = ` ${name}=${value.replaceAll(", ", ",").replaceAll(" ", "%20")}`;
+    if (text.length + field.length <= MAX_COMMENT_CHARS) text += field;
+  }
+  return { event: null, data: "", raw: `${text}\n\n` };
+}
+
+/**
+ * Returns field paths as a header value; three full stops at the end stand for paths that do not
+ * fit.
+ */
+function pathList(paths: readonly string[], maxChars: number): string {
+  let list = "";
+  for (const path of paths) {
+    const separator = list === "" ? "" : ", ";
+    const next = separator + pathText(path);
+    if (list.length + next.length > maxChars - ELLIPSIS.length) {
+      return list === "" ? "..." : list + ELLIPSIS;
+    }
+    list += next;
+  }
+  return list;
+}
+
+const ELLIPSIS = ", ...";
+
+/**
+ * Returns a path without the characters that a header or its list may not have, in
+ * percent-encoding. A longer path than the list may have is cut: clients choose the names of
+ * unknown fields.
+ */
+function pathText(path: string): string {
+  return path.slice(0, MAX_PATH_LIST_CHARS).toWellFormed()
+    .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
+}
+
+/** Returns a name as a header value, which has no line breaks and no characters beyond Latin-1. */
+function headerText(text: string): string {
+  const shown = text.slice(0, MAX_NAME_CHARS);
+  return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
+}

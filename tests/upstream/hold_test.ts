@@ -1,0 +1,198 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import {
+  callLate,
+  lateGateway,
+  type LateTarget,
+  silent,
+  streaming,
+  STREAMS,
+} from "../support/late_upstreams.ts";
+
+const APIS = ["chat", "messages", "responses"] as const;
+const TYPES = ["compat", "messages", "responses"] as const;
+const RETRY = "retry: {max_attempts: 1}";
+
+function cut(type: LateTarget["type"], chars: number): LateTarget {
+  const text = (STREAMS[type] ?? []).join("");
+  return {
+    type,
+    answers: [streaming([text.slice(0, chars)].filter((one) => one !== ""), 1_000, 0, true)],
+  };
+}
+
+function whole(type: LateTarget["type"], gapMs = 0): LateTarget {
+  return { type, answers: [streaming(STREAMS[type] ?? [], 1_000, gapMs)] };
+}
+
+/** A stream without IDs and times, which differ from call to call. */
+function comparable(text: string): string {
+  return text.replaceAll(/[a-z]+_?-?[0-9a-f-]{32,36}|"created(_at)?":\d+|"completed_at":\d+/g, "");
+}
+
+Deno.test("a held stream that is cut at any byte is answered by the fallback as a whole, without a byte of the first", async () => {
+  for (const type of TYPES) {
+    const { length } = (STREAMS[type] ?? []).join("");
+    const steps = Array.from({ length: Math.ceil(length / 37) }, (_, at) => at * 37);
+    for (const api of APIS) {
+      const healthy = lateGateway([whole("compat")], "strategy: weighted");
+      const expected = comparable((await callLate(healthy, api)).text);
+      for (const chars of steps) {
+        const gateway = lateGateway([cut(type, chars), whole("compat")], "hold: 30s", RETRY);
+        const { headers, text } = await callLate(gateway, api);
+        const report = await gateway.reported(1);
+        // The marker of the end may come after all that matters.
+        const isServed = report.attempts[0]?.outcome === "success";
+        assert(!isServed || chars > length - 60, `${type} ${api} ${chars}`);
+        if (!isServed) assertEquals(comparable(text), expected, `${type} ${api} ${chars}`);
+        assertEquals(headers.get("x-gateway-held"), "complete");
+        assertEquals([report.held, report.failure], ["complete", null]);
+      }
+    }
+  }
+});
+
+Deno.test("a held stream is retried like any failed attempt, and without a candidate left the client gets one error", async () => {
+  const half = (STREAMS.compat ?? []).slice(0, 2);
+  const again = lateGateway(
+    [{ type: "compat", answers: [streaming(half, 1_000, 0, true), ...whole("compat").answers] }],
+    "hold: 30s",
+    "retry: {max_attempts: 2}",
+  );
+  assertEquals((await callLate(again, "chat")).text.match(/Alpha/g)?.length, 1);
+  assertEquals(again.asked, ["up0", "up0"]);
+  const alone = lateGateway([cut("compat", 300)], "hold: 30s", RETRY);
+  const { status, text, headers } = await callLate(alone, "chat");
+  assertEquals([status, JSON.parse(text).error.code], [502, "upstream_unreachable"]);
+  assertEquals(headers.get("x-gateway-held"), null);
+});
+
+Deno.test("a hold is released by its time, delivered at once and streamed on, with the same bytes and the mark", async () => {
+  for (const type of TYPES) {
+    for (const api of APIS) {
+      const plain = await callLate(lateGateway([whole(type, 2_000)], "strategy: weighted"), api);
+      const gateway = lateGateway([whole(type, 2_000)], "hold: 3s");
+      const { headers, headAt, text, writes } = await callLate(gateway, api);
+      assertEquals(comparable(text), comparable(plain.text));
+      assertEquals([headers.get("x-gateway-held"), headAt], ["released", plain.headAt + 3]);
+      assert(writes.length > 1);
+    }
+  }
+});
+
+Deno.test("a hold is released by its bytes, and a break after that breaks the stream", async () => {
+  const gateway = lateGateway(
+    [{ type: "compat", answers: [streaming((STREAMS.compat ?? []).slice(0, 3), 1_000, 0, true)] }],
+    "hold: 30s, hold_bytes: 300",
+    RETRY,
+  );
+  const { status, headers, text } = await callLate(gateway, "chat");
+  assertEquals([status, headers.get("x-gateway-held")], [200, "released"]);
+  assert(text.includes("Alpha") && text.includes('"code":"upstream_stream_error"'));
+});
+
+const LARGE = `x`.repeat(100_000);
+
+Deno.test("held bytes count in the response memory, and without room the stream is released at once instead of the call being dropped", async () => {
+  const [first = "", , ...rest] = STREAMS.compat ?? [];
+  const large = (count: number) =>
+    Array.from({ length: count }, () => (STREAMS.compat?.[1] ?? "").replace("Alpha", LARGE));
+  const gateway = lateGateway(
+    [{ type: "compat", answers: [streaming([first, ...large(9), ...rest], 1_000, 1_000)] }],
+    "hold: 60s, hold_bytes: 100000000",
+    "server: {max_response_memory: 500000, max_concurrent_requests: 20}",
+  );
+  const calls = [0, 1].map(() => callLate(gateway, "chat"));
+  const ends = await Promise.all(calls);
+  assertEquals(ends.map(({ status }) => status), [200, 200]);
+  for (const { text } of ends) assert(text.endsWith("data: [DONE]\n\n"));
+  assert(ends.some(({ headers }) => headers.get("x-gateway-held") === "released"));
+  assertEquals(gateway.gateway.state.admission.responseBytes(), 0);
+});
+
+Deno.test("a held call whose client leaves is cancelled at once", async () => {
+  const gateway = lateGateway(
+    [{ type: "compat", answers: [streaming(STREAMS.compat ?? [], 1_000, 60_000)] }],
+    "hold: 5m",
+  );
+  const leaving = new AbortController();
+  const answering = gateway.app(
+    new Request("http://localhost/v1/chat/completions", {
+      method: "POST",
+      body: JSON.stringify({
+        model: "m",
+        stream: true,
+        messages: [{ role: "user", content: "Hi" }],
+      }),
+      signal: leaving.signal,
+    }),
+  );
+  await gateway.world.advance(70_000);
+  leaving.abort();
+  await gateway.world.advance(1);
+  await (await answering).body?.cancel();
+  await gateway.world.advance(1);
+  assertEquals(gateway.aborted, ["up0"]);
+  assertEquals((await gateway.reported(1)).failure?.kind, "client_cancelled");
+  assertEquals(gateway.world.waiting, 0);
+});
+
+Deno.test("a held stream with an early head gets signs of life until it is delivered, and its mark in the comment", async () => {
+  for (const api of APIS) {
+    for (const type of TYPES) {
+      const gateway = lateGateway(
+        [{ type, answers: [streaming((STREAMS[type] ?? []).slice(0, 3), 5_000, 5_000, true)] }, {
+          type,
+          answers: [streaming(STREAMS[type] ?? [], 20_000, 5_000)],
+        }],
+        "early_head: 20s, hold: 60s",
+        RETRY,
+      );
+      const { text, writes } = await callLate(gateway, api);
+      assertEquals(writes.map(([at]) => at).slice(0, 2), [20, 35]);
+      assert(text.includes("x-gateway-provider=up1") && text.includes("x-gateway-held=complete"));
+      assertEquals(text.match(/"Alpha"/g)?.length, 1);
+      const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, one]) => Number(one));
+      if (api === "responses" && type !== "responses") assertEquals(numbers, [...numbers.keys()]);
+    }
+  }
+});
+
+Deno.test("each attempt of a held stream is charged, also one that broke", async () => {
+  const half = (STREAMS.compat ?? []).slice(0, 3);
+  const gateway = lateGateway(
+    [{ type: "compat", answers: [streaming(half, 1_000, 0, true)] }, whole("compat")],
+    "hold: 30s",
+    `${RETRY}
+pricing:
+  up0/m: {input: 1, output: 1000000}
+  up1/m: {input: 1, output: 1000}
+security: {enabled: true, api_key: {keys: [{name: a, value: client-key-0123456789}]}}`,
+  );
+  const { status } = await callLate(gateway, "chat", {
+    members: { model: "m" },
+    headers: { authorization: "Bearer client-key-0123456789" },
+  });
+  assertEquals(status, 200);
+  const { charge, estimated } = await gateway.reported(1);
+  // 10 bytes of text are 3 tokens, at 1 USD each.
+  assert((charge?.nanoUsd ?? 0) >= 3e9, String(charge?.nanoUsd));
+  assertEquals(estimated, true);
+});
+
+Deno.test("nothing is stored of a held attempt that failed, and the response of the one that served is", async () => {
+  const gateway = lateGateway([cut("compat", 500), whole("compat")], "hold: 30s", RETRY);
+  const { text } = await callLate(gateway, "responses", { members: { store: true } });
+  const ids = new Set([...text.matchAll(/"id":"(resp_[0-9a-f]+)"/g)].map(([, id]) => id));
+  assertEquals(ids.size, 1);
+  const [id] = ids;
+  const found = await gateway.app(new Request(`http://localhost/v1/responses/${id}`));
+  assertEquals((await found.json()).output[0].content[0].text, "Alpha beta");
+});
+
+Deno.test("without hold a break after content breaks the stream, and a silent target without content is no hold", async () => {
+  const gateway = lateGateway([cut("compat", 400), whole("compat")], "strategy: weighted", RETRY);
+  assert((await callLate(gateway, "chat")).text.includes('"code":"upstream_stream_error"'));
+  const quiet = lateGateway([{ type: "compat", answers: [silent] }, whole("compat")], "hold: 30s");
+  const { text, headAt } = await callLate(quiet, "chat");
+  assert(text.includes("Alpha") && headAt > 180);
+});
