@@ -15,6 +15,7 @@ import { refuseStored } from "../stored/stored_state.ts";
 import type { ResponseProvenance } from "../../store/bindings.ts";
 import { parseMessages } from "../../prompt/chat/parse_messages.ts";
 import { compat } from "../../wires/compat/compat.ts";
+import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
@@ -31,7 +32,6 @@ import {
   findReasoning,
   findTargets,
   type FoundReasoning,
-  isSigningHost,
   reasoningAccount,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";

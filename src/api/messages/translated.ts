@@ -11,11 +11,11 @@ import type { Target } from "../../wires/wire.ts";
 import {
   findForTargets,
   findTargets,
-  isSigningHost,
   reasoningAccount,
   type ReasoningByWire,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
+import { signerOf } from "../reasoning/host_seals.ts";
 import { newTranslatedHandler } from "../generate/translated_handler.ts";
 import { CALL_ID_PREFIX } from "./generate/call_id.ts";
 import { encodeMessage, type MessageLabels, newMessageEncoder } from "./generate/encoder.ts";
@@ -81,18 +81,21 @@ function hasPastCalls(messages: Optional): boolean {
 
 function newResponseHandler(
   call: Call,
-  { prompt: { stream }, thinking, toolName }: MessagesPrompt,
+  { prompt: { stream }, thinking, asksForThinking, toolName }: MessagesPrompt,
   target: Target,
   promises: readonly ResponsePromise[] | undefined,
 ): ResponseHandler {
   const { id, world } = call;
+  const signer = signerOf(target);
   const labels: MessageLabels = {
     // Clients take two responses with the same ID for one message.
     id: newId("msg_", world),
     requestId: id,
     model: target.model,
     thinking,
-    storesReasoning: target.wire.name === "responses" || isSigningHost(target),
+    storesReasoning: target.wire.name === "responses" || signer !== null,
+    signer,
+    addsThinking: asksForThinking,
     toolName,
   };
   return newTranslatedHandler({ call, target, isStream: stream, promises }, {

@@ -133,7 +133,13 @@ function changeMessage(given: ChangedMessage): MessageChange {
   const change: MessageChange = { start, members: [], calls: [], lost: [] };
   if (message.role === "assistant") {
     change.members.push(...reasoningChanges(given));
-    if (profile.unsignedCall !== undefined) signCalls(given, profile.unsignedCall, change);
+    if (profile.unsignedCall !== undefined) {
+      const { ownSignature } = given.returned;
+      if (ownSignature !== null && !isObject(message.extra_content)) {
+        change.members.push(["extra_content", JSON.stringify(ownSignature)]);
+      }
+      signCalls(given, profile.unsignedCall, change);
+    }
   }
   const { messageMembers } = profile;
   if (messageMembers === undefined) return change;

@@ -17,6 +17,7 @@ import {
 import { profileOf } from "../../data/hosts.ts";
 import { type Entry, parseMembers } from "../../formats/edit.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
+import { returnsSigned } from "./host_reasoning.ts";
 import { samplingDefaults } from "../sampling.ts";
 import { newPayload } from "../payload.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
@@ -30,6 +31,11 @@ type Texts = Readonly<Record<string, string | undefined>>;
  */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   const { target, carrier } = encoding;
+  for (const message of prompt.messages) {
+    const signed = message.kind === "assistant" ? message.signed : null;
+    if (signed === null || message.kind !== "assistant" || returnsSigned(message, target)) continue;
+    carrier.lose(signed.at.path);
+  }
   const adapted = target.provider.settings.compatibility_profile === undefined
     ? success(() => writeChat(prompt, encoding))
     : writeAdapted(prompt, encoding);

@@ -41,6 +41,7 @@ export function labelsOf(body: JsonObject = {}): EncoderLabels {
     isSigned: false,
     namespaced: chat.ok ? chat.value.namespaced : new Map(),
     storesReasoning: false,
+    signer: null,
     newId: (prefix) => `${prefix}${++ids}`,
     unix: () => 9,
   };
