@@ -158,8 +158,9 @@ const responses: Loop = async (sdk, { stream, model = "sim-recall", more, betwee
   const calls = output.filter((item) => item.type === "function_call");
   assert(calls.length > 0);
   input.push(...output.filter((item) => item.type !== "custom_tool_call") as typeof input);
-  for (const { call_id } of calls) {
-    input.push({ type: "function_call_output", call_id, output: "sunny" });
+  for (const item of calls) {
+    if (item.type !== "function_call") continue;
+    input.push({ type: "function_call_output", call_id: item.call_id, output: "sunny" });
   }
   await between?.();
   return (await turn()).output_text;
@@ -186,11 +187,11 @@ const messages: Loop = async (sdk, { stream, model = "sim-recall", more, between
   assert(calls.length > 0);
   body.messages.push({ role: "assistant", content }, {
     role: "user",
-    content: calls.map(({ id }) => ({
-      type: "tool_result" as const,
-      tool_use_id: id,
-      content: "sunny",
-    })),
+    content: calls.flatMap((block) =>
+      block.type === "tool_use"
+        ? [{ type: "tool_result" as const, tool_use_id: block.id, content: "sunny" }]
+        : []
+    ),
   });
   await between?.();
   const last = await turn();

@@ -73,7 +73,7 @@ export async function translatedCandidates(
     const encoded = encodePromptFor(prompt, encoding);
     if (!encoded.ok) return encoded;
     const lossy = new Set([...unstoredPaths(request), ...encoded.value.lossy ?? []]);
-    const { promises, bridged } = encoded.value;
+    const { promises, bridged, numbered } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
@@ -83,7 +83,7 @@ export async function translatedCandidates(
       hasSideEffects: false,
       ...request.store && { storage: "optional" },
       responseHandler: () =>
-        newResponseHandler(creation, namespaced, target, { promises, bridged }),
+        newResponseHandler(creation, namespaced, target, { promises, bridged, numbered }),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
   }
