@@ -114,6 +114,8 @@ export interface AssistantTurn extends Omit<Turn, "content"> {
   /** Signed thinking that the client sent back. */
   readonly thinking: readonly Given<ThinkingBlock>[];
   readonly calls: readonly ToolCall[];
+  /** What a Chat host has signed, as the client sent it back in a seal; null for none. */
+  readonly signed: Given<readonly JsonObject[]> | null;
   /** Reasoning of the message that the gateway stored, for the account that made it. */
   readonly stored: OwnedReasoning | null;
 }

@@ -86,8 +86,8 @@ const HOSTS: Readonly<Record<string, HostRules>> = {
         ? null
         : "Provider returned error: thinking blocks must be passed back unchanged";
     },
-    message: (message, request) =>
-      startsCall(message)
+    message: (message, request, calls) =>
+      startsCall(message) && calls === 0
         ? { ...asReasoning(message), reasoning_details: [detailOf(request)] }
         : asReasoning(message),
   },

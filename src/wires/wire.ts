@@ -17,6 +17,7 @@ import type { Result } from "../core/failure/result.ts";
 import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
 import type { Payload } from "./payload.ts";
+import type { NumberedFunctions } from "./compat/text_enums.ts";
 import type { ResponsePromise } from "./verified/response_promise.ts";
 
 /** Upstream protocols: one for each provider type, and Responses for type compat. */
@@ -135,6 +136,8 @@ export interface UpstreamRequest {
   readonly promises?: readonly ResponsePromise[];
   /** Names of the functions that replace custom tools of the client; absent for none. */
   readonly bridged?: ReadonlySet<string>;
+  /** The functions whose numbers the upstream gets as texts; absent for none. */
+  readonly numbered?: NumberedFunctions;
 }
 
 /** Source of fresh IDs and of the time in seconds, for response decoding. */

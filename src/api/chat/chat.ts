@@ -21,8 +21,10 @@ import { refuseStored } from "../stored/stored_state.ts";
 import type { ResponseProvenance } from "../../store/bindings.ts";
 import { parseMessages } from "../../prompt/chat/parse_messages.ts";
 import { compat } from "../../wires/compat/compat.ts";
+import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
+import { newVerifier } from "../../wires/verified/verifier.ts";
 import type { Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
@@ -34,17 +36,17 @@ import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
-import { newRelay } from "./relay_stream.ts";
+import { newRelay, type RelayOptions } from "./relay_stream.ts";
 import {
   findReasoning,
   findTargets,
   type FoundReasoning,
-  isSigningHost,
   reasoningAccount,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
 import { parseChatRequest } from "./request.ts";
 import { requireStoredId } from "./require_stored_id.ts";
+import { verifyRelay } from "./verify_relay.ts";
 
 const MATCHES_AS = ["chat_completions"] as const;
 
@@ -121,7 +123,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
       if (refused !== null) return refused;
       const encoded = target.wire.encode(request, target);
       if (!encoded.ok) return encoded;
-      const { promises, bridged } = encoded.value;
+      const { promises, bridged, numbered } = encoded.value;
       return success<Candidate>({
         target,
         request: encoded.value,
@@ -129,7 +131,8 @@ function newInference(call: Call, request: ChatRequest): Inference {
         ...promises !== undefined && { verified: pathsOf(promises) },
         hasSideEffects: isStored(request),
         ...isBound(request, target) && { storage: "optional" },
-        responseHandler: () => newResponseHandler(call, request, target, { promises, bridged }),
+        responseHandler: () =>
+          newResponseHandler(call, request, target, { promises, bridged, numbered }),
         onComplete({ resource, reasoning }) {
           const bind = () =>
             typeof resource?.id === "string"
@@ -168,8 +171,21 @@ function newResponseHandler(
       },
     });
   }
-  const relay = relayed(call, request, newLabels, settings.extract_reasoning_tags);
-  const reader = isSigningHost(target) ? collectReasoning(relay, call.world) : relay;
+  const { promises, numbered } = changes;
+  const relay = relayed(call, request, newLabels, {
+    extractsReasoning: settings.extract_reasoning_tags,
+    ...numbered !== undefined && { numbered },
+  });
+  const verified = promises === undefined ? relay : verifyRelay(
+    relay,
+    newVerifier(promises, {
+      isStream: request.stream,
+      idSource: call.world,
+      onResult: call.metrics.verified,
+    }),
+    call.world,
+  );
+  const reader = isSigningHost(target) ? collectReasoning(verified, call.world) : verified;
   return isBound(request, target) ? requireStoredId(reader) : reader;
 }
 
@@ -204,19 +220,19 @@ function relayed(
   { world: idSource }: Call,
   { stream, includeUsage }: ChatRequest,
   newLabels: () => Labels,
-  extractsReasoning: boolean,
+  options: Pick<RelayOptions, "extractsReasoning" | "numbered">,
 ): WholeHandler | StreamHandler {
   if (!stream) {
     const newIdentity = () => identityOf(newLabels(), "chat.completion");
     return {
       kind: "whole",
-      read: (response) => relayResponse(response, newIdentity, extractsReasoning, idSource),
+      read: (response) => relayResponse(response, newIdentity, { ...options, idSource }),
     };
   }
   const identity = identityOf(newLabels(), "chat.completion.chunk");
   return {
     kind: "stream",
-    translation: newRelay({ identity, includeUsage, extractsReasoning, idSource }),
+    translation: newRelay({ ...options, identity, includeUsage, idSource }),
   };
 }
 

@@ -7,9 +7,21 @@ import {
   newCallFinder,
   textOf,
 } from "../../wires/compat/find_call.ts";
+import {
+  newNumberReader,
+  type NumberedFunctions,
+  type NumberReader,
+} from "../../wires/compat/text_enums.ts";
 import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import type { Change } from "./relay_edits.ts";
+import { type Change, numbersBack } from "./relay_edits.ts";
+
+/** What the calls of a stream are relayed with. */
+export interface CallOptions {
+  readonly idSource: Pick<IdSource, "uuid">;
+  /** The functions whose numbers the upstream gets as texts; absent for none. */
+  readonly numbered?: NumberedFunctions;
+}
 
 /** A tool call as it is sent to the client. */
 export interface RelayedCall {
@@ -44,10 +56,11 @@ const UNCHANGED: ReadPiece = { changes: [], open: null };
  * them by id, so each call gets a unique index and id, and the id comes with its first piece. The
  * upstream's values are used unless another call already has them.
  */
-export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
+export function newChoiceCalls({ idSource, numbered }: CallOptions): ChoiceCalls {
   const finder = newCallFinder();
   const nameCall = newCallIds(idSource);
   const relayed = new Map<FoundCall, RelayedCall>();
+  const readers = new Map<FoundCall, NumberReader>();
   const open = new Set<RelayedCall>();
   const indexes = new Set<number>();
   let next = 0;
@@ -58,7 +71,7 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
     const found = finder.find(parsePiece(item), list);
     const known = relayed.get(found);
     const call = known ?? begin(found, item);
-    const changes: Change[] = [];
+    const changes: Change[] = [...numberChanges(found, item)];
     // Clients accept a first call without an index, so it is forwarded unchanged.
     const isUnderstood = found.position === 0 && (item.index ?? null) === null;
     if (!isUnderstood && item.index !== call.index) changes.push(["index", String(call.index)]);
@@ -72,6 +85,15 @@ export function newChoiceCalls(idSource: Pick<IdSource, "uuid">): ChoiceCalls {
       else if (call.id !== id) changes.push(["id", null]);
     }
     return changes.length === 0 ? UNCHANGED : { changes, open: null };
+  }
+
+  /** Returns the change of a piece of arguments of which the host got numbers as texts. */
+  function numberChanges(found: FoundCall, item: JsonObject): readonly Change[] {
+    const numbers = numbered?.get(found.name);
+    if (numbers === undefined) return [];
+    const reader = readers.get(found) ?? newNumberReader(numbers);
+    readers.set(found, reader);
+    return numbersBack(item, reader);
   }
 
   function begin(found: FoundCall, { index }: JsonObject): RelayedCall {

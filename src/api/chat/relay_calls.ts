@@ -1,8 +1,12 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { splice } from "../../formats/edit.ts";
-import type { IdSource } from "../../wires/wire.ts";
-import { type ChoiceCalls, newChoiceCalls, type RelayedCall } from "./choice_calls.ts";
+import {
+  type CallOptions,
+  type ChoiceCalls,
+  newChoiceCalls,
+  type RelayedCall,
+} from "./choice_calls.ts";
 import { type CallChange, callEdits } from "./relay_edits.ts";
 
 /**
@@ -50,7 +54,7 @@ interface HeldChunk extends RelayedChunk {
 }
 
 /** Returns the relay of the tool calls of one stream, in all its choices. */
-export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
+export function newCallRelay(options: CallOptions): CallRelay {
   const choices = new Map<number, ChoiceCalls>();
   /**
    * Choices with a call without an id. A scan of all choices for each chunk would take quadratic
@@ -65,7 +69,7 @@ export function newCallRelay(idSource: Pick<IdSource, "uuid">): CallRelay {
 
   function findOrAddCalls({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
-    const calls = choices.get(number) ?? newChoiceCalls(idSource);
+    const calls = choices.get(number) ?? newChoiceCalls(options);
     choices.set(number, calls);
     return calls;
   }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
+import type { NumberReader } from "../../wires/compat/text_enums.ts";
 import { extractReasoning } from "../reasoning/reasoning_tags.ts";
 import {
   changeMembers,
@@ -14,6 +15,15 @@ import {
 
 /** A change to one member of an object: its new JSON text, or null to remove the member. */
 export type Change = readonly [key: string, valueText: string | null];
+
+/** Returns the change of an element of `tool_calls` by a reader of its arguments. */
+export function numbersBack({ function: called }: JsonObject, reader: NumberReader): Change[] {
+  if (!isObject(called) || typeof called.arguments !== "string") return [];
+  const text = reader.push(called.arguments);
+  return text === called.arguments
+    ? []
+    : [["function", JSON.stringify({ ...called, arguments: text })]];
+}
 
 /** Changes to one element of the `tool_calls` of a choice, by the indexes of both. */
 export interface CallChange {

@@ -9,7 +9,9 @@ import { isFiltered } from "./chunk.ts";
 import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
-import type { IdSource } from "../../wires/wire.ts";
+import { textOf } from "../../wires/compat/find_call.ts";
+import { newNumberReader } from "../../wires/compat/text_enums.ts";
+import type { CallOptions } from "./choice_calls.ts";
 import {
   type CallChange,
   callEdits,
@@ -18,6 +20,7 @@ import {
   type Identity,
   lacksTotal,
   missingMembers,
+  numbersBack,
   reasoningEdits,
 } from "./relay_edits.ts";
 
@@ -28,8 +31,7 @@ import {
 export function relayResponse(
   answer: Pick<UpstreamResponse, "body">,
   newIdentity: () => Identity,
-  extractsReasoning: boolean,
-  idSource: Pick<IdSource, "uuid">,
+  { extractsReasoning, ...options }: CallOptions & { readonly extractsReasoning: boolean },
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
@@ -53,7 +55,7 @@ export function relayResponse(
   const edits: Edit[] = changes.length === 0
     ? []
     : changeMembers(text.indexOf("{"), parseMembers(text), changes);
-  pushAll(edits, callEdits(text, "message", callChanges(value.choices, idSource)));
+  pushAll(edits, callEdits(text, "message", callChanges(value.choices, options)));
   if (extractsReasoning) pushAll(edits, reasoningEdits(text, value, "message"));
   return success({
     response: {
@@ -72,11 +74,11 @@ export function relayResponse(
 
 /**
  * Returns new ids for the tool calls without an id, or with the id of another call of the same
- * choice.
+ * choice, and the arguments of which the host got numbers as texts.
  */
 function callChanges(
   choices: readonly JsonValue[],
-  idSource: Pick<IdSource, "uuid">,
+  { idSource, numbered }: CallOptions,
 ): CallChange[] {
   return choices.flatMap((choice, at) => {
     const message = isObject(choice) ? choice.message : undefined;
@@ -86,8 +88,12 @@ function callChanges(
     return items.flatMap((item, place): CallChange[] => {
       if (!isObject(item)) return [];
       const id = nameCall(item.id);
-      if (id === item.id) return [];
-      return [{ choice: at, item: place, changes: [["id", JSON.stringify(id)]] }];
+      const numbers = numbered?.get(textOf(isObject(item.function) ? item.function.name : null));
+      const changes: Change[] = numbers === undefined
+        ? []
+        : numbersBack(item, newNumberReader(numbers));
+      if (id !== item.id) changes.push(["id", JSON.stringify(id)]);
+      return changes.length === 0 ? [] : [{ choice: at, item: place, changes }];
     });
   });
 }

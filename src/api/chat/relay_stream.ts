@@ -6,6 +6,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { fault, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
+import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
@@ -31,6 +32,8 @@ export interface RelayOptions {
   /** True if the client requested the usage chunk. */
   readonly includeUsage: boolean;
   readonly extractsReasoning: boolean;
+  /** The functions whose numbers the upstream gets as texts; absent for none. */
+  readonly numbered?: NumberedFunctions;
   /** Source of ids for tool calls without an id, or with the id of another call. */
   readonly idSource: Pick<IdSource, "uuid">;
 }
@@ -54,7 +57,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   const begun = new Set<number>();
   const finished = new Set<number>();
   const like = newRepeatFastPath();
-  const calls = newCallRelay(options.idSource);
+  const calls = newCallRelay(options);
 
   function push(record: StreamRecord): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);

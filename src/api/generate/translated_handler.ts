@@ -7,6 +7,8 @@ import { type Result, success } from "../../core/failure/result.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
+import { newNumberStage } from "../../wires/compat/number_stage.ts";
+import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import type { ResponsePromise } from "../../wires/verified/response_promise.ts";
 import type { Stage } from "../../wires/verified/stage.ts";
 import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/verifier.ts";
@@ -44,15 +46,17 @@ export interface TranslatedCall {
   readonly promises?: readonly ResponsePromise[] | undefined;
   /** Names of the functions that replace custom tools; absent for none. */
   readonly bridged?: ReadonlySet<string> | undefined;
+  /** The functions whose numbers the upstream gets as texts; absent for none. */
+  readonly numbered?: NumberedFunctions | undefined;
 }
 
 /** What is done with a response besides its translation. */
-export type ResponseChanges = Pick<TranslatedCall, "promises" | "bridged">;
+export type ResponseChanges = Pick<TranslatedCall, "promises" | "bridged" | "numbered">;
 
 /**
  * Returns the handler of a response in another protocol: decodes it into events, moves `<think>`
- * regions if the provider is configured so, checks the promises, makes calls of custom tools again,
- * and encodes the events for the client.
+ * regions if the provider is configured so, turns texts of numbers back, checks the promises, makes
+ * calls of custom tools again, and encodes the events for the client.
  */
 export function newTranslatedHandler(
   translated: TranslatedCall,
@@ -106,9 +110,10 @@ export function newTranslatedHandler(
 }
 
 function newStages(
-  { call: { world, metrics, report }, promises, bridged, isStream }: TranslatedCall,
+  { call: { world, metrics, report }, promises, bridged, numbered, isStream }: TranslatedCall,
 ): readonly Stage[] {
   const stages: Stage[] = [];
+  if (numbered !== undefined) stages.push(newNumberStage(numbered));
   if (promises !== undefined) {
     stages.push(
       newVerifier(promises, { isStream, idSource: world, onResult: metrics.verified }),

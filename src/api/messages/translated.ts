@@ -5,18 +5,18 @@ import type { Call } from "../../call/call.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
-import { pathsOf, type ResponsePromise } from "../../wires/verified/response_promise.ts";
+import { pathsOf } from "../../wires/verified/response_promise.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
   findForTargets,
   findTargets,
-  isSigningHost,
   reasoningAccount,
   type ReasoningByWire,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
-import { newTranslatedHandler } from "../generate/translated_handler.ts";
+import { signerOf } from "../reasoning/host_seals.ts";
+import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import { CALL_ID_PREFIX } from "./generate/call_id.ts";
 import { encodeMessage, type MessageLabels, newMessageEncoder } from "./generate/encoder.ts";
 import { type MessagesPrompt, parsePrompt, promptMessages } from "./parse/parse_prompt.ts";
@@ -41,14 +41,14 @@ export async function translatedCandidates(
     const { prompt, lossy } = parsed.value;
     const encoded = encodePromptFor(prompt, { target, carrier, schemas });
     if (!encoded.ok) return encoded;
-    const { promises } = encoded.value;
+    const { promises, numbered } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
       hasSideEffects: false,
       ...promises !== undefined && { verified: pathsOf(promises) },
       lossy: [...lossy, ...encoded.value.lossy ?? []],
-      responseHandler: () => newResponseHandler(call, parsed.value, target, promises),
+      responseHandler: () => newResponseHandler(call, parsed.value, target, { promises, numbered }),
       onComplete: ({ reasoning }) =>
         reasoning === undefined ? null : storeReasoning(call, target, reasoning),
     });
@@ -81,21 +81,24 @@ function hasPastCalls(messages: Optional): boolean {
 
 function newResponseHandler(
   call: Call,
-  { prompt: { stream }, thinking, toolName }: MessagesPrompt,
+  { prompt: { stream }, thinking, asksForThinking, toolName }: MessagesPrompt,
   target: Target,
-  promises: readonly ResponsePromise[] | undefined,
+  changes: ResponseChanges,
 ): ResponseHandler {
   const { id, world } = call;
+  const signer = signerOf(target);
   const labels: MessageLabels = {
     // Clients take two responses with the same ID for one message.
     id: newId("msg_", world),
     requestId: id,
     model: target.model,
     thinking,
-    storesReasoning: target.wire.name === "responses" || isSigningHost(target),
+    storesReasoning: target.wire.name === "responses" || signer !== null,
+    signer,
+    addsThinking: asksForThinking,
     toolName,
   };
-  return newTranslatedHandler({ call, target, isStream: stream, promises }, {
+  return newTranslatedHandler({ call, target, isStream: stream, ...changes }, {
     callIdPrefix: CALL_ID_PREFIX,
     newEncoder: () => newMessageEncoder(labels),
     encodeWhole: (events) => encodeMessage(events, labels),

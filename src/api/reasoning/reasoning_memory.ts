@@ -8,9 +8,9 @@ import type { Creator } from "../../store/bindings.ts";
 import type { ReasoningKey } from "../../store/object_store.ts";
 import type { StoredReasoning } from "../../prompt/chat/parse_messages.ts";
 import type { Message } from "../../prompt/prompt.ts";
-import { profileOf } from "../../data/hosts.ts";
-import { storedBlocks } from "../../wires/compat/host_reasoning.ts";
+import { isSigningHost, storedBlocks } from "../../wires/compat/host_reasoning.ts";
 import type { Target, WireName } from "../../wires/wire.ts";
+import { ownSeals } from "./host_seals.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
@@ -39,32 +39,49 @@ export async function storeReasoning(
 }
 
 /**
- * Returns the stored reasoning of the assistant messages of a prompt; nothing if there is none.
- * Only messages with tool calls and without thinking blocks are looked up. A store that fails is
- * counted and finds nothing.
+ * Returns the reasoning of the assistant messages of a prompt that their client has sent back in a
+ * seal, or that is stored; nothing if there is none.
  */
 export async function findReasoning(
-  { caller, metrics, state }: Context,
+  call: Context,
   messages: readonly Message[],
 ): Promise<FoundReasoning> {
+  const found = new Map<number, OwnedReasoning>();
+  for (const [index, message] of messages.entries()) {
+    const own = message.kind === "assistant" && message.signed !== null
+      ? ownSeals(message.signed.value, call.generation)
+      : null;
+    if (own !== null) found.set(index, own);
+  }
+  for (const [index, one] of await findStored(call, messages, found)) found.set(index, one);
+  return found.size === 0 ? {} : { reasoning: found };
+}
+
+/**
+ * Returns the stored reasoning of the messages of which none is known. Only messages with tool
+ * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
+ */
+async function findStored(
+  { caller, metrics, state }: Context,
+  messages: readonly Message[],
+  known: StoredReasoning,
+): Promise<readonly (readonly [index: number, reasoning: OwnedReasoning])[]> {
   const missing = messages.flatMap((message, index) => {
-    if (message.kind !== "assistant" || message.thinking.length > 0) return [];
+    if (message.kind !== "assistant" || message.thinking.length > 0 || known.has(index)) return [];
     const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
     const text = message.reasoning?.value ?? null;
     return callIds.length === 0 ? [] : [{ index, key: keyOf(caller.name, callIds, text) }];
   });
-  if (state.objects.storesNothing || missing.length === 0) return {};
+  if (state.objects.storesNothing || missing.length === 0) return [];
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
-    return {};
+    return [];
   }
-  const reasoning = new Map<number, OwnedReasoning>();
-  for (const [at, { index }] of missing.entries()) {
+  return missing.flatMap(({ index }, at) => {
     const one = found.value[at] ?? null;
-    if (one !== null) reasoning.set(index, one);
-  }
-  return { reasoning };
+    return one === null ? [] : [[index, one] as const];
+  });
 }
 
 /**
@@ -73,7 +90,8 @@ export async function findReasoning(
 export function reasoningAccount(
   found: Iterable<FoundReasoning>,
 ): Pick<Inference, "reasoningAccount"> {
-  const latest = [...found].flatMap(({ reasoning }) => [...reasoning?.values() ?? []]).at(-1);
+  const all = [...found].flatMap(({ reasoning }) => [...reasoning ?? []]);
+  const [, latest] = all.toSorted(([a], [b]) => a - b).at(-1) ?? [];
   return latest === undefined ? {} : { reasoningAccount: latest.account };
 }
 
@@ -104,15 +122,6 @@ export async function findForTargets(
     [target.wire.name, await findReasoning(call, messagesFor(target))] as const
   );
   return new Map(await Promise.all(found));
-}
-
-/** True if the target has Chat, and its host needs what it has signed back. */
-export function isSigningHost(
-  { wire, provider }: Pick<Target, "wire" | "provider">,
-): boolean {
-  if (wire.name !== "compat") return false;
-  const { unsignedCall, hasReasoningDetails } = profileOf(provider.settings.compatibility_profile);
-  return unsignedCall !== undefined || hasReasoningDetails === true;
 }
 
 /** Returns the messages of a prompt with their stored reasoning. */

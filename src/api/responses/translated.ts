@@ -5,16 +5,17 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
+import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import type { Target } from "../../wires/wire.ts";
 import {
   findForTargets,
   findTargets,
-  isSigningHost,
   reasoningAccount,
   type ReasoningByWire,
   storeReasoning,
 } from "../reasoning/reasoning_memory.ts";
+import { signerOf } from "../reasoning/host_seals.ts";
 import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import type { Creation } from "./creation.ts";
 import { encodeResponse, type EncoderLabels, newResponseEncoder } from "./generate/encoder.ts";
@@ -72,7 +73,7 @@ export async function translatedCandidates(
     const encoded = encodePromptFor(prompt, encoding);
     if (!encoded.ok) return encoded;
     const lossy = new Set([...unstoredPaths(request), ...encoded.value.lossy ?? []]);
-    const { promises, bridged } = encoded.value;
+    const { promises, bridged, numbered } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
@@ -82,7 +83,7 @@ export async function translatedCandidates(
       hasSideEffects: false,
       ...request.store && { storage: "optional" },
       responseHandler: () =>
-        newResponseHandler(creation, namespaced, target, { promises, bridged }),
+        newResponseHandler(creation, namespaced, target, { promises, bridged, numbered }),
       onComplete: (outcome) => complete(creation, target, outcome),
     });
   }
@@ -92,19 +93,21 @@ export async function translatedCandidates(
 
 /**
  * Returns the stored reasoning of the calls that the request continues, for targets that check
- * signatures.
+ * signatures. Signatures of Chat hosts are also in the items of stored responses.
  */
 async function storedReasoning(
   { call, request, context }: Creation,
   items: readonly HistoryItem[],
 ): Promise<ReasoningByWire> {
-  const continuesCalls = context.added.some(({ item: { type } }) =>
+  const targets = findTargets(call, ["messages"]);
+  const past = targets.some(isSigningHost) ? items : context.added;
+  const continuesCalls = past.some(({ item: { type } }) =>
     type === "function_call" || type === "custom_tool_call"
   );
   const separated = separateTools(items);
   if (context.missing !== null || !continuesCalls || !separated.ok) return new Map();
   const { value } = separated;
-  return await findForTargets(call, findTargets(call, ["messages"]), (target) => {
+  return await findForTargets(call, targets, (target) => {
     // The messages are the same for all targets with this protocol.
     const carrier = newTargetCarrier(target);
     const messages = parseMessages(request, value.items, { wire: target.wire.name, carrier });
@@ -131,14 +134,15 @@ function newResponseHandler(
   const { world } = call;
   const { model } = target;
   const isSigned = target.wire.name === "messages";
+  const signer = signerOf(target);
   const labels: EncoderLabels = {
     ...identities.next(),
     model,
     request,
     isSigned,
+    signer,
     namespaced,
-    storesReasoning: isSigningHost(target) ||
-      isSigned && !includesEncrypted(request.document.value),
+    storesReasoning: signer !== null || isSigned && !includesEncrypted(request.document.value),
     newId: (prefix) => newId(prefix, world),
     unix: () => world.unix(),
   };

@@ -47,7 +47,7 @@ export function parseAssistant(
   });
   if (!read.ok) return read;
   const cache = parseCache(message, path, carrier);
-  return success({ kind: "assistant", at, cache, stored, ...read.value });
+  return success({ kind: "assistant", at, cache, signed: null, stored, ...read.value });
 }
 
 /** Returns a text that the carrier may refuse; null if it is empty. */

@@ -14,6 +14,7 @@ import {
 import { unsupported } from "../../prompt/refusals.ts";
 import type { Target } from "../wire.ts";
 import { type ReturnedReasoning, returnedReasoning } from "./host_reasoning.ts";
+import type { NumberedFunctions } from "./text_enums.ts";
 import { rewriteTools, type SchemaPlace } from "./tool_schemas.ts";
 
 /** A place of a Chat request of which the host gets only a part. */
@@ -36,6 +37,10 @@ export interface Adapted {
   readonly document: JsonDocument;
   /** Paths of the fields of which the host gets only a part. */
   readonly lossy: readonly string[];
+  /** The functions whose numbers the host gets as texts; absent for none. */
+  readonly numbered?: NumberedFunctions;
+  /** Indexes of the tools whose strict schema was changed; absent for none. */
+  readonly strict?: readonly number[];
 }
 
 /** Changes of one message, and places of which something is lost. */
@@ -63,6 +68,7 @@ export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted
   const { text } = document;
   const edits = changeMembers(text.indexOf("{"), document.members, limits(document, profile));
   const lost: LostPlace[] = [];
+  let rewritten = {};
   for (const change of messageChanges(given, target, profile)) {
     pushAll(edits, editsOf(text, change));
     pushAll(lost, change.lost);
@@ -75,10 +81,13 @@ export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted
     if (!tools.ok) return tools;
     pushAll(edits, tools.value.edits);
     pushAll(lost, tools.value.lost);
+    const { numbered, strict } = tools.value;
+    rewritten = { ...numbered.size > 0 && { numbered }, ...strict.length > 0 && { strict } };
   }
   return success({
     document: edits.length === 0 ? document : edited(text, edits),
     lossy: lost.map(given.pathOf),
+    ...rewritten,
   });
 }
 
@@ -133,7 +142,13 @@ function changeMessage(given: ChangedMessage): MessageChange {
   const change: MessageChange = { start, members: [], calls: [], lost: [] };
   if (message.role === "assistant") {
     change.members.push(...reasoningChanges(given));
-    if (profile.unsignedCall !== undefined) signCalls(given, profile.unsignedCall, change);
+    if (profile.unsignedCall !== undefined) {
+      const { ownSignature } = given.returned;
+      if (ownSignature !== null && !isObject(message.extra_content)) {
+        change.members.push(["extra_content", JSON.stringify(ownSignature)]);
+      }
+      signCalls(given, profile.unsignedCall, change);
+    }
   }
   const { messageMembers } = profile;
   if (messageMembers === undefined) return change;

@@ -5,7 +5,7 @@ import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
-import { signatureEvent } from "./host_reasoning.ts";
+import { signatureEvent, signatureIn } from "./host_reasoning.ts";
 import {
   type CallPiece,
   type FoundCall,
@@ -134,8 +134,8 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       const { position, id, name, isCustom } = call;
       announced += 1;
       const kind = isCustom && { kind: "custom" } as const;
+      if (call.signature !== null) events.push(signatureEvent(call.signature, position));
       events.push({ type: "tool_call", index: position, id: nameCall(id), name, ...kind });
-      if (call.signature !== null) events.push(signatureEvent(call.signature));
       call.signature = null;
       const buffered = waiting.get(position);
       if (buffered === undefined) continue;
@@ -190,7 +190,7 @@ function parsePiece(
     text,
     isCustom,
     index: place ?? item.index ?? null,
-    signature: isObject(item.extra_content) ? item.extra_content : null,
+    signature: signatureIn(item),
   });
 }
 

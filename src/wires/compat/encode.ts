@@ -10,7 +10,9 @@ import {
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
+import { newStrictSchemas } from "../verified/strict_schemas.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
+import { changedPromises, type StrictFunction } from "./changed_schemas.ts";
 import { foldSystemText } from "./fold_text.ts";
 import { newPayload } from "../payload.ts";
 import { samplingDefaults } from "../sampling.ts";
@@ -31,7 +33,16 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
   const { document, lossy: folded } = isFolded
     ? foldSystemText(adapted.value.document)
     : { document: adapted.value.document, lossy: [] };
-  const lossy = [...adapted.value.lossy, ...folded];
+  const { numbered, strict = [] } = adapted.value;
+  const { schemas = newStrictSchemas() } = given;
+  const hasChoices = Number(given.document.value.n ?? 1) > 1;
+  const kept = changedPromises(
+    strict.flatMap((index) => strictFunction(given.document, index)),
+    { target, schemas, hasChoices },
+  );
+  if (!kept.ok) return kept;
+  const { promises } = kept.value;
+  const lossy = [...adapted.value.lossy, ...kept.value.lossy, ...folded];
   const chat = { ...given, document };
   let known: readonly Edit[] | null = null;
 
@@ -48,7 +59,27 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
       () => edits().length === 0 ? document.bytes ?? null : null,
     ),
     ...lossy.length > 0 && { lossy },
+    ...promises !== undefined && { promises },
+    ...numbered !== undefined && { numbered },
   });
+}
+
+/** Returns the strict function of a client's request with its schema. */
+function strictFunction({ value: { tools } }: JsonDocument, index: number): StrictFunction[] {
+  const tool = Array.isArray(tools) ? tools[index] : undefined;
+  const called = isObject(tool) ? tool.function : undefined;
+  if (!isObject(called) || typeof called.name !== "string") return [];
+  const path = `tools[${index}].function`;
+  const field = "tools[function].function";
+  const parameters = isObject(called.parameters) ? called.parameters : null;
+  return [{
+    name: { value: called.name, at: { field: `${field}.name`, path: `${path}.name` } },
+    parameters: {
+      value: parameters,
+      at: { field: `${field}.parameters`, path: `${path}.parameters` },
+    },
+    strict: { value: true, at: { field: `${field}.strict`, path: `${path}.strict` } },
+  }];
 }
 
 function pathOf(place: LostPlace): string {

@@ -4,7 +4,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import type { IdSource } from "../wire.ts";
 import { newCallReader } from "./calls.ts";
-import { newDetailsReader } from "./host_reasoning.ts";
+import { newDetailsReader, signatureEvent, signatureIn } from "./host_reasoning.ts";
 import { malformed } from "../openai/errors.ts";
 
 type Events = Result<readonly StreamEvent[]>;
@@ -41,17 +41,21 @@ export function newMessageReader(idSource: IdSource, form: "whole" | "deltas"): 
       if (!content.ok) return content;
       const called = calls.read(message, text);
       if (!called.ok) return called;
+      const signature = signatureIn(message);
       return success([
         ...textEvents("reasoning", message.reasoning_content || message.reasoning),
         ...content.value,
         ...textEvents("refusal", message.refusal),
         ...parseAnnotations(message.annotations),
+        ...signature === null ? [] : [signatureEvent(signature, null)],
+        // Clients that send the details back get them before the call that needs them.
+        ...called.value.some(({ type }) => type === "tool_call") ? details.take() : [],
         ...called.value,
       ]);
     },
     end() {
       const last = calls.end();
-      return last.ok ? success([...last.value, ...details.end()]) : last;
+      return last.ok ? success([...last.value, ...details.take()]) : last;
     },
     calls: () => calls.count(),
     heldBytes: () => calls.heldBytes() + details.heldChars(),

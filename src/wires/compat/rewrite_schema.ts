@@ -1,5 +1,16 @@
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Optional } from "../../prompt/refusals.ts";
+import {
+  addBound,
+  addBranches,
+  addEnum,
+  addPlain,
+  addType,
+  completed,
+  type KeywordInput,
+  namesIn,
+} from "./schema_keywords.ts";
+import type { TextEnums } from "./text_enums.ts";
 
 /**
  * Maximum number of schemas in the rewritten parameters of a request: references are written out,
@@ -57,14 +68,13 @@ const DROPPED: readonly string[] = [
   "contentSchema",
 ];
 
-/** Values of `format` that the host knows. */
-const FORMATS: readonly unknown[] = ["date-time", "enum", "float", "double", "int32", "int64"];
-
 /** The schema of a function for a host that knows a part of JSON Schema. */
 export interface Rewritten {
   readonly schema: JsonObject;
   /** Paths below the schema of what the model loses, such as `.properties.max.exclusiveMinimum`. */
   readonly lost: readonly string[];
+  /** The lists of which the host gets numbers as texts. */
+  readonly enums: TextEnums;
 }
 
 /** Number of schemas that a request may still have when its references are written out. */
@@ -80,11 +90,12 @@ export function newSchemaBudget(): SchemaBudget {
 /**
  * Returns a schema in the words of the Gemini API (function declarations), which refuses others.
  * What can be said in its words is: references are written out, `const` becomes `enum`, a type that
- * may be null becomes `nullable`, and exclusive bounds of integers become bounds. All else is left
- * out, with its path. Null if it is too deep or too large then.
+ * may be null becomes `nullable`, exclusive bounds of integers become bounds, and numbers in an
+ * `enum` become texts. All else is left out, with its path. Null if it is too deep or too large then.
  */
 export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten | null {
   const lost: string[] = [];
+  const enums: TextEnums = new Map();
   let isTooLarge = false;
 
   function rewrite(
@@ -142,13 +153,13 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
       );
       return rewrite(merged([own, ...all], `${at}.allOf`), at, [...seen, ...refs], depth);
     }
-    const result: JsonObject = {};
+    const input: KeywordInput = { result: {}, own, enums, lose: (place) => void lost.push(place) };
     for (const [key, value] of Object.entries(own)) {
       if (value === undefined || NAMES.includes(key)) continue;
       if (DROPPED.includes(key)) lost.push(`${at}.${key}`);
-      else member(result, key, value, { at, own, seen, depth: depth + 1 });
+      else member(input, key, value, { at, seen, depth: depth + 1 });
     }
-    return completed(result);
+    return completed(input, at);
   }
 
   function resolved(branch: JsonValue, seen: readonly string[]): JsonObject {
@@ -159,24 +170,24 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   }
 
   function member(
-    result: JsonObject,
+    input: KeywordInput,
     key: string,
     value: JsonValue,
-    { at, own, seen, depth }: {
+    { at, seen, depth }: {
       readonly at: string;
-      readonly own: JsonObject;
       readonly seen: readonly string[];
       readonly depth: number;
     },
   ): void {
     const place = `${at}.${key}`;
+    const { result, own } = input;
     switch (key) {
       case "const":
-        return addEnum(result, [value], place);
+        return addEnum(input, [value], place);
       case "enum":
-        return addEnum(result, Array.isArray(value) ? value : [], place);
+        return addEnum(input, Array.isArray(value) ? value : [], place);
       case "type":
-        return addType(result, value);
+        return addType(input, value);
       case "properties":
         result.properties = isObject(value)
           ? Object.fromEntries(
@@ -198,113 +209,29 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
         return;
       }
       case "anyOf":
-      case "oneOf":
+      case "oneOf": {
+        const branches = Array.isArray(value) ? value : [];
         return addBranches(
-          result,
-          key,
-          Array.isArray(value) ? value : [],
-          place,
+          input,
+          { isOneOf: key === "oneOf", branches, place },
           (branch, path) => rewrite(branch, path, seen, depth),
         );
+      }
       case "exclusiveMinimum":
       case "exclusiveMaximum":
-        return addBound(result, key, value, own, place);
+        return addBound(input, key, value, place);
       case "additionalProperties":
         if (value !== true && !(isObject(value) && Object.keys(value).length === 0)) {
           lost.push(place);
         }
         return;
-      case "format":
-        if (FORMATS.includes(value)) result.format = value;
-        else lost.push(place);
-        return;
-      case "pattern":
-        if (typeof value === "string" && !/\(\?[=!<]/.test(value)) result.pattern = value;
-        else lost.push(place);
-        return;
       default:
-        if (KNOWN.includes(key)) result[key] = value;
-        else lost.push(place);
+        return addPlain(input, key, value, place);
     }
-  }
-
-  /** Adds the values of an `enum`, which are texts at this host. */
-  function addEnum(result: JsonObject, values: readonly JsonValue[], place: string): void {
-    const texts = values.filter((value) => typeof value === "string");
-    if (values.includes(null)) result.nullable = true;
-    if (texts.length + (values.includes(null) ? 1 : 0) !== values.length) lost.push(place);
-    else if (texts.length > 0) {
-      result.enum = texts;
-      result.type ??= "string";
-    }
-  }
-
-  function addType(result: JsonObject, value: JsonValue): void {
-    const types = Array.isArray(value) ? value : [value];
-    const others = types.filter((type) => type !== "null");
-    if (others.length < types.length) result.nullable = true;
-    if (others.length === 1) result.type = others[0];
-    else if (others.length > 1) result.anyOf = others.map((type) => ({ type }));
-  }
-
-  function addBranches(
-    result: JsonObject,
-    key: "anyOf" | "oneOf",
-    branches: readonly JsonValue[],
-    place: string,
-    rewriteBranch: (branch: JsonValue, path: string) => JsonObject,
-  ): void {
-    const others = branches.filter((branch) => !(isObject(branch) && branch.type === "null"));
-    if (others.length < branches.length) result.nullable = true;
-    const schemas = others.map((branch, index) => rewriteBranch(branch, `${place}[${index}]`));
-    if (key === "oneOf" && !areTold(others)) lost.push(place);
-    const [first] = schemas;
-    if (schemas.length === 1 && first !== undefined) {
-      for (const [name, value] of Object.entries(first)) result[name] ??= value;
-    } else if (schemas.length > 1) result.anyOf = schemas;
-  }
-
-  function addBound(
-    result: JsonObject,
-    key: "exclusiveMinimum" | "exclusiveMaximum",
-    value: JsonValue,
-    own: JsonObject,
-    place: string,
-  ): void {
-    const bound = numberOf(value);
-    const [name, step] = key === "exclusiveMinimum"
-      ? ["minimum", 1] as const
-      : ["maximum", -1] as const;
-    const isExact = own.type === "integer" && bound !== null && Number.isSafeInteger(bound);
-    if (!isExact) lost.push(place);
-    if (bound !== null && own[name] === undefined) result[name] = isExact ? bound + step : value;
   }
 
   const schema = rewrite(root, "", [], 0);
-  return isTooLarge ? null : { schema, lost: [...new Set(lost)] };
-}
-
-/** Keywords that are passed on as they are. */
-const KNOWN: readonly string[] = [
-  "description",
-  "nullable",
-  "minimum",
-  "maximum",
-  "minItems",
-  "maxItems",
-  "minLength",
-  "maxLength",
-  "minProperties",
-  "maxProperties",
-  "propertyOrdering",
-];
-
-function completed(result: JsonObject): JsonObject {
-  return result.type === "array" && result.items === undefined ? { ...result, items: {} } : result;
-}
-
-function namesIn(value: JsonValue): readonly string[] {
-  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+  return isTooLarge ? null : { schema, lost: [...new Set(lost)], enums };
 }
 
 /** Returns the schema at a reference within the document (`#/…`); null if there is none. */
@@ -317,29 +244,4 @@ function referredTo(root: JsonObject, ref: string): JsonObject | null {
     found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
   }
   return isObject(found) ? found : null;
-}
-
-/**
- * True if an instance can fit one branch at most: all have one property whose values, all listed,
- * differ between the branches.
- */
-function areTold(branches: readonly JsonValue[]): boolean {
-  const [first, ...rest] = branches;
-  if (!isObject(first) || !isObject(first.properties)) return false;
-  return Object.keys(first.properties).some((name) => {
-    const lists = [first, ...rest].map((branch) => listedValues(branch, name));
-    if (lists.some((list) => list === null)) return false;
-    const all = lists.flatMap((list) => list ?? []);
-    return new Set(all).size === all.length;
-  });
-}
-
-/** Returns the values of a required property of a branch as texts; null if they are not listed. */
-function listedValues(branch: JsonValue, name: string): readonly string[] | null {
-  if (!isObject(branch) || !isObject(branch.properties)) return null;
-  if (!namesIn(branch.required ?? null).includes(name)) return null;
-  const property = branch.properties[name];
-  if (!isObject(property)) return null;
-  const values = property.const === undefined ? property.enum : [property.const];
-  return Array.isArray(values) ? [...new Set(values.map((value) => JSON.stringify(value)))] : null;
 }

@@ -9,6 +9,7 @@ import {
   replaceValue,
 } from "../../formats/edit.ts";
 import { newSchemaBudget, rewriteSchema } from "./rewrite_schema.ts";
+import type { NumberedFunctions, TextNumbers } from "./text_enums.ts";
 
 /** Maximum number of recorded paths of one request. */
 const MAX_LOST = 20;
@@ -24,6 +25,9 @@ export interface SchemaPlace {
 export interface RewrittenTools {
   readonly edits: readonly Edit[];
   readonly lost: readonly SchemaPlace[];
+  readonly numbered: NumberedFunctions;
+  /** Indexes of the tools whose strict schema was changed. */
+  readonly strict: readonly number[];
 }
 
 /** Returns the edits of the parameters of all functions; `refuse` makes the refusal of one. */
@@ -36,6 +40,8 @@ export function rewriteTools(
   const budget = newSchemaBudget();
   const edits: Edit[] = [];
   const lost: SchemaPlace[] = [];
+  const numbered = new Map<string, TextNumbers>();
+  const strict: number[] = [];
   for (const [tool, span] of spans.entries()) {
     const given = tools[tool];
     const holder = isObject(given) ? findMember(text, span.start, "function") : undefined;
@@ -45,10 +51,16 @@ export function rewriteTools(
     if (!isObject(schema)) continue;
     const rewritten = rewriteSchema(schema, budget);
     if (rewritten === null) return refuse(tool);
-    edits.push(replaceValue(parameters, JSON.stringify(rewritten.schema)));
+    const changed = JSON.stringify(rewritten.schema);
+    edits.push(replaceValue(parameters, changed));
+    const called = isObject(given) && isObject(given.function) ? given.function : {};
+    if (called.strict === true && changed !== JSON.stringify(schema)) strict.push(tool);
+    if (rewritten.enums.size > 0 && typeof called.name === "string") {
+      numbered.set(called.name, rewritten);
+    }
     for (const below of rewritten.lost.slice(0, MAX_LOST - lost.length)) {
       lost.push({ kind: "schema", tool, below });
     }
   }
-  return success({ edits, lost });
+  return success({ edits, lost, numbered, strict });
 }

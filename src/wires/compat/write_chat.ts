@@ -17,6 +17,8 @@ import {
 import { profileOf } from "../../data/hosts.ts";
 import { type Entry, parseMembers } from "../../formats/edit.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
+import { changedPromises } from "./changed_schemas.ts";
+import { returnsSigned } from "./host_reasoning.ts";
 import { samplingDefaults } from "../sampling.ts";
 import { newPayload } from "../payload.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
@@ -30,20 +32,32 @@ type Texts = Readonly<Record<string, string | undefined>>;
  */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   const { target, carrier } = encoding;
-  const adapted = target.provider.settings.compatibility_profile === undefined
-    ? success(() => writeChat(prompt, encoding))
+  for (const message of prompt.messages) {
+    const signed = message.kind === "assistant" ? message.signed : null;
+    if (signed === null || message.kind !== "assistant" || returnsSigned(message, target)) continue;
+    carrier.lose(signed.at.path);
+  }
+  const adapted: Result<Written> = target.provider.settings.compatibility_profile === undefined
+    ? success({ write: () => writeChat(prompt, encoding) })
     : writeAdapted(prompt, encoding);
   if (!adapted.ok) return adapted;
+  const { write, ...checks } = adapted.value;
   return success({
     method: "POST",
     path: "/chat/completions",
-    payload: newPayload(adapted.value),
+    payload: newPayload(write),
     ...carrier.done(),
+    ...checks,
   });
 }
 
-/** Returns the writer of a request as the profile of its provider wants it. */
-function writeAdapted(prompt: Prompt, encoding: Encoding): Result<() => string> {
+/** The text of a request, with what is done with its response. */
+interface Written extends Pick<UpstreamRequest, "promises" | "numbered"> {
+  readonly write: () => string;
+}
+
+/** Returns the text of a request as the profile of its provider wants it. */
+function writeAdapted(prompt: Prompt, encoding: Encoding): Result<Written> {
   const text = writeChat(prompt, encoding);
   const value = parseJson(text);
   const document = { text, value: isObject(value) ? value : {}, members: parseMembers(text) };
@@ -56,8 +70,19 @@ function writeAdapted(prompt: Prompt, encoding: Encoding): Result<() => string> 
     pathOf: (place) => pathIn(prompt, place),
   }, encoding.target);
   if (!adapted.ok) return adapted;
-  adapted.value.lossy.forEach(encoding.carrier.lose);
-  return success(() => adapted.value.document.text);
+  const { lossy, numbered, strict = [] } = adapted.value;
+  const changed = prompt.tools.flatMap((tool, index) =>
+    tool.kind === "function" && strict.includes(index) ? [tool] : []
+  );
+  const kept = changedPromises(changed, encoding);
+  if (!kept.ok) return kept;
+  const { promises } = kept.value;
+  [...lossy, ...kept.value.lossy].forEach(encoding.carrier.lose);
+  return success({
+    write: () => adapted.value.document.text,
+    ...promises !== undefined && { promises },
+    ...numbered !== undefined && { numbered },
+  });
 }
 
 function pathIn({ messages, tools, at }: Prompt, place: LostPlace): string {

@@ -14,7 +14,7 @@ const NO_PARAMETERS: JsonObject = { type: "object", properties: {}, additionalPr
 
 /** Returns a promise for each strict function. A Refusal names a schema that cannot be checked. */
 export function strictPromises(
-  tools: readonly FunctionTool[],
+  tools: readonly Pick<FunctionTool, "name" | "parameters" | "strict">[],
   schemas: StrictSchemas,
 ): Result<readonly PromiseOf<"strict">[]> {
   const promises: PromiseOf<"strict">[] = [];

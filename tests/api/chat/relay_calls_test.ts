@@ -251,7 +251,10 @@ function answered(...messages: readonly JsonObject[]): [sent: string, text: stri
   const sent = JSON.stringify({ ...IDENTITY, object: "chat.completion", choices });
   const identity = { ...IDENTITY, object: "chat.completion" } as const;
   const { response } = valueOf(
-    relayResponse({ body: utf8Bytes(sent) }, () => identity, false, scriptedWorld()),
+    relayResponse({ body: utf8Bytes(sent) }, () => identity, {
+      extractsReasoning: false,
+      idSource: scriptedWorld(),
+    }),
   );
   return [sent, utf8Text(response.body) ?? ""];
 }

@@ -43,6 +43,7 @@ export function labelsOf(body: JsonObject = {}): EncoderLabels {
     namespaced: chat.ok ? chat.value.namespaced : new Map(),
     storesReasoning: false,
     numbering: newNumbering(),
+    signer: null,
     newId: (prefix) => `${prefix}${++ids}`,
     unix: () => 9,
   };

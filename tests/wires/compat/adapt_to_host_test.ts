@@ -55,8 +55,8 @@ function signed(
   { model = "m", account }: { readonly model?: string; readonly account?: string } = {},
 ): OwnedReasoning {
   const blocks = callIds.map((_id, at) => ({
-    value: { type: "extra_content", signature: SIGNED },
-    callsBefore: at + 1,
+    value: { type: "extra_content", signature: SIGNED, call: at },
+    callsBefore: at,
   }));
   const own = account ?? targetAt(provider("compatibility_profile: gemini")).account.digest;
   return { account: own, blocks: storedBlocks(blocks, callIds, model) };

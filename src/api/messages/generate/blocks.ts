@@ -4,6 +4,7 @@ import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { EVENT_BYTES } from "../../../core/stream/stream.ts";
 import { isJsonObject } from "../../../formats/parse_limits.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
+import { newHostSeals } from "../../reasoning/host_seals.ts";
 import { sealThinking } from "../../reasoning/sealed_thinking.ts";
 import { callId } from "./call_id.ts";
 import type { MessageLabels } from "./labels.ts";
@@ -42,6 +43,8 @@ interface Block extends Item<MessageEvent> {
   isWhole: boolean;
   /** Signature of the upstream; null if the gateway seals the thinking. */
   signature: string | null;
+  /** Blocks that are sealed with the thinking. */
+  readonly signed: JsonObject[];
   /** Returns the whole thinking or arguments text. Text of the message is not stored. */
   stored(): string;
 }
@@ -49,7 +52,10 @@ interface Block extends Item<MessageEvent> {
 type ToolCall = Extract<StreamEvent, { type: "tool_call" }>;
 
 /** Creates the blocks of one message, whose indices have no gaps (Messages API, streaming). */
-export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Blocks {
+export function newBlocks(
+  { id, thinking: mode, toolName, signer, addsThinking }: MessageLabels,
+): Blocks {
+  const seals = newHostSeals(signer);
   const blocks = newItemQueue<MessageEvent, Block>({ closesAtOnce: false });
   let count = 0;
   let size = 0;
@@ -93,6 +99,7 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
       kind,
       isWhole: false,
       signature: null,
+      signed: [],
       stored: () => stored,
       hold(event) {
         held += store(event, false);
@@ -111,7 +118,10 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
         if (kind === "call" && text !== "") isSound &&= isJsonObject(text);
         const stop = { type: "content_block_stop", index };
         if (kind !== "thinking") return [stop];
-        const signature = block.signature ?? sealThinking([{ type: "thinking", thinking: text }]);
+        const own = text === "" && block.signed.length > 0
+          ? []
+          : [{ type: "thinking", thinking: text }];
+        const signature = block.signature ?? sealThinking([...own, ...block.signed]);
         return [deltaEvent(index, { type: "signature_delta", signature }), stop];
       },
     };
@@ -148,12 +158,14 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
       case "thinking_block":
         return success(mode === "hidden" ? [] : addSigned(event.value));
       case "tool_call":
-        return event.kind === "custom" ? customCall() : blocks.addCall(event, () => newCall(event));
+        return event.kind === "custom" ? customCall() : addCall(event);
       case "tool_arguments":
         return blocks.addArguments(event);
+      case "reasoning_item":
+        seals.push(event.value);
+        return success([]);
       case "refusal":
       case "annotation":
-      case "reasoning_item":
       case "start":
       case "usage":
       case "finish":
@@ -181,10 +193,28 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
     return blocks.push({ type: "reasoning", delta: isKnown ? "" : text });
   }
 
-  function newCall(event: ToolCall): Block {
+  function addCall(event: ToolCall): Result<readonly MessageEvent[]> {
+    const callIdHere = callId(event.id, id, blocks.countCalls());
+    const sealed = addSeals(seals.beforeCall(event.index, callIdHere));
+    const added = blocks.addCall(event, () => newCall(event, callIdHere));
+    return added.ok ? success([...sealed, ...added.value]) : added;
+  }
+
+  /** Adds blocks of a host to the thinking that goes on, or to an empty one. */
+  function addSeals(signed: readonly JsonObject[]): readonly MessageEvent[] {
+    if (signed.length === 0 || mode === "hidden") return [];
+    const last = blocks.last();
+    const goesOn = last?.kind === "thinking" && !last.isWhole;
+    if (!goesOn && !addsThinking) return [];
+    const block = goesOn ? last : add("thinking", thinkingStart());
+    block.signed.push(...signed);
+    return goesOn ? [] : blocks.push({ type: "reasoning", delta: "" });
+  }
+
+  function newCall(event: ToolCall, callIdHere: string): Block {
     const block = newBlock("call", {
       type: "tool_use",
-      id: callId(event.id, id, blocks.countCalls()),
+      id: callIdHere,
       name: toolName(event.name),
       input: {},
     });
@@ -194,10 +224,13 @@ export function newBlocks({ id, thinking: mode, toolName }: MessageLabels): Bloc
 
   return {
     push,
-    end: blocks.end,
+    end() {
+      const sealed = addSeals(seals.rest());
+      return [...sealed, ...blocks.end()];
+    },
     hasCalls: () => blocks.countCalls() > 0,
     isSound: () => isSound,
-    heldBytes: () => textBytes + count * BLOCK_OVERHEAD_CHARS,
+    heldBytes: () => textBytes + count * BLOCK_OVERHEAD_CHARS + seals.heldChars(),
   };
 }
 

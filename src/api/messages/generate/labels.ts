@@ -1,3 +1,5 @@
+import type { Signer } from "../../reasoning/host_seals.ts";
+
 /** Fields of a generated message that stay the same from its first record to its last. */
 export interface MessageLabels {
   /**
@@ -16,6 +18,10 @@ export interface MessageLabels {
    * request.
    */
   readonly storesReasoning: boolean;
+  /** Signer of what the client gets sealed to send it back; null if the host needs nothing back. */
+  readonly signer: Signer | null;
+  /** True if the client has requested thinking: then a message may have a block without text. */
+  readonly addsThinking: boolean;
   /** Returns the client's name of a tool for the name that the upstream uses. */
   toolName(name: string): string;
 }

@@ -5,7 +5,8 @@ import { textContent } from "../../../prompt/content.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { AssistantTurn, FieldRef, ToolCall } from "../../../prompt/prompt.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
-import { parseThinking, sealedText } from "../../reasoning/sealed_thinking.ts";
+import { isHostSigned } from "../../../wires/compat/host_reasoning.ts";
+import { parseThinking, reasoningTextOf, sealedText } from "../../reasoning/sealed_thinking.ts";
 import { invalidValue } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import {
@@ -69,6 +70,8 @@ function newAssistantReader(input: AssistantInput) {
   const texts: string[] = [];
   const thoughts: string[] = [];
   const calls: ToolCall[] = [];
+  const signed: JsonObject[] = [];
+  let signedAt: FieldRef | null = null;
   let reasoningAt: FieldRef | null = null;
   const ids = new Set<string>();
 
@@ -115,8 +118,18 @@ function newAssistantReader(input: AssistantInput) {
       return success(null);
     }
     if (!input.innerItems.admits(sealed)) return tooManyInnerItems(`${path}.signature`);
-    thoughts.push(thinking.value === "" ? thinkingIn(sealed) : thinking.value);
+    const sealedBlocks = parseThinking(sealed) ?? [];
+    thoughts.push(thinking.value || sealedBlocks.map(reasoningTextOf).join(""));
+    takeSigned(sealedBlocks.filter(isHostSigned), `${path}.signature`);
     return success(null);
+  }
+
+  /** Takes what a Chat host has signed: only such a host takes it back. */
+  function takeSigned(blocks: readonly JsonObject[], path: string): void {
+    if (blocks.length === 0) return;
+    signedAt ??= { field: "messages[assistant].reasoning_content", path };
+    if (input.wire === "compat") signed.push(...blocks);
+    else lossy.push(path);
   }
 
   function takeCall(block: JsonObject, { path }: Place, span: Span | undefined): Result<null> {
@@ -166,16 +179,11 @@ function newAssistantReader(input: AssistantInput) {
         : { value: reasoning, at: reasoningAt },
       thinking: [],
       calls,
+      signed: signed.length === 0 || signedAt === null ? null : { value: signed, at: signedAt },
       stored: null,
       cache: null,
     };
   }
 
   return { take, turn };
-}
-
-/** Returns the thinking in the text of a seal. */
-function thinkingIn(sealed: string): string {
-  const blocks = parseThinking(sealed) ?? [];
-  return blocks.map(({ thinking }) => typeof thinking === "string" ? thinking : "").join("");
 }

@@ -22,6 +22,8 @@ export interface MessagesPrompt {
   readonly lossy: readonly string[];
   /** How the thinking of the upstream is sent to the client. */
   readonly thinking: MessageLabels["thinking"];
+  /** True if the client has requested thinking. */
+  readonly asksForThinking: boolean;
   /** Returns the client's name of a tool for the name that the upstream uses. */
   toolName(name: string): string;
 }
@@ -72,7 +74,7 @@ export function parsePrompt(
   const sent = sentTools(tools.value, mentioned);
   const choice = promptChoice(given.value, tools.value, sent.length > 0, wire);
   if (!choice.ok) return choice;
-  const { effort, shown } = thinking.value;
+  const { effort, shown, isRequested } = thinking.value;
   const prompt: Prompt = {
     at: { field: "messages", path: "messages" },
     messages: withReasoning(dialogue.value.messages, reasoning),
@@ -94,6 +96,7 @@ export function parsePrompt(
     prompt,
     lossy: [...thinking.value.lossy, ...lossy, ...toolLossy],
     thinking: shown,
+    asksForThinking: isRequested,
     toolName: (name) => original.get(name) ?? name,
   });
 }

@@ -22,6 +22,8 @@ interface RequestedThinking {
 export interface ParsedThinking extends Pick<Prompt, "effort" | "thinking"> {
   /** How the thinking of the upstream is sent to the client. */
   readonly shown: MessageLabels["thinking"];
+  /** True if the client has requested thinking. */
+  readonly isRequested: boolean;
   readonly lossy: readonly string[];
 }
 
@@ -51,7 +53,8 @@ export function parseThinking(
   const last = efforts.at(-1);
   const own = last !== undefined && takesEffort(target, last.effort) ? last.effort : null;
   const lossy = last === undefined || own !== null ? [] : [last.path];
-  return success(decided(requested.value, own ?? general.value, lossy, target));
+  const isRequested = (requested.value?.type ?? "disabled") !== "disabled";
+  return success({ ...decided(requested.value, own ?? general.value, lossy, target), isRequested });
 }
 
 function decided(
@@ -59,7 +62,7 @@ function decided(
   effort: Effort | null,
   dropped: readonly string[],
   target: Target,
-): ParsedThinking {
+): Omit<ParsedThinking, "isRequested"> {
   const isLocal = target.wire.name === "local";
   const { capabilities } = target.provider.settings;
   const shown = requested === null || requested.isShown ? "shown" : "sealed";

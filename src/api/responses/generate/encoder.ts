@@ -8,6 +8,7 @@ import { type CallingReasoning, newReasoningCollector } from "../../../core/stre
 import { fault, type Result, success } from "../../../core/failure/result.ts";
 import { responseError } from "./error_code.ts";
 import type { CalledTool } from "./items.ts";
+import type { Signer } from "../../reasoning/host_seals.ts";
 import { type Numbering, OPENING_EVENTS } from "./numbering.ts";
 import { newOutput } from "./output.ts";
 import type { OutputEvent } from "./parts.ts";
@@ -17,6 +18,8 @@ import { newResourceBuilder, type ResponseLabels, type ResponseState } from "./r
 export interface EncoderLabels extends ResponseLabels {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
+  /** Signer of what the client gets sealed to send it back; null if the host needs nothing back. */
+  readonly signer: Signer | null;
   /** The tools of namespaces, by the names that the upstream uses. */
   readonly namespaced: ReadonlyMap<string, CalledTool>;
   /** True if the client may not send the signed reasoning back. */
@@ -62,6 +65,7 @@ export function newResponseEncoder(
 ): ResponseEncoder {
   const output = newOutput({
     isSigned: labels.isSigned,
+    signer: labels.signer,
     newId: labels.newId,
     findTool: (name) => labels.namespaced.get(name) ?? { name },
   });
@@ -124,6 +128,7 @@ export function newResponseEncoder(
         reason = event.reason;
         break;
       case "reasoning_item":
+        output.sign(event.value);
         break;
       case "text":
       case "refusal":
@@ -186,7 +191,8 @@ export function newResponseEncoder(
     resource: () => resource,
     reasoning: () => collector?.value() ?? null,
     heldBytes: () =>
-      size + events * EVENT_BYTES + pieces * PIECE_OVERHEAD_BYTES + (collector?.heldChars() ?? 0),
+      size + events * EVENT_BYTES + pieces * PIECE_OVERHEAD_BYTES + (collector?.heldChars() ?? 0) +
+      output.heldChars(),
   };
 }
 

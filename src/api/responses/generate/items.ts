@@ -1,6 +1,7 @@
 import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Content, type ItemPosition, newContent, type OutputEvent } from "./parts.ts";
+import { isHostSigned } from "../../../wires/compat/host_reasoning.ts";
 import { reasoningTextBlock, sealThinking } from "../../reasoning/sealed_thinking.ts";
 
 /** Status of an output item. */
@@ -45,17 +46,17 @@ export function newMessageItem(place: ItemPosition, textBefore: number): OutputI
 
 /**
  * Creates a reasoning item with one part for each block of text. Signed and redacted blocks are
- * sent complete in `encrypted_content`, so that clients can send them back. If the upstream signs
- * nothing (`isSigned` is false), the text is sent there: some clients send only this member back.
+ * sent complete in `encrypted_content`, so that clients can send them back. If the upstream does
+ * not sign the text (`isSigned` is false), it is sent there too: some clients send only this member
+ * back.
  */
 export function newReasoningItem(place: ItemPosition, isSigned: boolean): OutputItem {
   const content = newContent(place);
   const blocks: JsonObject[] = [];
 
   function sealed(): readonly JsonObject[] {
-    if (isSigned || blocks.length > 0) return blocks;
-    const text = content.text();
-    return text === "" ? [] : [reasoningTextBlock(text)];
+    const text = isSigned || !blocks.every(isHostSigned) ? "" : content.text();
+    return text === "" ? blocks : [reasoningTextBlock(text), ...blocks];
   }
 
   return {

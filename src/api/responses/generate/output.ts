@@ -1,6 +1,7 @@
 import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { newHostSeals, type Signer } from "../../reasoning/host_seals.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
 import {
   type CalledTool,
@@ -20,6 +21,8 @@ const MAX_TOOL_CALLS = 128;
 export interface OutputOptions {
   /** True if the upstream signs its reasoning, and accepts no other reasoning back. */
   readonly isSigned: boolean;
+  /** Signer of what the client gets sealed to send it back; null if the host needs nothing back. */
+  readonly signer: Signer | null;
   readonly newId: (prefix: string) => string;
   /** Returns the client's tool for the flat tool name that the upstream uses. */
   readonly findTool: (name: string) => CalledTool;
@@ -29,6 +32,8 @@ export interface OutputOptions {
 export interface Output {
   /** Returns the output events for one event of the model; none if the event has no content. */
   push(event: StreamEvent): Result<readonly OutputEvent[]>;
+  /** Takes what a Chat host has signed, which is sealed before the next call. */
+  sign(block: JsonObject): void;
   /**
    * Ends every item. The last item and calls with incomplete arguments get `status`; every other
    * item is `completed`. A completed response without output gets one empty message.
@@ -36,6 +41,8 @@ export interface Output {
   end(status: ItemStatus): readonly OutputEvent[];
   /** Returns the items that have been announced to the client. */
   value(): JsonObject[];
+  /** Returns the characters that are held for a seal. */
+  heldChars(): number;
 }
 
 interface Entry extends Item<OutputEvent> {
@@ -44,7 +51,8 @@ interface Entry extends Item<OutputEvent> {
 }
 
 /** Creates the output of one response. */
-export function newOutput({ isSigned, newId, findTool }: OutputOptions): Output {
+export function newOutput({ isSigned, signer, newId, findTool }: OutputOptions): Output {
+  const seals = newHostSeals(signer);
   const items = newItemQueue<OutputEvent, Entry>({ closesAtOnce: true });
   let count = 0;
   let textLength = 0;
@@ -92,6 +100,10 @@ export function newOutput({ isSigned, newId, findTool }: OutputOptions): Output 
     return items.push(event);
   }
 
+  function addSeals(signed: readonly JsonObject[]): readonly OutputEvent[] {
+    return signed.flatMap((value) => addTo("reasoning", { type: "thinking_block", value }));
+  }
+
   function push(event: StreamEvent): Result<readonly OutputEvent[]> {
     switch (event.type) {
       case "text":
@@ -109,11 +121,13 @@ export function newOutput({ isSigned, newId, findTool }: OutputOptions): Output 
       case "tool_call": {
         if (items.countCalls() >= MAX_TOOL_CALLS) return tooManyCalls();
         const { kind, id, name } = event;
+        const sealed = addSeals(seals.beforeCall(event.index, id));
         const [prefix, newItem] = kind === "custom"
           ? ["ctc_", newCustomCallItem] as const
           : ["fc_", newCallItem] as const;
         const make = (place: ItemPosition) => newItem(place, id, findTool(name));
-        return items.addCall(event, () => newEntry("call", prefix, make));
+        const added = items.addCall(event, () => newEntry("call", prefix, make));
+        return added.ok ? success([...sealed, ...added.value]) : added;
       }
       case "tool_arguments":
         return items.addArguments(event);
@@ -127,11 +141,14 @@ export function newOutput({ isSigned, newId, findTool }: OutputOptions): Output 
 
   return {
     push,
+    sign: seals.push,
+    heldChars: seals.heldChars,
     end(status) {
       const isEmpty = count === 0 && status === "completed";
       const events = isEmpty ? addTo("message", { type: "text", delta: "" }) : [];
+      const sealed = addSeals(seals.rest());
       lastStatus = status;
-      return [...events, ...items.end()];
+      return [...events, ...sealed, ...items.end()];
     },
     value: () => items.opened().map((entry) => entry.value()),
   };

@@ -37,6 +37,8 @@ interface ItemOptions {
 
 interface Turn {
   readonly message: Message;
+  /** What a Chat host has signed of it; null for none. */
+  signed: Reasoning["signed"];
   readonly calls: ToolCall[];
   readonly results: ToolResult[];
   /** Images and files of the results, for a user message after them. */
@@ -80,7 +82,7 @@ export function parseItems(
         return takeResult(item, path);
       case "reasoning": {
         const merged = mergeReasoning(item, path, { wire, before: thought, innerItems, carrier });
-        if (merged.ok) thought = merged.value;
+        if (merged.ok) thought = isOfOpenTurn(merged.value) ? null : merged.value;
         return merged;
       }
       case "item_reference":
@@ -89,6 +91,18 @@ export function parseItems(
       default:
         return unsupported(`${path}.type`);
     }
+  }
+
+  /**
+   * True if the reasoning only holds what a Chat host has signed of the open message, which it is
+   * added to: a host may sign a call after the text or the call before it.
+   */
+  function isOfOpenTurn(merged: Reasoning | null): boolean {
+    if (merged === null || merged.signed === null || merged.text !== "") return false;
+    if (open === null || open.results.length > 0) return false;
+    if (open.signed === null) open.signed = merged.signed;
+    else pushAll(open.signed.value, merged.signed.value);
+    return true;
   }
 
   function takeMessage(item: JsonObject, path: string): Result<unknown> {
@@ -140,7 +154,8 @@ export function parseItems(
     own: Pick<Message & { readonly kind: "assistant" }, "content" | "refusal">,
   ): Result<Turn> {
     const at: FieldRef = { field: "messages[assistant]", path };
-    const { text, blocks, path: thoughtPath } = thought ?? { text: "", blocks: [], path };
+    const { text, blocks, signed, path: thoughtPath } = thought ??
+      { text: "", blocks: [], signed: null, path };
     const reasoningAt = {
       field: "messages[assistant].reasoning_content",
       path: thoughtPath,
@@ -157,8 +172,9 @@ export function parseItems(
       reasoning: text === "" ? null : { value: text, at: reasoningAt },
       thinking: blocks,
       calls: [],
+      signed: null,
       stored: null,
-    });
+    }, signed);
     turns.push(open);
     return success(open);
   }
@@ -237,12 +253,12 @@ function isOfUser({ item }: PlacedItem): boolean {
   return typeOf(item) === "message" && item.role === "user";
 }
 
-function newTurn(message: Message): Turn {
-  return { message, calls: [], results: [], moved: [] };
+function newTurn(message: Message, signed: Reasoning["signed"] = null): Turn {
+  return { message, signed, calls: [], results: [], moved: [] };
 }
 
-function turnMessages({ message, calls, results, moved }: Turn): Prompt["messages"] {
-  const own = message.kind === "assistant" ? { ...message, calls } : message;
+function turnMessages({ message, signed, calls, results, moved }: Turn): Prompt["messages"] {
+  const own = message.kind === "assistant" ? { ...message, signed, calls } : message;
   if (moved.length === 0) return [own, ...results];
   const { path } = message.at;
   const content = {

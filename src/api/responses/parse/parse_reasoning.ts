@@ -6,6 +6,7 @@ import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.t
 import type { Given, ThinkingBlock } from "../../../prompt/prompt.ts";
 import { isEmpty, type Optional, unsupported, wrongType } from "../../../prompt/refusals.ts";
 import { parseThinkingBlock } from "../../../prompt/thinking_blocks.ts";
+import { isHostSigned } from "../../../wires/compat/host_reasoning.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import {
   isReasoningTextBlock,
@@ -20,6 +21,8 @@ export interface Reasoning {
   readonly text: string;
   /** Signed thinking. */
   readonly blocks: Given<ThinkingBlock>[];
+  /** What a Chat host has signed, with the path of its first item; null for none. */
+  readonly signed: Given<JsonObject[]> | null;
   /** Path of the first reasoning item. */
   readonly path: string;
 }
@@ -39,8 +42,9 @@ const FOREIGN = "It was not made by this gateway.";
 /**
  * Merges a reasoning item with the reasoning directly before it; an empty item adds nothing. Wires
  * that check signatures get the signed thinking blocks, other wires get the text: the visible one,
- * or the one in the encrypted content if the client sends no other. Refuses encrypted content of
- * another origin, and blocks with more members and elements than `innerItems` allows.
+ * or the one in the encrypted content if the client sends no other. Only Chat hosts get what one of
+ * them has signed. Refuses encrypted content of another origin, and blocks with more members and
+ * elements than `innerItems` allows.
  */
 export function mergeReasoning(
   item: JsonObject,
@@ -52,17 +56,34 @@ export function mergeReasoning(
   if (sealed !== null && typeof sealed !== "string") return wrongType(sealedPath, "a string");
   const opened = sealed === null || sealed === "" ? "[]" : sealedText(sealed);
   if (opened !== null && !innerItems.admits(opened)) return tooManyInnerItems(sealedPath);
-  const blocks = opened === null ? null : parseThinking(opened);
-  if (blocks === null) return unsupported(sealedPath, FOREIGN);
+  const parsed = opened === null ? null : parseThinking(opened);
+  if (parsed === null) return unsupported(sealedPath, FOREIGN);
+  const blocks = parsed.filter((block) => !isHostSigned(block));
+  const isForHost = wire === "compat" && blocks.length < parsed.length;
+  if (!isForHost && blocks.length < parsed.length) carrier.lose(sealedPath);
   const visible = visibleText(item, path, carrier);
   if (!visible.ok) return visible;
-  const merged = before ?? { text: "", blocks: [], path };
+  const began = before ?? { text: "", blocks: [], signed: null, path };
+  const merged = isForHost ? withSigned(began, parsed.filter(isHostSigned), sealedPath) : began;
   if (!blocks.every(isReasoningTextBlock)) {
     if (wire === "messages") return withBlocks(merged, blocks, sealedPath, carrier);
     carrier.lose(sealedPath);
   }
   const text = visible.value === "" ? blocks.map(reasoningTextOf).join("") : visible.value;
-  return success(text === "" ? before : { ...merged, text: merged.text + text });
+  if (text === "" && !isForHost) return success(before);
+  return success({ ...merged, text: merged.text + text });
+}
+
+/** Adds signed blocks to a list, which is extended as that of `withBlocks`. */
+function withSigned(
+  { signed: before, ...merged }: Reasoning,
+  blocks: readonly JsonObject[],
+  path: string,
+): Reasoning {
+  const at = { field: "messages[assistant].reasoning_content", path } as const;
+  const signed = before ?? { value: [], at };
+  pushAll(signed.value, blocks);
+  return { ...merged, signed };
 }
 
 function withBlocks(

@@ -26,6 +26,8 @@ export function labelsOf(changed: Partial<MessageLabels> = {}): MessageLabels {
     model: "asked",
     thinking: "shown",
     storesReasoning: false,
+    signer: null,
+    addsThinking: false,
     toolName: (name) => name,
     ...changed,
   };
