@@ -16,6 +16,7 @@ import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
+import { turnForText } from "../traffic/loop_turns.ts";
 import type { Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -54,8 +55,11 @@ export async function open(
   candidate: Candidate,
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report } = call;
+  const { world, report, state: { turns, admission } } = call;
   const { provider, wire } = candidate.target;
+  // The request is written in one piece too.
+  const turn = turnForText(turns, admission.bodyBytesOf(call.id));
+  if (turn !== null) await turn;
   const handler = candidate.responseHandler();
   // A stream that ends at a stop text has no final counts: its tokens are estimated for every
   // client.
@@ -93,7 +97,7 @@ export async function open(
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    const body = openBody(response.value, timer, { memory, turns: call.state.turns });
+    const body = openBody(response.value, timer, { memory, turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
       memory.end(0);
@@ -125,6 +129,8 @@ export async function open(
       memory.end(bytes.value.length);
       const outline = await checkJson(bytes.value, body.turn, reader.needed);
       if (!outline.ok) return outline;
+      const turn = outline.value === null ? body.turnToParse(bytes.value.length) : null;
+      if (turn !== null) await turn;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,
         headers: () => ({

@@ -106,10 +106,10 @@ const MAX_EXACT_ITEMS = 200_000;
  * Returns the value of a JSON text. Each number that JavaScript would write differently (1.0,
  * 12345678901234567890) becomes raw JSON, which `JSON.stringify` writes as received; `numberOf`
  * returns its number. Undefined if the text is not JSON. A value that `isTooDeep`, or that has more
- * than `MAX_EXACT_ITEMS`, is returned as parsed.
+ * than `MAX_EXACT_ITEMS`, is returned as parsed. `value` is what `parseJson` has returned for the
+ * text, if it is parsed already: without such a number it is returned.
  */
-export function parseExact(text: string): JsonValue | undefined {
-  const value = parseJson(text);
+export function parseExact(text: string, value = parseJson(text)): JsonValue | undefined {
   if (value === undefined || !MAY_CHANGE.test(text) || !VALUE_MAY_CHANGE.test(text)) return value;
   if (isTooDeep(value)) return value;
   if (hasMoreItems(text, MAX_EXACT_ITEMS)) return value;
