@@ -112,7 +112,7 @@ const MAX_EXACT_ITEMS = 200_000;
  * text, if it is parsed already: without such a number it is returned.
  */
 export function parseExact(text: string, value = parseJson(text)): JsonValue | undefined {
-  // First, because the others take long for a text of very many numbers.
+  // First, because the expressions take long for a text of very many numbers.
   if (value === undefined || hasMoreItems(text, MAX_EXACT_ITEMS)) return value;
   if (!MAY_CHANGE.test(text) || !VALUE_MAY_CHANGE.test(text) || isTooDeep(value)) return value;
   const exact: unknown = JSON.parse(
