@@ -1,9 +1,9 @@
 import { images } from "./images.ts";
+import { largeMessages } from "./large_messages.ts";
 import { nestedJson } from "./nested_json.ts";
 import { patterns } from "./patterns.ts";
 import { rateBuckets } from "./rate_buckets.ts";
 import { refusedMessages } from "./refused_messages.ts";
-import { unfinishedMessages } from "./unfinished_messages.ts";
 import { storedObjects } from "./stored_objects.ts";
 import { strictCalls } from "./strict_calls.ts";
 import type { Attack } from "./support.ts";
@@ -14,7 +14,7 @@ export const ATTACKS: readonly Attack[] = [
   patterns,
   unreadResponses,
   ...nestedJson,
-  ...unfinishedMessages,
+  ...largeMessages,
   refusedMessages,
   ...storedObjects,
   strictCalls,

@@ -28,6 +28,15 @@ export function parseDocument(
   if (!isObject(value)) {
     return refuse("invalid_json", "The request body must be a JSON object.");
   }
+  return documentOf(text, value, bytes);
+}
+
+/** Returns the document of a text whose value is known, refused like that of `parseDocument`. */
+export function documentOf(
+  text: string,
+  value: JsonObject,
+  bytes?: Uint8Array<ArrayBuffer>,
+): Result<JsonDocument> {
   const members = parseMembers(text);
   if (hasKeyTwice(members, value)) {
     return refuse("invalid_json", repeatedKeyMessage(members));

@@ -4,5 +4,5 @@ import { type JsonDocument, type JsonValue, parseExact } from "../core/json/json
 export function exactMember(document: JsonDocument, key: string): JsonValue {
   const member = document.members.find((candidate) => candidate.key === key);
   if (member === undefined) return null;
-  return parseExact(document.text.slice(member.start, member.end)) ?? null;
+  return parseExact(document.text.slice(member.start, member.end), document.value[key]) ?? null;
 }

@@ -25,6 +25,7 @@ import type { Peer } from "../runtime/peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
+import { turnForText } from "../traffic/loop_turns.ts";
 import { onDisconnect } from "../runtime/listener_request.ts";
 
 /**
@@ -213,7 +214,8 @@ async function runEndpoint(
       ? await receiveForm(call, req, endpoint, limits)
       : await receiveJson(call, req, endpoint, limits);
     if (!sent.ok) return sent;
-    const turn = call.state.turns.next("start");
+    const { turns } = call.state;
+    const turn = turnForText(turns, sent.value.document.text.length) ?? turns.next("start");
     if (turn !== null) await turn;
     return await endpoint.handle(call, sent.value);
   } catch (error) {

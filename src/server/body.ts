@@ -6,6 +6,7 @@ import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
+import { turnForText } from "../traffic/loop_turns.ts";
 import {
   MAX_BODY_BYTES,
   MAX_SMALL_BODY_BYTES,
@@ -44,6 +45,8 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
+  const turn = turnForText(call.state.turns, bytes.value.length);
+  if (turn !== null) await turn;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   return parseRequest(text, max_json_members, bytes.value);

@@ -22,14 +22,25 @@ export function jsonBytes(value: unknown): number {
  * client may send millions of them.
  */
 export function heldBytes(value: JsonValue | undefined): number {
-  if (typeof value === "string") return VALUE_BYTES + Buffer.byteLength(value);
+  if (typeof value === "string") return VALUE_BYTES + textBytes(value);
   if (Array.isArray(value)) {
     return value.reduce<number>((bytes, item) => bytes + heldBytes(item), STRUCTURE_BYTES);
   }
   if (!isObject(value)) return JSON.isRawJSON(value) ? STRUCTURE_BYTES : VALUE_BYTES;
   let bytes = STRUCTURE_BYTES;
-  for (const key in value) bytes += Buffer.byteLength(key) + heldBytes(value[key]);
+  for (const key in value) bytes += textBytes(key) + heldBytes(value[key]);
   return bytes;
+}
+
+/** Length up to which a text is measured here: a call of the runtime takes longer. */
+const MAX_SHORT_CHARS = 32;
+
+function textBytes(text: string): number {
+  if (text.length > MAX_SHORT_CHARS) return Buffer.byteLength(text);
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) > 0x7f) return Buffer.byteLength(text);
+  }
+  return text.length;
 }
 
 /** Returns the size of stored reasoning with its key in bytes of memory. */

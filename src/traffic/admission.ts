@@ -39,6 +39,8 @@ export interface Admission {
    * Releases the slot and the bytes of a call. No effect the second time, or for an unknown call.
    */
   release(id: string): void;
+  /** Returns the bytes of the request body of an admitted call. */
+  bodyBytesOf(id: string): number;
   /** Returns the number of calls in flight. */
   count(): number;
   /** Returns the total bytes of request bodies and holdings of sockets in memory. */
@@ -167,6 +169,7 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       memory.get(id)?.();
       memory.delete(id);
     },
+    bodyBytesOf: (id) => held.get(id) ?? 0,
     count: () => held.size,
     bodyBytes: () => total,
     responseBytes: () => responseTotal,

@@ -3,24 +3,35 @@ import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
 /**
  * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
- * consist of; `rest` is a further piece of a large body, or of the work on many items; `message` is
- * the parse or the request of a large WebSocket message, in one piece that takes milliseconds for
- * each MiB.
+ * consist of; `rest` is a further piece of a large body, or of the work on many items; `large` is a
+ * step of the work on a large JSON text, such as its parse, in one piece that takes milliseconds
+ * for each MiB.
  */
-export type TurnKind = "start" | "rest" | "message";
+export type TurnKind = "start" | "rest" | "large";
 
 /**
  * Time since the beginning of a turn of the event loop in which such work may begin, in
  * milliseconds. The work of short calls goes on for longer: it is behind the large bodies
  * otherwise.
  */
-const MAX_MS_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 8, rest: 4, message: 4 };
+const MAX_MS_PER_TURN = { start: 8, rest: 4 } as const;
 
 /** Work of each kind that begins in every turn, however long the turn has taken already. */
-const MIN_PER_TURN: Readonly<Record<TurnKind, number>> = { start: 2, rest: 2, message: 1 };
+const MIN_PER_TURN = 2;
 
-/** The kinds in the order in which they go on. */
-const KINDS: readonly TurnKind[] = ["start", "rest", "message"];
+/** The kinds that share turns, in the order in which they go on. */
+const KINDS = ["start", "rest"] as const;
+
+type SharedKind = typeof KINDS[number];
+
+/**
+ * Longest pause after a large piece, in milliseconds. In it a small call is served from its head to
+ * its response, so that many large pieces delay it by one of them.
+ */
+const MAX_PAUSE_MS = 25;
+
+/** Time since the first of several large pieces in which further ones begin, in milliseconds. */
+const FREE_MS = 4;
 
 /**
  * Calls in flight below which none waits to begin: so few cannot keep the event loop for long.
@@ -46,11 +57,11 @@ export function newLoopTurns(
   world: Pick<World, "now" | "after">,
   calls: () => number,
 ): LoopTurns {
-  const queues: Readonly<Record<TurnKind, LinkedQueue<() => void>>> = {
+  const queues: Readonly<Record<SharedKind, LinkedQueue<() => void>>> = {
     start: newLinkedQueue(),
     rest: newLinkedQueue(),
-    message: newLinkedQueue(),
   };
+  const large = newLargeTurns(world);
   let began = 0;
   let isOpen = false;
 
@@ -66,22 +77,23 @@ export function newLoopTurns(
     isOpen = false;
     if (KINDS.every((kind) => queues[kind].size === 0)) return;
     open();
-    for (const kind of KINDS) pass(kind, MIN_PER_TURN[kind]);
+    for (const kind of KINDS) pass(kind, MIN_PER_TURN);
   }
 
   /** Begins this much work of a kind, and more of it as long as the turn has time. */
-  function pass(kind: TurnKind, min: number) {
+  function pass(kind: SharedKind, min: number) {
     for (let count = 0; count < min; count++) queues[kind].shift()?.();
     // The work that has begun takes its time before this goes on.
     if (queues[kind].size > 0) queueMicrotask(() => hasTime(kind) && pass(kind, 1));
   }
 
-  function hasTime(kind: TurnKind): boolean {
+  function hasTime(kind: SharedKind): boolean {
     return isOpen && world.now() - began < MAX_MS_PER_TURN[kind];
   }
 
   return {
     next(kind) {
+      if (kind === "large") return large.next();
       if (kind === "start" && calls() < MIN_CALLS) return null;
       if (!isOpen) open();
       const queue = queues[kind];
@@ -91,16 +103,67 @@ export function newLoopTurns(
   };
 }
 
+/**
+ * Returns the turns of large pieces. One that finds none before it begins at once, and further
+ * pieces do within `FREE_MS`. They are followed by a pause of as long as they took, up to
+ * `MAX_PAUSE_MS`, and each piece that waits has a turn by itself.
+ */
+function newLargeTurns(world: Pick<World, "now" | "after">) {
+  const waiting: LinkedQueue<() => void> = newLinkedQueue();
+  let isTaken = false;
+  let began = 0;
+
+  function begin() {
+    isTaken = true;
+    began = world.now();
+    // The timer is due after the work of the turn.
+    world.after(0, () => world.after(Math.min(world.now() - began, MAX_PAUSE_MS), end));
+  }
+
+  function end() {
+    const go = waiting.shift();
+    if (go === undefined) return void (isTaken = false);
+    begin();
+    go();
+  }
+
+  return {
+    next(): Promise<void> | null {
+      if (!isTaken) {
+        begin();
+        return null;
+      }
+      if (waiting.size === 0 && world.now() - began < FREE_MS) return null;
+      return new Promise<void>((go) => void waiting.push(go));
+    },
+  };
+}
+
 /** Turns in which all work may be done at once: nothing else waits. */
 export const NO_TURNS: LoopTurns = { next: () => null };
+
+/** Length of a JSON text from which each step of the work on it has a turn. */
+const MIN_LARGE_CHARS = 256 * 1024;
+
+/**
+ * Returns a promise of the turn of the next step of the work on a JSON text of this length, such as
+ * its parse; null if that may be done now, as always if the text is short.
+ */
+export function turnForText(turns: LoopTurns, chars: number): Promise<void> | null {
+  return chars < MIN_LARGE_CHARS ? null : turns.next("large");
+}
 
 /** Number of items from which the work on them is divided among turns. */
 const MANY_ITEMS = 500;
 
 /**
- * Returns a promise of the turn of the next piece of work on this many items; null if it may be
- * done now, as always if they are few.
+ * Returns a promise of the turn of the next piece of work on this many items, which is `large` if
+ * it is on all of them; null if it may be done now, as always if they are few.
  */
-export function turnAmong(turns: LoopTurns, items: number): Promise<void> | null {
-  return items < MANY_ITEMS ? null : turns.next("rest");
+export function turnAmong(
+  turns: LoopTurns,
+  items: number,
+  kind: "rest" | "large" = "rest",
+): Promise<void> | null {
+  return items < MANY_ITEMS ? null : turns.next(kind);
 }

@@ -4,7 +4,7 @@ import { failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
 import type { ResponseMemory } from "../call/response_memory.ts";
-import type { LoopTurns } from "../traffic/loop_turns.ts";
+import { type LoopTurns, turnForText } from "../traffic/loop_turns.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
@@ -28,6 +28,8 @@ export interface BodyReader {
   readonly declaredLength: number | null;
   /** Returns a promise of the turn for more work with the body; null if it may be done now. */
   turn(): Promise<void> | null;
+  /** Returns a promise of the turn in which a text of this size is parsed; null for now. */
+  turnToParse(bytes: number): Promise<void> | null;
   /** Counts what is held of the response; absent if it belongs to no call. */
   readonly memory?: ResponseMemory;
 }
@@ -84,6 +86,7 @@ export function openBody(
     },
     declaredLength: declaredLength(response),
     turn: () => turns.next("rest"),
+    turnToParse: (bytes) => turnForText(turns, bytes),
     ...memory !== undefined && { memory },
   };
 }

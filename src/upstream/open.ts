@@ -17,6 +17,7 @@ import { isChargedKey } from "../access/permissions.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
+import { turnForText } from "../traffic/loop_turns.ts";
 import type { Failover, StreamDelivery, Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -59,11 +60,14 @@ export async function open(
   candidate: Candidate,
   { onEnd, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report } = call;
+  const { world, report, state: { turns, admission } } = call;
   const { provider, wire, failover = NO_FAILOVER } = candidate.target;
   const { firstContentMs, fallbackOn } = failover;
   // A response that is stored at the provider is the client's, also if it is empty.
   const avoidsFilter = fallbackOn.includes("content_filter") && !candidate.hasSideEffects;
+  // The request is written in one piece too.
+  const turn = turnForText(turns, admission.bodyBytesOf(call.id));
+  if (turn !== null) await turn;
   const handler = candidate.responseHandler();
   // A stream that ends at a stop text has no final counts: its tokens are estimated for every
   // client.
@@ -105,7 +109,7 @@ export async function open(
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    const body = openBody(response.value, timer, { memory, turns: call.state.turns });
+    const body = openBody(response.value, timer, { memory, turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
       memory.end(0);
@@ -141,6 +145,8 @@ export async function open(
       memory.end(bytes.value.length);
       const outline = await checkJson(bytes.value, body.turn, reader.needed);
       if (!outline.ok) return outline;
+      const turn = outline.value === null ? body.turnToParse(bytes.value.length) : null;
+      if (turn !== null) await turn;
       const read = reader.read({
         status: hasBody(response.status) ? response.status : 200,
         headers: () => ({

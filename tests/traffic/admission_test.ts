@@ -24,6 +24,7 @@ Deno.test("body bytes are held up to the limit, and freed once with their call",
   for (const id of ["a", "b"]) admission.admit(id);
   assertEquals([admission.hold("a", 6), admission.hold("b", 4)], [true, true]);
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 10]);
+  assertEquals(["a", "b", "c"].map(admission.bodyBytesOf), [6, 4, 0]);
   admission.release("a");
   admission.release("a");
   assertEquals(admission.bodyBytes(), 4);

@@ -1,4 +1,9 @@
-import { newLoopTurns, turnAmong, type TurnKind } from "../../src/traffic/loop_turns.ts";
+import {
+  newLoopTurns,
+  turnAmong,
+  turnForText,
+  type TurnKind,
+} from "../../src/traffic/loop_turns.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { heldTurns } from "../support/held_turns.ts";
 
@@ -98,13 +103,72 @@ Deno.test("the timer that ends a turn is set after its work, so that the event l
   assertEquals(counts, [1, 3, 3, 5, 5, 7]);
 });
 
-Deno.test("large messages have one piece of every turn of the event loop, behind calls and bodies", async () => {
-  const kinds = { ...named("message", 20, "message"), ...named("body", 20, "rest") };
-  const [first, ...turns] = await workOfTurns(kinds, 2, 40);
-  assertEquals(first, ["message0"]);
-  const whats = turns.map((names) => names.map((name) => name.replace(/\d+/, "")));
-  assertEquals(whats.slice(0, 20), Array.from({ length: 20 }, () => ["body", "body", "message"]));
-  assertEquals(whats.slice(20), Array.from({ length: 19 }, () => ["message"]));
+/**
+ * Large pieces that take these times in milliseconds, all of which come at once; returns the time
+ * at which each one begins. Timers are due at their time, and later only for a piece that runs.
+ */
+async function beginningsOf(pieces: readonly number[]): Promise<readonly number[]> {
+  let now = 0;
+  const timers: { readonly at: number; readonly task: () => void }[] = [];
+  const turns = newLoopTurns({
+    now: () => now,
+    after: (ms, task) => {
+      timers.push({ at: now + ms, task });
+      return () => {};
+    },
+  }, () => 1);
+  const begun: number[] = [];
+  for (const ms of pieces) {
+    const work = () => {
+      begun.push(now);
+      now += ms;
+    };
+    const turn = turns.next("large");
+    if (turn === null) work();
+    else void turn.then(work);
+  }
+  while (timers.length > 0) {
+    const next = timers.reduce((one, other) => other.at < one.at ? other : one);
+    timers.splice(timers.indexOf(next), 1);
+    now = Math.max(now, next.at);
+    next.task();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  }
+  return begun;
+}
+
+Deno.test("large pieces follow each other after a pause of as long as one took, of at most 25 ms", async () => {
+  assertEquals(await beginningsOf([10, 10, 40, 100, 8]), [0, 20, 40, 105, 230]);
+});
+
+Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
+  assertEquals(await beginningsOf([1, 1, 1, 5, 5, 5]), [0, 1, 2, 3, 16, 26]);
+});
+
+Deno.test("large pieces are in order of arrival, and take no turn from calls and bodies", async () => {
+  const kinds = { ...named("text", 20, "large"), ...named("body", 20, "rest") };
+  const turns = await workOfTurns(kinds, 2, 40);
+  const whats = turns.flat();
+  const texts = whats.filter((name) => name.startsWith("text"));
+  assertEquals(texts, [0, 1].flatMap(() => Object.keys(named("text", 20, "large"))));
+  for (const names of turns.slice(1, 10)) {
+    assertEquals(names.filter((name) => name.startsWith("body")).length, 2, names.join());
+  }
+});
+
+Deno.test("a step of the work on a text has a turn from 256 KiB on, and a shorter text takes none", async () => {
+  const held = heldTurns("large");
+  const chars = 256 * 1024;
+  assertEquals([0, 1, chars - 1].map((length) => turnForText(held.turns, length)), [
+    null,
+    null,
+    null,
+  ]);
+  assertEquals(held.kinds, []);
+  const turn = turnForText(held.turns, chars);
+  await held.waits(1);
+  held.begin();
+  await turn;
 });
 
 Deno.test("bodies that wait for a turn go on in order of arrival", async () => {

@@ -49,3 +49,14 @@ Deno.test("a payload without received bytes is serialized", () => {
   assertEquals(utf8Text(payload.bytes()), "{}");
   assertEquals(writes(), 1);
 });
+
+Deno.test("a payload of 256 KiB is not stored, and a smaller one is", () => {
+  const sizes = [[256 * 1024, 3], [256 * 1024 - 1, 1]] as const;
+  for (const [chars, expected] of sizes) {
+    const { write, writes } = counting("x".repeat(chars));
+    const payload = newPayload(write);
+    assertEquals([payload.text().length, payload.bytes().length], [chars, chars]);
+    assertEquals(utf8Text(payload.bytes()), "x".repeat(chars));
+    assertEquals(writes(), expected);
+  }
+});

@@ -127,8 +127,8 @@ export async function find(call: Call, id: string): Promise<Result<Conversation>
 /**
  * Parses the items of a body. Numbers stay as text, because the gateway does not know every field.
  */
-function addedItems(call: Call, { text }: JsonDocument): Result<readonly JsonObject[]> {
-  const body = parseExact(text);
+function addedItems(call: Call, { text, value }: JsonDocument): Result<readonly JsonObject[]> {
+  const body = parseExact(text, value);
   const batch = parseItemBatch(isObject(body) ? body.items : undefined);
   return batch.ok ? success(batch.value.map((item) => toStoredItem(item, call.world))) : batch;
 }

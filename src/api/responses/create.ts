@@ -43,7 +43,7 @@ export async function createResponse(
   const { turns } = call.state;
   const { input } = document.value;
   call.report.stream = document.value.stream === true;
-  const parsing = turnAmong(turns, Array.isArray(input) ? input.length : 0);
+  const parsing = turnAmong(turns, Array.isArray(input) ? input.length : 0, "large");
   if (parsing !== null) await parsing;
   const parsed = parseResponsesRequest(document);
   if (!parsed.ok) return parsed;
@@ -61,7 +61,7 @@ export async function createResponse(
   if (call.client.session === null && continuation.kind === "local") {
     recordBodySession(call, { root: rootOf(continuation.history) });
   }
-  const writing = turnAmong(turns, itemCount(context.value));
+  const writing = turnAmong(turns, itemCount(context.value), "large");
   if (writing !== null) await writing;
   return await exchange(call, await newInference(call, request, context.value, options));
 }
@@ -81,7 +81,11 @@ async function newInference(
     if (resource === null) return success(undefined);
     const finished = { target, context, request, resource, usage };
     const stored = await storeResponse(call, finished);
-    if (stored.ok) options.onFinished?.(finished);
+    const { onFinished } = options;
+    if (!stored.ok || onFinished === undefined) return stored;
+    const turn = turnAmong(call.state.turns, itemCount(context), "large");
+    if (turn !== null) await turn;
+    onFinished(finished);
     return stored;
   }
   const hidesErrors = options.hidesErrors ?? false;

@@ -9,7 +9,7 @@ const known = new WeakMap<JsonDocument, JsonObject>();
 export function exactBody(document: JsonDocument): JsonObject {
   const before = known.get(document);
   if (before !== undefined) return before;
-  const exact = parseExact(document.text);
+  const exact = parseExact(document.text, document.value);
   const body = isObject(exact) ? exact : document.value;
   known.set(document, body);
   return body;

@@ -52,22 +52,24 @@ export const MAX_LEVELS = 500;
 
 /** True if a value has more than `MAX_LEVELS` levels of arrays and objects. */
 export function isTooDeep(value: JsonValue | undefined): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= MAX_LEVELS) return true;
-    level = level.flatMap((item) =>
-      Array.isArray(item)
-        ? item.filter(isNested)
-        : isObject(item)
-        ? Object.values(item).filter(isNested)
-        : []
-    );
-  }
-  return false;
+  return hasMoreLevels(value, MAX_LEVELS);
 }
 
-function isNested(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
+function hasMoreLevels(value: JsonValue | undefined, levels: number): boolean {
+  // Most values of a large text are numbers and strings, for which a call would take longer.
+  if (Array.isArray(value)) {
+    if (levels === 0) return true;
+    for (const item of value) {
+      if (typeof item === "object" && hasMoreLevels(item, levels - 1)) return true;
+    }
+  } else if (isObject(value)) {
+    if (levels === 0) return true;
+    for (const key in value) {
+      const item = value[key];
+      if (typeof item === "object" && hasMoreLevels(item, levels - 1)) return true;
+    }
+  }
+  return false;
 }
 
 declare global {
@@ -86,7 +88,7 @@ declare global {
  * Matches texts with numbers that `JSON.stringify` may write differently: sixteen digits, an
  * exponent, a trailing zero after the point, a negative zero or a tiny number.
  */
-const MAY_CHANGE = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
+const MAY_CHANGE = /(?<![\d.])\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])|0\.000000/;
 
 /**
  * Matches texts in which such a number is where a value begins. It is slower, but most texts that
@@ -106,13 +108,13 @@ const MAX_EXACT_ITEMS = 200_000;
  * Returns the value of a JSON text. Each number that JavaScript would write differently (1.0,
  * 12345678901234567890) becomes raw JSON, which `JSON.stringify` writes as received; `numberOf`
  * returns its number. Undefined if the text is not JSON. A value that `isTooDeep`, or that has more
- * than `MAX_EXACT_ITEMS`, is returned as parsed.
+ * than `MAX_EXACT_ITEMS`, is returned as parsed. `value` is what `parseJson` has returned for the
+ * text, if it is parsed already: without such a number it is returned.
  */
-export function parseExact(text: string): JsonValue | undefined {
-  const value = parseJson(text);
-  if (value === undefined || !MAY_CHANGE.test(text) || !VALUE_MAY_CHANGE.test(text)) return value;
-  if (isTooDeep(value)) return value;
-  if (hasMoreItems(text, MAX_EXACT_ITEMS)) return value;
+export function parseExact(text: string, value = parseJson(text)): JsonValue | undefined {
+  // First, because the expressions take long for a text of very many numbers.
+  if (value === undefined || hasMoreItems(text, MAX_EXACT_ITEMS)) return value;
+  if (!MAY_CHANGE.test(text) || !VALUE_MAY_CHANGE.test(text) || isTooDeep(value)) return value;
   const exact: unknown = JSON.parse(
     text,
     (_key, item, { source }) =>

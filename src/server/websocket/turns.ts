@@ -193,7 +193,7 @@ export function isLarge(chars: number): boolean {
  * loop until the last one is served.
  */
 export function nextTurn({ state }: Call, chars: number): Promise<void> | null {
-  return state.turns.next(isLarge(chars) ? "message" : "start");
+  return state.turns.next(isLarge(chars) ? "large" : "start");
 }
 
 function isEntering(message: Message | EnteringMessage): message is EnteringMessage {

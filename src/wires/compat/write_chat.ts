@@ -148,15 +148,21 @@ function json(value: JsonValue | undefined): string | undefined {
   return value === undefined || value === null ? undefined : JSON.stringify(value);
 }
 
+// Texts are concatenated and not joined, which would copy a long one at each level: the engine
+// copies concatenated ones once, when the request is encoded.
 function list(texts: readonly (string | undefined)[]): string {
-  return `[${texts.join(",")}]`;
+  let written = "";
+  for (const text of texts) written += `${written === "" ? "" : ","}${text ?? ""}`;
+  return `[${written}]`;
 }
 
 function object(members: Texts, added: readonly Entry[] = []): string {
-  const set = Object.entries(members).filter(([, text]) => text !== undefined);
-  const written = [...added, ...set]
-    .map(([key, text]) => `${JSON.stringify(key)}:${text}`);
-  return `{${written.join(",")}}`;
+  let written = "";
+  for (const [key, text] of [...added, ...Object.entries(members)]) {
+    if (text === undefined) continue;
+    written += `${written === "" ? "" : ","}${JSON.stringify(key)}:${text}`;
+  }
+  return `{${written}}`;
 }
 
 /** How messages are written for a provider. */

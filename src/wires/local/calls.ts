@@ -1,4 +1,10 @@
-import { isObject, isTooDeep, type JsonValue, parseExact } from "../../core/json/json.ts";
+import {
+  isObject,
+  isTooDeep,
+  type JsonObject,
+  type JsonValue,
+  parseExact,
+} from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
@@ -20,16 +26,16 @@ export interface Call {
  */
 export function newCallReader(
   idSource: IdSource,
-): (calls: Optional, recordText: string) => Result<readonly Call[]> {
+): (calls: Optional, record: JsonObject, recordText: string) => Result<readonly Call[]> {
   const nameCall = newCallIds(idSource);
 
-  return (calls, recordText) => {
+  return (calls, record, recordText) => {
     const list = calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
     if (list.length === 0) return success([]);
     if (isTooDeep(list)) return malformed("tool calls that are nested too deeply");
     const read: Call[] = [];
-    for (const call of exactCalls(recordText) ?? list) {
+    for (const call of exactCalls(record, recordText) ?? list) {
       if (!isObject(call) || !isObject(call.function)) return malformed("a malformed tool call");
       const { name } = call.function;
       const text = argumentsText(call.function.arguments ?? {});
@@ -42,10 +48,10 @@ export function newCallReader(
   };
 }
 
-/** Returns the same calls with numbers as exact text. */
-function exactCalls(recordText: string): readonly JsonValue[] | null {
-  const record = parseExact(recordText);
-  const message = isObject(record) ? record.message : undefined;
+/** Returns the calls of a record with numbers as exact text. */
+function exactCalls(record: JsonObject, text: string): readonly JsonValue[] | null {
+  const exact = parseExact(text, record);
+  const message = isObject(exact) ? exact.message : undefined;
   const calls = isObject(message) ? message.tool_calls : undefined;
   return Array.isArray(calls) ? calls : null;
 }

@@ -62,7 +62,7 @@ function newRecordReader(idSource: IdSource): RecordReader {
     if (!isObject(message)) return malformed("a message that is no object");
     const said = decodeMessage(message);
     if (!said.ok) return said;
-    const calls = readCalls(message.tool_calls, text);
+    const calls = readCalls(message.tool_calls, record, text);
     if (!calls.ok) return calls;
     const events = [
       ...said.value,

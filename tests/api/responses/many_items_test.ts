@@ -1,4 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
+import type { TurnKind } from "../../../src/traffic/loop_turns.ts";
 import { type HeldTurns, heldTurns } from "../../support/held_turns.ts";
 import { stateful, TWO } from "./stateful.ts";
 
@@ -12,12 +13,12 @@ function bodyOf(items: number) {
 }
 
 /** Returns the number of turns for work on items. */
-function turnsOf({ kinds }: HeldTurns): number {
-  return kinds.filter((kind) => kind === "rest").length;
+function turnsOf({ kinds }: HeldTurns, wanted: TurnKind): number {
+  return kinds.filter((kind) => kind === wanted).length;
 }
 
 Deno.test("a create with 500 items is checked, sent and stored in turns of the event loop", async () => {
-  const held = heldTurns("rest");
+  const held = heldTurns("large");
   const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
   const stored = () => calls.state.objects.stats().responses.entries;
   const created = calls.created(bodyOf(500));
@@ -29,24 +30,25 @@ Deno.test("a create with 500 items is checked, sent and stored in turns of the e
   await held.waits(1);
   assertEquals([calls.requests.length, stored()], [1, 0], "sent, and not stored");
   held.begin();
-  await held.beginUntil(created);
+  await created;
   assertEquals(stored(), 1);
+  assertEquals(turnsOf(held, "large"), 3);
   // Each of the five parts is divided and encoded in a turn.
-  assertEquals(turnsOf(held), 3 + 2 * 5);
+  assertEquals(turnsOf(held, "rest"), 2 * 5);
 });
 
 Deno.test("a create with many items that is refused has not waited for a second turn", async () => {
-  const held = heldTurns("rest");
+  const held = heldTurns("large");
   const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
   const { input } = bodyOf(500);
   const refused = calls.post("/responses", { model: "m", input: [...input, { role: 1 }] });
   assertEquals((await held.beginUntil(refused)).status, 400);
-  assertEquals(turnsOf(held), 1);
+  assertEquals(turnsOf(held, "large"), 1);
 });
 
 Deno.test("a create with few items waits for no turn for its items", async () => {
   const held = heldTurns("rest");
   const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
   await calls.created(bodyOf(498));
-  assertEquals(turnsOf(held), 0);
+  assertEquals([turnsOf(held, "rest"), turnsOf(held, "large")], [0, 0]);
 });

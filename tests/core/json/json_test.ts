@@ -5,8 +5,10 @@ import {
   MAX_LEVELS,
   numberOf,
   parseExact,
+  parseJson,
 } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { longParses } from "../../support/long_parses.ts";
 
 const NUMBERS = [
   "0",
@@ -42,6 +44,17 @@ Deno.test("parseExact keeps the text of random numbers", () => {
   fc.assert(fc.property(number, (text) => {
     assertEquals(JSON.stringify(parseExact(`[${text}]`)), `[${text}]`);
   }));
+});
+
+Deno.test("a text whose value is known is parsed again only for the text of its numbers", () => {
+  const padding = "x".repeat(1_000);
+  const [plain, exact] = [`{"a":1.5,"b":"${padding}"}`, `{"a":1.0,"b":"${padding}"}`];
+  for (const [text, expected] of [[plain, 0], [exact, 1]] as const) {
+    const value = parseJson(text);
+    using parses = longParses();
+    assertEquals(JSON.stringify(parseExact(text, value)), text);
+    assertEquals(parses.count(), expected);
+  }
 });
 
 Deno.test("a number with its text is a number and not an object", () => {

@@ -9,7 +9,7 @@ import { saying, wordStreams } from "../../support/word_stream.ts";
 function serve() {
   const upstream = wordStreams((_sent, count) => saying(`answer ${count}`));
   const served = socketGateway(oneProvider("http://up.test"), upstream);
-  const held = heldTurns("message");
+  const held = heldTurns("large");
   Object.assign(served.gateway.state, { turns: held.turns });
   return { upstream, served, held };
 }
@@ -53,7 +53,7 @@ Deno.test("large messages of many sockets wait for one turn each, and small ones
   }
   const outputs = (await Promise.all(answers)).map(({ output }) => output);
   assertEquals(outputs.toSorted(), ["answer 2", "answer 3"]);
-  assertEquals(held.kinds.filter((kind) => kind === "message").length, 4);
+  assertEquals(held.kinds.filter((kind) => kind === "large").length, 4);
 });
 
 Deno.test("a small message waits behind a large one of its socket", async () => {

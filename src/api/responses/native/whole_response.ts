@@ -39,7 +39,7 @@ export function parseNativeResponse(
   const sent = entries.length === 0
     ? text
     : splice(text, memberEdits(text, skipBlanks(text, 0), entries));
-  const exact = parseExact(sent);
+  const exact = parseExact(sent, entries.length === 0 ? value : undefined);
   const resource = isObject(exact) ? exact : value;
   const usage = parseResponseUsage(resource);
   if (!usage.ok) return usage;

@@ -5,7 +5,7 @@ import {
   type JsonValue,
 } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
-import { parseDocument, parseRequest } from "../../../formats/document.ts";
+import { documentOf, parseRequest } from "../../../formats/document.ts";
 import { changeMembers, splice } from "../../../formats/edit.ts";
 import { wrongField } from "../../items/shape.ts";
 
@@ -76,13 +76,13 @@ export function parseCreateMessage(message: JsonDocument): Result<CreateMessage>
       "background",
     );
   }
-  const changes = [
-    ...MESSAGE_FIELDS.map((key) => [key, null] as const),
-    ["stream", "true"] as const,
-    ...(addsNothing(value.input, value.previous_response_id) ? [["input", null] as const] : []),
-  ];
-  const document = parseDocument(
+  const isInputOmitted = addsNothing(value.input, value.previous_response_id);
+  const omitted = isInputOmitted ? [...MESSAGE_FIELDS, "input"] : MESSAGE_FIELDS;
+  const kept = Object.entries(value).filter(([key]) => !omitted.includes(key));
+  const changes = [...omitted.map((key) => [key, null] as const), ["stream", "true"] as const];
+  const document = documentOf(
     splice(text, changeMembers(text.indexOf("{"), members, changes)),
+    { ...Object.fromEntries(kept), stream: true },
   );
   return document.ok
     ? success({ document: document.value, isWarmUp: generate === false })
@@ -109,12 +109,13 @@ function isStreamId(streamId: JsonValue): boolean {
 function parseInnerRequest(message: JsonDocument): Result<JsonDocument> {
   const { text, value, members } = message;
   const inner = members.find(({ key }) => key === "response");
-  if (inner === undefined || (value.response ?? null) === null) return success(message);
-  if (!isObject(value.response)) {
+  const { response = null } = value;
+  if (inner === undefined || response === null) return success(message);
+  if (!isObject(response)) {
     return wrongField("response", "an object");
   }
   const stray = Object.keys(value).find((key) => !MESSAGE_FIELDS.includes(key));
-  return stray === undefined ? parseDocument(text.slice(inner.start, inner.end)) : refuse(
+  return stray === undefined ? documentOf(text.slice(inner.start, inner.end), response) : refuse(
     "invalid_parameter_combination",
     `'${stray}' is set beside 'response'; send all fields either at the top level or under 'response'.`,
     stray,

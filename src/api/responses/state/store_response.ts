@@ -28,7 +28,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
-  const turn = turnAmong(call.state.turns, context.added.length);
+  const turn = turnAmong(call.state.turns, context.added.length, "large");
   if (turn !== null) await turn;
   const added = storedInput(context, call.world);
   if (conversation !== null && resource.status === "completed") {

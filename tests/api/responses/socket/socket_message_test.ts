@@ -3,9 +3,11 @@ import {
   parseCreateMessage,
   parseMessage,
 } from "../../../../src/api/responses/socket/socket_message.ts";
+import { exactBody } from "../../../../src/api/responses/exact.ts";
 import { parseJson } from "../../../../src/core/json/json.ts";
 import type { Result } from "../../../../src/core/failure/result.ts";
 import { assertEquals } from "../../../support/assert.ts";
+import { longParses } from "../../../support/long_parses.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
 
 const MAX_ITEMS = 1_000;
@@ -107,4 +109,35 @@ Deno.test("a message that is no valid request is refused by its path", () => {
   ] as const;
   for (const [text, kind, param] of refused) assertFailed(refusalOf(text), kind, param);
   assertEquals(requestIn(`${create},"background":false}`), '{"stream":true,"background":false}');
+});
+
+Deno.test("a message is parsed once, though its request has another text", () => {
+  const fields = `"model":"m","input":"${"x".repeat(1_000)}"`;
+  for (const body of [fields, `"response":{${fields}}`]) {
+    const text = `{"type":"response.create","stream_id":"s",${body}}`;
+    using parses = longParses();
+    const { document } = valueOf(parseCreateMessage(valueOf(parseMessage(text, MAX_ITEMS))));
+    exactBody(document);
+    assertEquals(parses.count(), 1);
+    assertEquals<unknown>(document.value, JSON.parse(document.text));
+    assertEquals(document.members.map(({ key }) => key).toSorted(), ["input", "model", "stream"]);
+  }
+});
+
+Deno.test("the value of a request has what its text has", () => {
+  for (
+    const fields of [
+      '"model":"m","stream":null,"generate":false',
+      '"model":"m","input":[],"previous_response_id":"resp_1"',
+      '"model":"m","input":[]',
+      '"__proto__":{"a":1},"model":"m","7":1',
+    ]
+  ) {
+    const { document } = valueOf(
+      parseCreateMessage(
+        valueOf(parseMessage(`{"type":"response.create",${fields}}`, MAX_ITEMS)),
+      ),
+    );
+    assertEquals<unknown>(document.value, JSON.parse(document.text));
+  }
 });

@@ -1,0 +1,72 @@
+import { assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { heldTurns } from "../support/held_turns.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const MIN_LARGE_CHARS = 256 * 1024;
+
+const LARGE = "x".repeat(MIN_LARGE_CHARS);
+
+/** A gateway whose provider responds with this text, and whose large pieces of work are held. */
+function serve(answer = JSON.stringify(COMPLETION)) {
+  let sent = 0;
+  const world = scriptedWorld({
+    fetch() {
+      sent++;
+      return answers(200, answer);
+    },
+  });
+  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  const held = heldTurns("large");
+  Object.assign(gateway.state, { turns: held.turns });
+  const large = () => held.kinds.filter((kind) => kind === "large").length;
+  return { app, held, large, sent: () => sent };
+}
+
+const messages = [{ role: "user", content: LARGE }];
+
+Deno.test("a body of 256 KiB is parsed, served and written for its provider in a turn each", async () => {
+  const { app, held, sent } = serve();
+  const answer = app(chatRequest({ body: { messages } }));
+  for (const step of ["parsed", "served", "written"]) {
+    await held.waits(1);
+    assertEquals(sent(), 0, `before it is ${step}`);
+    held.begin();
+  }
+  assertEquals((await got(await answer)).status, 200);
+  assertEquals(sent(), 1);
+});
+
+Deno.test("a large body that is no JSON is not parsed before its turn", async () => {
+  const { app, held, large } = serve();
+  const request = new Request("http://localhost/v1/chat/completions", {
+    method: "POST",
+    headers: { host: "localhost" },
+    body: LARGE,
+  });
+  const answer = app(request);
+  await held.waits(1);
+  held.begin();
+  assertEquals((await got(await answer)).error.code, "invalid_json");
+  assertEquals(large(), 1);
+});
+
+Deno.test("a response of 256 KiB is parsed in its turn", async () => {
+  const large = { ...COMPLETION, choices: [{ index: 0, message: { content: LARGE } }] };
+  const { app, held } = serve(JSON.stringify(large).replace('"content"', '"role":"assistant",$&'));
+  const answer = app(chatRequest());
+  await held.waits(1);
+  held.begin();
+  assertEquals((await got(await answer)).status, 200);
+});
+
+Deno.test("a smaller body and a smaller response wait for no turn of large ones", async () => {
+  const content = "x".repeat(MIN_LARGE_CHARS - 1_000);
+  const completion = { ...COMPLETION, padding: content };
+  const { app, large } = serve(JSON.stringify(completion));
+  const answer = await got(
+    await app(chatRequest({ body: { messages: [{ role: "user", content }] } })),
+  );
+  assertEquals([answer.status, large()], [200, 0]);
+});
