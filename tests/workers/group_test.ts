@@ -1,6 +1,7 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { newGroup } from "../../src/workers/group.ts";
+import type { CredentialUpdate } from "../../src/core/credential.ts";
 import type { StartMessage } from "../../src/workers/messages.ts";
 import { shareOf } from "../../src/workers/share.ts";
 import { configOf } from "../config/parse.ts";
@@ -22,6 +23,7 @@ function newScriptedGroup() {
   const { spawn, workers } = newScriptedWorkers();
   let log = "";
   let restarts = 0;
+  const updates: (readonly [string, CredentialUpdate])[] = [];
   const group = newGroup(CONFIG, {
     world,
     log: newLog({ level: "debug", format: "console" }, (line) => void (log += textOf(line))),
@@ -32,6 +34,8 @@ function newScriptedGroup() {
     spawn,
     ownMetrics: () => Promise.resolve([]),
     restarted: () => void restarts++,
+    credentials: () => updates,
+    renewCredential: (id) => Promise.resolve(updates.find(([known]) => known === id)?.[1] ?? null),
   });
 
   function worker(at: number): ScriptedWorker {
@@ -45,6 +49,8 @@ function newScriptedGroup() {
     world,
     workers,
     worker,
+    /** Latest updates of credentials, as the parent has them. */
+    updates,
     log: () => log,
     restarts: () => restarts,
     /** Starts both workers. */
