@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type SignedRequest, signatureHeaders } from "../../src/upstream/sign.ts";
+import { signatureHeaders, type SignedRequest } from "../../src/upstream/sign.ts";
 import { assertEquals } from "../support/assert.ts";
 
 /** A request that botocore has signed, as `scripts/differential/signatures.ts` writes it. */
