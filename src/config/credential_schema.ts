@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isLoopbackName } from "../core/authority.ts";
 import { addressProblem } from "./address.ts";
 import { duration, headerName, headerValue, section, text } from "./fields.ts";
 
@@ -58,7 +59,11 @@ export const credentialSchema = section({
   client_secret: secretLine().optional()
     .describe("Client secret, normally ${NAME} (type entra)."),
   authority: z.string().superRefine((written, context) => {
-    const problem = addressProblem(written);
+    const { protocol, hostname } = URL.parse(written) ?? {};
+    const problem = addressProblem(written) ??
+      (protocol === "http:" && !isLoopbackName(hostname ?? "")
+        ? "must begin with https://, because the proof of identity is sent to it"
+        : null);
     if (problem !== null) context.addIssue({ code: "custom", message: problem });
   }).optional()
     .describe("Address of the directory; default https://login.microsoftonline.com (type entra)."),

@@ -3,6 +3,7 @@ import { newLog, textOf } from "../../src/observe/log.ts";
 import { newGroup } from "../../src/workers/group.ts";
 import type { CredentialUpdate } from "../../src/core/credential.ts";
 import type { StartMessage } from "../../src/workers/messages.ts";
+import { token } from "../credentials/scripted_source.ts";
 import { shareOf } from "../../src/workers/share.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
@@ -141,6 +142,26 @@ Deno.test("a worker that ends is started again after the delay, with the generat
     [2, 2, 10],
   );
   assertEquals(worker(0).received.at(-1)?.kind, "reload");
+});
+
+Deno.test("workers have the credentials of their parent at their start, and each update of them", async () => {
+  const { group, worker, world, updates, started } = newScriptedGroup();
+  const update = { issued: token("t1", null), isFailing: false, nextMs: null };
+  updates.push(["c", update]);
+  await started();
+  for (const at of [0, 1]) {
+    const start = worker(at).received[0];
+    assertEquals(start?.kind === "start" && start.credentials, [["c", update]]);
+  }
+  const next = { ...update, issued: token("t2", null) };
+  group.credential("c", next);
+  const message = { kind: "credential", id: "c", update: next } as const;
+  for (const at of [0, 1]) assertEquals(worker(at).received.at(-1), message);
+  worker(1).say({ kind: "renew_credential", id: "c" });
+  worker(1).say({ kind: "renew_credential", id: "unknown" });
+  await world.advance(0);
+  assertEquals(worker(1).received.slice(-1), [{ ...message, update }]);
+  assertEquals(worker(0).received.at(-1), message);
 });
 
 Deno.test("a worker whose starts fail five times in succession ends the gateway with the reason", async () => {
