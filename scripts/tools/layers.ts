@@ -19,6 +19,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   call: ["core", "config", "wires", "store", "traffic", "observe", "access"],
   routing: ["core", "config", "data", "store", "traffic", "wires", "access", "call"],
   gateway: ["core", "config", "wires", "store", "traffic", "observe", "access", "call", "routing"],
+  credentials: ["core", "formats", "config", "data", "observe", "call"],
   upstream: ["core", "formats", "config", "store", "traffic", "wires", "access", "call", "routing"],
   cache: ["core", "store", "wires", "call"],
   attempts: ["core", "config", "store", "traffic", "call", "routing", "upstream"],

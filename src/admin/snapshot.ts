@@ -1,3 +1,4 @@
+import type { CredentialState } from "../core/credential.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
 
 /**
@@ -126,6 +127,8 @@ export interface ProviderView {
   readonly maxConcurrent: number | null;
   /** Keys of the pool by name, never their value; empty for a provider with one key. */
   readonly keys: readonly PoolKeyView[];
+  /** State of the credential that is refreshed; absent without one. */
+  readonly credential?: CredentialState;
 }
 
 /** A key in the pool of a provider. */

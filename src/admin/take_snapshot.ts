@@ -91,7 +91,7 @@ function storeView({ generation, state, world }: Gateway): StoreView {
 
 /** Returns the providers in the order of the file. */
 function providerViews(
-  { generation, state }: Pick<Gateway, "generation" | "state">,
+  { generation, state, world }: Pick<Gateway, "generation" | "state" | "world">,
   feed: Pick<Feed, "provider">,
 ): readonly ProviderView[] {
   const { circuit_breaker } = generation.config;
@@ -105,6 +105,7 @@ function providerViews(
       circuit_breaker.enabled && state.breakers.state(digest) === "open";
     const max = settings.max_concurrent ?? null;
     const slots = max === null ? null : state.slots.counts(provider);
+    const [{ credential }] = accounts;
     return {
       id,
       type: settings.type,
@@ -123,6 +124,7 @@ function providerViews(
           opensInMs: isOpen(account) ? Math.round(wait(account)) : null,
         };
       }),
+      ...credential !== null && { credential: credential.state(world.wall()) },
     };
   });
 }

@@ -17,6 +17,7 @@ import type { BreakerVerdict } from "../traffic/breakers.ts";
 import type { Slot } from "../traffic/provider_slots.ts";
 import { storageUnavailable } from "../store/store_failure.ts";
 import { open } from "../upstream/open.ts";
+import { sendWithCredential } from "./credential_renewal.ts";
 import { sendWithKeys } from "./key_rotation.ts";
 import { recordAttempt, recordTime } from "./record_attempt.ts";
 import { decideRetry, isRejection, type RetryDecision } from "./retry_policy.ts";
@@ -215,7 +216,15 @@ interface Attempt {
 
 function sendAttempt(call: Call, candidate: Candidate, attempt: Attempt): Promise<Result<Reply>> {
   const { number } = attempt;
-  if (!hasPool(candidate.target.provider)) {
+  const { provider, account } = candidate.target;
+  if (account.credential !== null) {
+    return sendWithCredential(
+      call,
+      account.credential,
+      (isRotated) => sendUnlessOpen(call, candidate, { ...attempt, isRotated }),
+    );
+  }
+  if (!hasPool(provider)) {
     return sendUnlessOpen(call, candidate, { ...attempt, isRotated: false });
   }
   const began = call.world.now();

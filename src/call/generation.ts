@@ -1,4 +1,5 @@
-import type { Config } from "../config/schema.ts";
+import type { Config, CredentialConfig } from "../config/schema.ts";
+import type { CredentialHolder } from "../core/credential.ts";
 import type { Calendar } from "../core/calendar.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
@@ -12,6 +13,8 @@ export interface Generation {
   /** The configuration of the whole gateway. */
   readonly whole: Config;
   readonly providers: ReadonlyMap<string, Provider>;
+  /** The credentials that are refreshed, by the ID of their holder. */
+  readonly credentials: ReadonlyMap<string, ProviderCredential>;
   /** Routes in file order; the first route that matches a request is used. */
   readonly routes: readonly Route[];
   /**
@@ -25,6 +28,14 @@ export interface Generation {
   readonly sharedCachePrefix: string;
   /** Calendar of `security.time_zone`, for the windows of budgets. */
   readonly calendar: Calendar;
+}
+
+/** A credential that is refreshed, with the providers that use it. */
+export interface ProviderCredential {
+  readonly holder: CredentialHolder;
+  readonly settings: CredentialConfig;
+  /** IDs of the providers, in file order. */
+  readonly providers: readonly string[];
 }
 
 /** A named rule that sends matching requests to targets. */

@@ -1,12 +1,14 @@
 import { load } from "../config/load.ts";
 import { hostAt, hostNamed } from "../data/hosts.ts";
 import { usedCapabilities } from "../config/unused_keys.ts";
+import { checkCredentials } from "./check_credentials.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { optionValue } from "./arguments.ts";
 import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
 import {
+  credentialText,
   keysText,
   matchText,
   serverText,
@@ -25,7 +27,13 @@ import { resolveModel } from "../routing/eligible.ts";
 export const check: Command = {
   name: "check",
   about: "Checks a configuration file and prints its routes with what each target can do.",
-  options: { config: CONFIG_OPTION },
+  options: {
+    config: CONFIG_OPTION,
+    credentials: {
+      value: null,
+      about: "Also fetches each credential once, and prints when it ends.",
+    },
+  },
   async run(options, terminal) {
     const path = optionValue(options, "config") ?? USUAL_CONFIG;
     const loaded = await load(path, terminal.environment);
@@ -41,7 +49,7 @@ export const check: Command = {
       "",
     ];
     terminal.out(lines.join("\n"));
-    return OK_STATUS;
+    return options.has("credentials") ? await checkCredentials(generation, terminal) : OK_STATUS;
   },
 };
 
@@ -118,7 +126,9 @@ function capabilityLines(target: RouteTarget): string[] {
     ...(on.length === 0 ? [] : [`on: ${on.join(", ")}`]),
     ...lists,
     ...undeclaredLines(target),
-    ...[verifiedText(target), keysText(target)].filter((text) => text !== null),
+    ...[verifiedText(target), keysText(target), credentialText(target)].filter((text) =>
+      text !== null
+    ),
   ];
 }
 

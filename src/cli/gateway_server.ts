@@ -4,7 +4,9 @@ import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/failure/bug_text.ts";
 import { newRealWorld } from "./real_world.ts";
 import { VERSION } from "../core/build.ts";
+import type { CredentialHolder } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
+import { newCredentials } from "../credentials/credentials.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
 import { newGateway, newKeyWarning } from "../gateway/gateway.ts";
 import { newLoopTurns } from "../traffic/loop_turns.ts";
@@ -54,6 +56,8 @@ export interface WorkerRole {
   readonly divide: Divide;
   /** Returns the metrics of all workers in the text format. */
   scrape(): Promise<string>;
+  /** Lets the parent refresh these credentials. */
+  follow(holders: Iterable<CredentialHolder>): void;
 }
 
 /**
@@ -135,6 +139,15 @@ export async function openGateway(
       },
     },
   );
+  const credentials = role === null
+    ? newCredentials({
+      world,
+      log,
+      variable: (name) => environment[name],
+      counted: (provider, result) => gateway.metrics.credentialRefreshed(provider, result),
+    })
+    : null;
+  applyCredentials();
   const notes = newNoteBook(() => world.wall());
   const isStateUp = store === null || await store.start();
   const { host, port } = config.server;
@@ -160,9 +173,17 @@ export async function openGateway(
   if (warning !== null) log.warn(warning);
   outbound.apply(config);
 
+  /** Lets this process, or the parent of the workers, refresh the credentials from now on. */
+  function applyCredentials(): void {
+    const { credentials: all } = gateway.generation;
+    credentials?.configure(all);
+    role?.follow(all.values().map(({ holder }) => holder));
+  }
+
   /** Releases what was opened for a gateway that cannot start, and returns the reason. */
   async function abandon(reason: Extract<Listening, { readonly ok: false }>) {
     feed?.close();
+    credentials?.close();
     await Promise.all([store?.close(), spans?.flush()]);
     world.close();
     return reason;
@@ -184,6 +205,7 @@ export async function openGateway(
     reload(next) {
       level = next.logging.level;
       const changes = gateway.reload(next);
+      applyCredentials();
       outbound.apply(gateway.generation.config);
       return changes;
     },
@@ -193,6 +215,7 @@ export async function openGateway(
       const { inFlight } = gateway.state;
       await drain({ inFlight, world, log, shutDown: listening.close }, config.server, ...hurry);
       feed?.close();
+      credentials?.close();
       if (admin !== null) await closePage(admin, world);
       await gateway.state.usage.close();
       await Promise.all([store?.close(), outbound.close(), spans?.flush()]);

@@ -2,7 +2,8 @@ import { newNoteBook } from "../admin/notes.ts";
 import { type Config, MAX_WORKERS } from "../config/schema.ts";
 import type { Generation } from "../call/generation.ts";
 import { changesBetween } from "../gateway/changes.ts";
-import { compile } from "../gateway/compile.ts";
+import { compile, compileCredentials } from "../gateway/compile.ts";
+import { newCredentials } from "../credentials/credentials.ts";
 import { newLog } from "../observe/log.ts";
 import { newParentMetrics } from "../observe/worker_metrics.ts";
 import { type Group, newGroup } from "../workers/group.ts";
@@ -69,6 +70,16 @@ export async function openWorkers(
     config.observability.key_labels,
     (): number => group.listening(),
   );
+  const first = compile(config, 1);
+  let all = first.credentials;
+  const credentials = newCredentials({
+    world,
+    log,
+    variable: (name) => terminal.environment[name],
+    counted: metrics.credentialRefreshed,
+    updated: (id, update) => group.credential(id, update),
+  });
+  const latest = (id: string) => all.get(id)?.holder.latest() ?? null;
   const group: Group = newGroup(config, {
     world,
     log,
@@ -87,9 +98,18 @@ export async function openWorkers(
       }),
     ownMetrics: metrics.values,
     restarted: metrics.restarted,
+    credentials: () =>
+      [...all.values()].filter(({ holder }) => holder.first() === null)
+        .map(({ holder }) => [holder.id, holder.latest()] as const),
+    async renewCredential(id) {
+      await credentials.renew(id);
+      return latest(id);
+    },
   });
+  credentials.configure(all);
   const problem = await group.start();
   if (problem !== null) {
+    credentials.close();
     world.close();
     return { ok: false, isTaken: false, trouble: problem };
   }
@@ -99,7 +119,7 @@ export async function openWorkers(
     url: found.url,
     adminUrl: null,
     notes: newNoteBook(() => world.wall()),
-    generation: compile(config, 1),
+    generation: first,
     failed: group.failed,
     log,
     get config() {
@@ -108,13 +128,17 @@ export async function openWorkers(
     reload(next) {
       const previous = current;
       current = next;
+      all = compileCredentials(next, all);
       group.reload(next);
+      for (const { holder } of all.values()) group.credential(holder.id, holder.latest());
+      credentials.configure(all);
       return changesBetween(previous, next);
     },
     reloaded: metrics.reloaded,
     kill: group.kill,
     async close() {
       await group.drain();
+      credentials.close();
       world.close();
     },
   };

@@ -185,7 +185,7 @@ function providerTable({ providers }: Snapshot): Table {
         durationText(one.p50Ms),
         durationText(one.p95Ms),
         one.maxConcurrent === null ? "-" : `${one.running ?? 0}/${one.maxConcurrent}`,
-        one.keys.length === 0 ? "-" : `${ready}/${one.keys.length}`,
+        one.credential ?? (one.keys.length === 0 ? "-" : `${ready}/${one.keys.length}`),
       ];
     }),
     empty: null,

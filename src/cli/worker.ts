@@ -1,4 +1,6 @@
 import { type Channel, newChannel } from "../workers/channel.ts";
+import type { CredentialUpdate } from "../core/credential.ts";
+import { newCredentialLink } from "../workers/credential_link.ts";
 import { newGroupMetrics } from "../workers/group_metrics.ts";
 import type { StartMessage, ToParent, ToWorker } from "../workers/messages.ts";
 import { WORKER_COMMAND } from "../workers/process.ts";
@@ -40,12 +42,13 @@ interface Parent {
 }
 
 async function serveAs(
-  { place, port, generation, instanceId, config, isColoured }: StartMessage,
+  { place, port, generation, instanceId, config, credentials, isColoured }: StartMessage,
   { channel, messages }: Parent,
   terminal: Terminal,
 ): Promise<number> {
   const world = newRealWorld();
   const group = newGroupMetrics(channel, world);
+  const link = newCredentialLink(channel);
   let ownMetrics: () => Promise<MetricValues> = () => Promise.resolve([]);
   const server = await openGateway(config, { ...terminal, isColoured }, openStateStore, {
     number: place.number,
@@ -53,6 +56,7 @@ async function serveAs(
     generation,
     instanceId,
     divide: (whole) => shareOf(whole, place),
+    follow: (holders) => link.follow(holders),
     scrape: async () => await group.scrape() ?? await metricsText([await ownMetrics()]),
   });
   if (!server.ok) {
@@ -61,6 +65,7 @@ async function serveAs(
     return FAILED_STATUS;
   }
   ownMetrics = server.metricValues;
+  for (const [id, update] of credentials) received(id, update);
   channel.send({ kind: "listening" });
   const draining = Promise.withResolvers<void>();
   const withoutParent = follow();
@@ -74,6 +79,10 @@ async function serveAs(
   await channel.close();
   return OK_STATUS;
 
+  function received(id: string, update: CredentialUpdate): void {
+    if (server.ok) link.received(server.generation.credentials.get(id)?.holder, id, update);
+  }
+
   async function follow(): Promise<void> {
     for await (const message of messages) handle(message);
     group.leave();
@@ -84,6 +93,8 @@ async function serveAs(
     switch (message.kind) {
       case "reload":
         return void server.reload(message.config);
+      case "credential":
+        return received(message.id, message.update);
       case "measure":
         return void server.metricValues().then((metrics) =>
           channel.send({ kind: "measured", metrics })

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import { adminProblems, completeAdmin } from "./admin_rules.ts";
 import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { clientKeyProblems } from "./client_key_rules.ts";
+import { credentialProblems } from "./credential_rules.ts";
 import { issueProblems } from "./issues.ts";
 import { outboundProblems } from "./outbound_rules.ts";
 import { type Problem, problem } from "./problems.ts";
@@ -62,6 +63,7 @@ function rules(
   return [
     ...providerProblems(value.providers),
     ...tlsProblems(value.providers, outside),
+    ...credentialProblems(value.providers, outside),
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
     ...clientKeyProblems(value, [...providers, ...leftOut]),

@@ -5,6 +5,7 @@ import { isObject } from "../core/json/json.ts";
 import { cachingWarnings } from "./caching_rules.ts";
 import { checkTree } from "./check.ts";
 import { clientKeyWarnings, keyMatchWarnings } from "./client_key_warnings.ts";
+import { credentialWarnings } from "./credential_rules.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
@@ -154,6 +155,7 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...unusedWarnings(isObject(written) ? written.providers : null),
     ...providerWarnings(config),
     ...tlsWarnings(config),
+    ...credentialWarnings(config),
     ...securityWarnings(config),
     ...clientKeyWarnings(config, wallMs),
     ...adminWarnings(config),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { decimal, duration, flag, section } from "./fields.ts";
-import { addressProblem } from "./provider_schema.ts";
+import { addressProblem } from "./address.ts";
 import { secretValue } from "./security_schema.ts";
 
 /** Address of a service that the gateway calls without a client request; blank text means none. */

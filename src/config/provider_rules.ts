@@ -2,6 +2,7 @@ import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { type Host, hostAt, HOSTS, profileOf } from "../data/hosts.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
+import { completeCredential } from "./credential_rules.ts";
 import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
@@ -218,7 +219,8 @@ export function completeProvider(
   written: WrittenProvider,
   outside: Outside = NOTHING_OUTSIDE,
 ): ProviderConfig | null {
-  const { api_key, api_keys, organization, api_version = "", tls, capabilities, ...rest } = written;
+  const { api_key, api_keys, organization, api_version = "", ...others } = written;
+  const { tls, credential, capabilities, ...rest } = others;
   const type = typeOf(id, written);
   const base_url = type === null ? undefined : written.base_url ?? knownUrl(id, type);
   if (type === null || typeof base_url !== "string") return null;
@@ -230,6 +232,7 @@ export function completeProvider(
     capabilities: { ...capabilities, relay: capabilities.relay ?? (isHosted ? ALL_RELAYED : []) },
     api_keys: api_keys ?? (api_key ? [{ name: "default", value: api_key, weight: 1 }] : []),
     ...(tls === undefined ? {} : { tls: completeTls(tls, outside) }),
+    ...(credential === undefined ? {} : { credential: completeCredential(credential, outside) }),
     ...(organization ? { organization } : {}),
     ...(type === "messages"
       ? { api_version: api_version.trim() === "" ? "2023-06-01" : api_version }

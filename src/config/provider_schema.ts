@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
+import { urlProblem } from "./address.ts";
+import { credentialSchema } from "./credential_schema.ts";
 import { isNeverPassed } from "./passed_headers.ts";
 import {
   decimal,
@@ -36,21 +38,6 @@ const baseUrl = z.string().superRefine((written, context) => {
     (written.includes("#") ? "must not contain a fragment" : null);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
-
-/**
- * Returns the problem of an address that must not have a query or a fragment; null if it is valid.
- */
-export function addressProblem(written: string): string | null {
-  return urlProblem(written) ??
-    (/[?#]/.test(written) ? "must not contain a query or a fragment" : null);
-}
-
-function urlProblem(written: string): string | null {
-  const url = URL.parse(written);
-  return url !== null && /^https?:$/.test(url.protocol)
-    ? null
-    : "must be an absolute URL that begins with http:// or https://";
-}
 
 const words = z.array(z.string()).transform((written) => {
   const known = written.map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
@@ -143,6 +130,10 @@ export const providerSchema = section({
     .describe(
       "Upstream credentials that share the requests, instead of api_key. A key that the upstream " +
         "refuses rests, and the next one is tried at once.",
+    ),
+  credential: credentialSchema.optional()
+    .describe(
+      "A credential that is replaced ahead of its end, instead of api_key; requests never wait for it.",
     ),
   key_rest: duration(1).prefault("1m")
     .describe(

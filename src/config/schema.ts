@@ -290,6 +290,11 @@ export interface ProviderTls {
   readonly serverName: string | null;
 }
 
+/** A credential with absolute paths, and with the account of `key_file`. */
+export type CredentialConfig = Frozen<
+  NonNullable<WrittenProvider["credential"]> & { account?: string }
+>;
+
 /** Value of `providers.*.type`. */
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
@@ -306,6 +311,7 @@ export type ProviderConfig = Frozen<
     | "api_keys"
     | "normalize_developer_role"
     | "tls"
+    | "credential"
     | "capabilities"
   > & {
     type: ProviderType;
@@ -317,6 +323,7 @@ export type ProviderConfig = Frozen<
     capabilities: Omit<WrittenProvider["capabilities"], "relay"> & { relay: RelayFamily[] };
     /** TLS settings with the contents of their files. */
     tls?: ProviderTls;
+    credential?: CredentialConfig;
   }
 >;
 

@@ -9,7 +9,7 @@ import { isLoopbackName } from "../core/authority.ts";
 
 /** Inputs of the configuration besides its text and variables. */
 export interface Outside {
-  /** Contents of the files in `providers.*.tls` and `state.valkey`, by configured name. */
+  /** Contents of the files in `providers.*.tls`, `state.valkey` and `key_file`, by written name. */
   readonly files: ReadonlyMap<string, FileText>;
   /** True for each destination that is reached through a proxy; null if no proxy is set. */
   readonly proxy: ProxyRule | null;
@@ -34,14 +34,20 @@ const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 
 type FileKey = (typeof FILE_KEYS)[number];
 
-/** Reads the TLS files of all providers and of the state store, relative to a directory. */
+/**
+ * Reads the TLS files of all providers and of the state store, and the key files of credentials,
+ * relative to a directory.
+ */
 export async function readTlsFiles(
   tree: unknown,
   directory: string,
 ): Promise<Outside["files"]> {
   const { providers, state } = isObject(tree) ? tree : {};
   const valkey = isObject(state) && isObject(state.valkey) ? [state.valkey] : [];
-  const sections = [...tlsIn(providers).map(({ tls }) => tls), ...valkey];
+  const credentials = Object.values(isObject(providers) ? providers : {}).flatMap((one) =>
+    isObject(one) && isObject(one.credential) ? [one.credential] : []
+  );
+  const sections = [...tlsIn(providers).map(({ tls }) => tls), ...valkey, ...credentials];
   const names = new Set(
     sections.flatMap((section) => FILE_KEYS.flatMap((key) => nameOf(section[key]) ?? [])),
   );
@@ -188,7 +194,8 @@ const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
  * credentials.
  */
 export function tlsWarnings({ providers }: Config): Problem[] {
-  return Object.entries(providers).flatMap(([id, { base_url, api_keys, headers, tls }]) => {
+  return Object.entries(providers).flatMap(([id, provider]) => {
+    const { base_url, api_keys, credential, headers, tls } = provider;
     const url = URL.parse(base_url);
     if (url?.protocol !== "http:") return [];
     const path = ["providers", id];
@@ -197,7 +204,7 @@ export function tlsWarnings({ providers }: Config): Problem[] {
       const text = "has no effect on a base_url that begins with http://";
       found.push(problem([...path, "tls"], text, "key"));
     }
-    const hasKey = api_keys.length > 0 || url.password !== "" ||
+    const hasKey = api_keys.length > 0 || credential !== undefined || url.password !== "" ||
       CREDENTIAL_HEADERS.some((name) => headers[name] !== undefined);
     if (hasKey && !isLoopbackName(url.hostname)) {
       const text =

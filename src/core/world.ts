@@ -4,7 +4,7 @@ import type { Transport } from "./transport.ts";
 
 /** A request to another server. */
 export interface Outgoing {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly headers: HeaderFields;
   /** A list of pieces is sent as one body, without a copy. */
   readonly body: string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[] | null;

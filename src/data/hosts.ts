@@ -45,6 +45,8 @@ export interface Host {
   readonly address?: RegExp;
   /** How requests carry the credential. */
   readonly auth: "bearer" | "x-api-key" | "none";
+  /** Name of the service in signatures of AWS; absent for other hosts. */
+  readonly signedAs?: string;
   /** What the host can do for every model, for configurations that name it. */
   readonly capabilities?: Capabilities;
   /** Absent if the host needs none. */
@@ -221,26 +223,59 @@ export const HOSTS = {
     asOf: "2026-11-23",
     sources: ["learn.microsoft.com/azure/foundry/openai/api-version-lifecycle"],
   },
+  foundry: {
+    title: "Claude in Microsoft Foundry",
+    type: "messages",
+    baseUrl: "https://{resource}.services.ai.azure.com/anthropic",
+    address: /^[^/]+\.services\.ai\.azure\.com\/anthropic/,
+    auth: "x-api-key",
+    notes: "The model is the name of the deployment. It has no list of models.",
+    asOf: "2026-11-28",
+    sources: ["npm:@anthropic-ai/foundry-sdk@1.1.1"],
+  },
   bedrock: {
     title: "Amazon Bedrock",
     type: "compat",
     baseUrl: "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
-    address: /^bedrock-(?:runtime|mantle)\.[^/]+\//,
+    address: /^bedrock-runtime\.[^/]+\//,
     auth: "bearer",
-    notes:
-      "Needs an API key of Bedrock. Some models are served at bedrock-mantle.{region}.api.aws/v1.",
+    signedAs: "bedrock",
+    notes: "Takes an API key of Bedrock, or signed requests (credential of type aws).",
     asOf: "2026-11-23",
     sources: ["docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api"],
+  },
+  bedrock_mantle: {
+    title: "Amazon Bedrock Mantle",
+    type: "compat",
+    baseUrl: "https://bedrock-mantle.{region}.api.aws/openai/v1",
+    address: /^bedrock-mantle\.[^/]+\//,
+    auth: "bearer",
+    signedAs: "bedrock-mantle",
+    notes: "Takes an API key of Bedrock, or signed requests (credential of type aws).",
+    asOf: "2026-11-28",
+    sources: ["npm:openai@7.57.0:internal/bedrock.mjs"],
+  },
+  bedrock_claude: {
+    title: "Claude in Amazon Bedrock Mantle",
+    type: "messages",
+    baseUrl: "https://bedrock-mantle.{region}.api.aws/anthropic",
+    address: /^bedrock-mantle\.[^/]+\/anthropic/,
+    auth: "bearer",
+    signedAs: "bedrock-mantle",
+    notes: "Takes an API key of Bedrock as a header, or signed requests (credential of type aws).",
+    asOf: "2026-11-28",
+    sources: ["npm:@anthropic-ai/bedrock-sdk@1.1.3"],
   },
   vertex: {
     title: "Google Vertex AI",
     type: "compat",
     baseUrl:
-      "https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}/endpoints/openapi",
+      "https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/endpoints/openapi",
     address: /^[^/]*aiplatform\.googleapis\.com\//,
     auth: "bearer",
-    notes: "Needs a token that is valid for an hour. Models are named google/….",
-    asOf: "2026-11-23",
+    notes:
+      "Needs a token that is valid for an hour (credential of type google). Models are named google/….",
+    asOf: "2026-11-28",
     sources: ["cloud.google.com/vertex-ai/generative-ai/docs/migrate/openai/overview"],
   },
   mistral: {

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { unescape } from "node:querystring";
 import { isDeepStrictEqual } from "node:util";
+import { credentialIdentity } from "../config/credential_rules.ts";
 import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
+import { type CredentialHolder, newCredentialHolder } from "../core/credential.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { wires } from "../wires/registry.ts";
 import type { Failover, Provider, ProviderAccount } from "../wires/wire.ts";
-import type { Generation, Route, RouteTarget } from "../call/generation.ts";
+import type { Generation, ProviderCredential, Route, RouteTarget } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
 import { compileGlob } from "../observe/glob.ts";
@@ -28,13 +30,18 @@ export function compile(
 ): Generation {
   const config = divide(whole);
   const { encryption_keys } = whole.state;
+  const credentials = compileCredentials(whole, previous?.credentials ?? new Map());
   const providers = new Map(
     Object.entries(whole.providers).map(([id, settings]) => {
       const earlier = previous?.providers.get(id);
       const isSame = isDeepStrictEqual(previous?.whole.providers[id], settings);
       if (earlier !== undefined && isSame) return [id, earlier];
       const name = sharedNamespace(id, settings, encryption_keys);
-      return [id, compileProvider(id, config.providers[id] ?? settings, number, name)];
+      const holder = settings.credential === undefined
+        ? null
+        : credentials.get(digest(settings.credential))?.holder ?? null;
+      const own = config.providers[id] ?? settings;
+      return [id, compileProvider(id, own, { generation: number, sharedNamespace: name, holder })];
     }),
   );
   const routes = config.routing.routes.map((route) => compileRoute(config, route, providers));
@@ -44,6 +51,7 @@ export function compile(
     whole,
     config,
     providers,
+    credentials,
     routes,
     namedModels: collectModels(config),
     clientKeys: compileClientKeys(config, calendar),
@@ -64,16 +72,46 @@ function collectModels({ routing, providers }: Config): ReadonlySet<string> {
   ]);
 }
 
+/**
+ * Returns the credentials of a configuration. One with equal settings keeps its holder, so that a
+ * reload does not wait for a new token.
+ */
+export function compileCredentials(
+  { providers }: Pick<Config, "providers">,
+  previous: Generation["credentials"],
+): Generation["credentials"] {
+  const compiled = new Map<string, ProviderCredential>();
+  for (const [id, { credential }] of Object.entries(providers)) {
+    if (credential === undefined) continue;
+    const key = digest(credential);
+    const known = compiled.get(key);
+    compiled.set(key, {
+      holder: known?.holder ?? previous.get(key)?.holder ?? newCredentialHolder(key),
+      settings: credential,
+      providers: [...known?.providers ?? [], id],
+    });
+  }
+  return compiled;
+}
+
+/** What a provider has besides its settings. */
+interface Compiled {
+  readonly generation: number;
+  readonly sharedNamespace: string;
+  /** Null without a credential that is refreshed. */
+  readonly holder: CredentialHolder | null;
+}
+
 function compileProvider(
   id: string,
   settings: ProviderConfig,
-  generation: number,
-  sharedNamespace: string,
+  { generation, sharedNamespace, holder }: Compiled,
 ): Provider {
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
   const base = wire.base(address);
-  const accounts = compileAccounts(settings, base, query);
+  const accounts = compileAccounts(settings, base, query, holder);
+  const secrets = collectSecrets(settings);
   const [first, ...others] = accounts;
   return {
     id,
@@ -85,7 +123,9 @@ function compileProvider(
     upstream: others.length === 0 ? first.digest : digestUpstream(settings, base, query),
     namespace: `${id}@${generation}`,
     sharedNamespace,
-    secrets: collectSecrets(settings),
+    get secrets() {
+      return holder === null ? secrets : [...secrets, ...holder.secrets()];
+    },
     transport: newTransport(settings),
   };
 }
@@ -119,6 +159,7 @@ function compileAccounts(
   settings: ProviderConfig,
   base: string,
   query: string,
+  holder: CredentialHolder | null,
 ): Provider["accounts"] {
   const [first = { name: "default", value: "", weight: 1 }, ...others] = settings.api_keys;
   return [compileAccount(first), ...others.map(compileAccount)];
@@ -129,12 +170,21 @@ function compileAccounts(
     const patterns = models?.map(compileGlob) ?? null;
     return {
       name,
-      digest: digestAccount(settings, base, query, value),
+      digest: digestAccount(settings, base, query, identityOf(settings) ?? value),
       key: value === "" ? null : value,
+      credential: holder,
       weight,
       serves: (model) => patterns === null || patterns.some((isMeant) => isMeant(model)),
     };
   }
+}
+
+/**
+ * Returns the identity of a credential as text; null without one. Its tokens are no part of the
+ * account, which would change with each of them.
+ */
+function identityOf({ credential }: ProviderConfig): string | null {
+  return credential === undefined ? null : JSON.stringify(credentialIdentity(credential));
 }
 
 /**
@@ -176,6 +226,7 @@ function collectSecrets(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
     ...settings.api_keys.map(({ value }) => value),
+    ...credentialSecrets(settings),
     // Does not throw on a literal %.
     unescape(url.password),
     ...Object.values(settings.headers),
@@ -188,6 +239,12 @@ function collectSecrets(settings: ProviderConfig): string[] {
     ...texts.filter((text) => text.length >= MIN_SECRET_CHARS),
     ...new Set(parameters.filter((text) => text.length >= MIN_QUERY_SECRET_CHARS)),
   ];
+}
+
+/** Returns the secrets that the configuration states for a credential. */
+function credentialSecrets({ credential }: ProviderConfig): string[] {
+  const { client_secret, secret_access_key, session_token } = credential ?? {};
+  return [client_secret, secret_access_key, session_token].filter((text) => text !== undefined);
 }
 
 function compileRoute(

@@ -93,6 +93,7 @@ export function newGateway(
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
     restingKeys: () => restingKeys(gateway),
+    credentials: () => credentialTimes(gateway),
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
@@ -178,6 +179,16 @@ function* breakersOf({ generation, state }: Gateway) {
 function* restingKeys({ generation, state }: Gateway) {
   for (const provider of generation.providers.values()) {
     if (hasPool(provider)) yield [provider.id, countResting({ state }, provider)] as const;
+  }
+}
+
+/** Yields the seconds until the end of each credential that is refreshed and has an end. */
+function* credentialTimes({ generation, world }: Gateway) {
+  for (const { holder, providers } of generation.credentials.values()) {
+    const issued = holder.issued();
+    if (issued?.expiresMs === null) continue;
+    const leftMs = issued === null ? 0 : issued.expiresMs - world.wall();
+    for (const id of providers) yield [id, Math.max(0, Math.round(leftMs / 1_000))] as const;
   }
 }
 

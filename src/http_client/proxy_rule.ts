@@ -5,10 +5,21 @@ import type { Origin } from "./dial.ts";
 /** True if requests to this origin go through a proxy. */
 export type ProxyRule = (origin: Origin) => boolean;
 
+/** Addresses of this link, such as the metadata service of a cloud: no proxy can reach them. */
+const LINK_LOCAL = newLinkLocal();
+
+function newLinkLocal(): BlockList {
+  const addresses = new BlockList();
+  addresses.addSubnet("169.254.0.0", 16, "ipv4");
+  addresses.addSubnet("fe80::", 10, "ipv6");
+  return addresses;
+}
+
 /**
  * Returns the proxy rule of the environment variables, with the rules of Go; null if they name no
  * proxy. `HTTP_PROXY` is for http, `HTTPS_PROXY` for https and `ALL_PROXY` for both, also in lower
- * case. Requests to loopback hosts and to the entries of `NO_PROXY` never go through a proxy.
+ * case. Requests to loopback hosts, to link-local
+ * addresses and to the entries of `NO_PROXY` never go through a proxy.
  */
 export function parseProxyRule(variable: (name: string) => string | undefined): ProxyRule | null {
   const read = (name: string) => variable(name) || variable(name.toLowerCase()) || "";
@@ -21,6 +32,7 @@ export function parseProxyRule(variable: (name: string) => string | undefined): 
   const exceptions = read("NO_PROXY").split(",").flatMap((entry) => parseException(entry) ?? []);
   return (origin) =>
     isProxied[origin.isSecure ? "https" : "http"] && !isLoopbackName(origin.hostname) &&
+    !isWithin(LINK_LOCAL, origin.hostname) &&
     !exceptions.some((isExcepted) => isExcepted(origin));
 }
 

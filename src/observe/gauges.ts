@@ -20,6 +20,8 @@ export interface MetricSources {
   >;
   /** Returns the number of resting keys of each provider with several keys. */
   restingKeys(): Iterable<readonly [provider: string, keys: number]>;
+  /** Returns the seconds until the end of each credential that is refreshed, by provider. */
+  credentials(): Iterable<readonly [provider: string, leftS: number]>;
   cache(): Size;
   /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
@@ -81,6 +83,7 @@ export function registerGauges(
   registerStores(registry, sources);
   registerSlots(registry, sources);
   registerRestingKeys(registry, sources);
+  registerCredentials(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
     help:
@@ -155,6 +158,21 @@ function registerRestingKeys(registry: Registry, { restingKeys }: MetricSources)
     collect() {
       this.reset();
       for (const [provider, keys] of restingKeys()) this.set({ provider }, keys);
+    },
+  });
+}
+
+function registerCredentials(registry: Registry, { credentials }: MetricSources): void {
+  new Gauge({
+    name: "gateway_credential_expires_seconds",
+    help:
+      "Seconds until the credential of a provider ends, 0 if it has none; only with providers.*.credential.",
+    aggregator: "min",
+    labelNames: ["provider"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [provider, leftS] of credentials()) this.set({ provider }, leftS);
     },
   });
 }

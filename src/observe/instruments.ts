@@ -192,6 +192,12 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "Reloads of the configuration; result is success or failure.",
       "result",
     ),
+    credentialRefreshes: counter(
+      "gateway_credential_refreshes_total",
+      "Refreshes of the credential of a provider; result is success or failure.",
+      "provider",
+      "result",
+    ),
     exportDropped: counter(
       "gateway_export_dropped_total",
       "Events for the dashboard that were dropped: the queue was full, or the dashboard did not accept them.",

@@ -41,6 +41,8 @@ export interface Metrics {
   sockets(change: 1 | -1): void;
   /** Counts a changed configuration that was applied or refused. */
   reloaded(result: "success" | "failure"): void;
+  /** Counts a refresh of the credential of a provider. */
+  credentialRefreshed(provider: string, result: "success" | "failure"): void;
   /** Counts a request that was sent again because its reused connection was closed. */
   reconnected(provider: string): void;
   /** Counts a failed connection of a request outside a call. */
@@ -123,6 +125,8 @@ export function newMetrics(sources: MetricSources): Metrics {
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
     },
     reloaded: (result) => instruments.reloads.inc({ result }),
+    credentialRefreshed: (provider, result) =>
+      instruments.credentialRefreshes.inc({ provider, result }),
     reconnected: (provider) => instruments.reconnects.inc({ provider }),
     connectionFailed: (provider, cause) => instruments.connectionFailures.inc({ provider, cause }),
     overloaded: (reason) => instruments.overloaded.inc({ reason }),

@@ -1,3 +1,4 @@
+import { credentialIdentity } from "../config/credential_rules.ts";
 import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
@@ -106,6 +107,14 @@ export function keysText({ provider }: RouteTarget): string | null {
     return `${name} (${weight === 0 ? "only what it owns" : `weight ${weight}`}${served})`;
   });
   return `keys: ${keys.join(", ")}; a refused key rests for ${formatDuration(key_rest)}`;
+}
+
+/** Returns who the credential of a target's provider is for; null without one. */
+export function credentialText({ provider }: RouteTarget): string | null {
+  const { credential } = provider.settings;
+  return credential === undefined
+    ? null
+    : `credential: ${credentialIdentity(credential).join(", ")}`;
 }
 
 /** Returns the keys that serve a model with their shares, by name; null without a pool. */

@@ -8,6 +8,7 @@ import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import { newKeyTrial, type RefusedKey } from "./key_trial.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
+import { authorized } from "./authorize.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { retryAfterMs } from "./headers.ts";
@@ -81,11 +82,16 @@ async function fetchWith(
   });
   try {
     const request = { method: "GET", path: wire.catalog.path, payload: null } as const;
-    const headers = wire.headers({ provider, account }, new Headers());
     const url = upstreamUrl(provider, request.path);
+    const complete = await authorized({ provider, account }, {
+      request,
+      url,
+      headers: wire.headers({ provider, account }, new Headers()),
+    }, { world, turns });
+    if (!complete.ok) return null;
     const response = await connect(world, url, {
       request,
-      headers,
+      headers: complete.value,
       cancellation: timer.cancellation,
       transport: provider.transport,
       isRepeatable: true,

@@ -20,6 +20,7 @@ import { reportedUsage } from "../wires/reported_usage.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import type { Failover, StreamDelivery, Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
+import { authorized } from "./authorize.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
@@ -73,6 +74,20 @@ export async function open(
   // client.
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
+  const url = upstreamUrl(provider, candidate.request.path);
+  let headers: HeaderFields = {
+    ...call.upstreamHeaders,
+    ...candidate.request.headers,
+    ...wire.headers(candidate.target, call.headers),
+    ...candidate.request.versionHeaders,
+  };
+  if (candidate.target.account.credential !== null) {
+    const unauthorized = { request: candidate.request, url, headers };
+    const { turns } = call.state;
+    const complete = await authorized(candidate.target, unauthorized, { world, turns });
+    if (!complete.ok) return complete;
+    headers = complete.value;
+  }
   const began = world.now();
   let isLate: () => boolean = () => false;
   const timer = newAttemptTimer(world, call.cancellation, {
@@ -85,13 +100,6 @@ export async function open(
   if (handler.kind === "stream" || (handler.kind === "by_type" && report.stream)) {
     timer.awaitContent(firstContentMs);
   }
-  const headers = {
-    ...call.upstreamHeaders,
-    ...candidate.request.headers,
-    ...wire.headers(candidate.target, call.headers),
-    ...candidate.request.versionHeaders,
-  };
-  const url = upstreamUrl(provider, candidate.request.path);
   const memory = newResponseMemory(call);
   let isDelivering = false;
   let isRejected = false;

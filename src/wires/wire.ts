@@ -1,4 +1,5 @@
 import type { ProviderConfig } from "../config/schema.ts";
+import type { CredentialHolder } from "../core/credential.ts";
 import type { Carrier } from "../prompt/carry.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { StrictSchemas } from "./verified/strict_schemas.ts";
@@ -31,6 +32,8 @@ export interface ProviderAccount {
   readonly digest: string;
   /** The key; null if headers or a client certificate are the credentials. */
   readonly key: string | null;
+  /** The credential that is refreshed, which no header of the wire has; null for a key or none. */
+  readonly credential: CredentialHolder | null;
   /** Share of the requests among the keys of the provider; 0 only for objects of the account. */
   readonly weight: number;
   /** True if the key may be used for requests with this model. */
@@ -64,7 +67,10 @@ export interface Provider {
    * process with equal settings.
    */
   readonly sharedNamespace: string;
-  /** Credentials, such as the keys of all accounts, that must not reach a client. */
+  /**
+   * Credentials, such as the keys of all accounts, that must not reach a client; of a credential
+   * that is refreshed, the current ones.
+   */
   readonly secrets: readonly string[];
   /** Connection policy of the upstream. */
   readonly transport: Transport;

@@ -1,9 +1,11 @@
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/failure/bug_text.ts";
+import type { CredentialUpdate } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
+import type { StartMessage } from "./messages.ts";
 import type { WorkerProcess } from "./process.ts";
-import { newSlot, type Slot } from "./slot.ts";
+import { newSlot, type Slot, type SlotDeps } from "./slot.ts";
 import { coalesced } from "./group_metrics.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
 
@@ -26,6 +28,9 @@ export interface GroupDeps {
   /** Returns the metrics of the parent itself. */
   ownMetrics(): Promise<MetricValues>;
   restarted(): void;
+  /** Returns the latest updates of all credentials, for a worker that starts. */
+  credentials(): StartMessage["credentials"];
+  readonly renewCredential: SlotDeps["renewCredential"];
 }
 
 /** The workers of one gateway, all with one configuration. */
@@ -55,6 +60,7 @@ export function newGroup(first: Config, deps: GroupDeps) {
         instanceId,
         isColoured,
         config,
+        credentials: deps.credentials(),
       }),
       scrape,
       retain(metrics) {
@@ -63,6 +69,7 @@ export function newGroup(first: Config, deps: GroupDeps) {
         }).catch(logBug);
       },
       restarted: deps.restarted,
+      renewCredential: deps.renewCredential,
       onHopeless: failure.resolve,
     });
   });
@@ -123,6 +130,10 @@ export function newGroup(first: Config, deps: GroupDeps) {
       config = next;
       generation++;
       for (const slot of slots) slot.send({ kind: "reload", config: next });
+    },
+    /** Hands the update of a credential to all workers. */
+    credential(id: string, update: CredentialUpdate): void {
+      for (const slot of slots) slot.send({ kind: "credential", id, update });
     },
     /** Drains all workers; resolves when they have ended. */
     drain,

@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import type { CredentialUpdate } from "../core/credential.ts";
 import type { Place } from "./share.ts";
 import type { MetricValues } from "../observe/worker_metrics.ts";
 
@@ -14,6 +15,8 @@ export interface StartMessage {
   readonly instanceId: string;
   /** The configuration of all workers; each serves its share. */
   readonly config: Config;
+  /** The latest update of each credential that the parent refreshes, by its ID. */
+  readonly credentials: readonly (readonly [id: string, update: CredentialUpdate])[];
   readonly isColoured: boolean;
 }
 
@@ -21,6 +24,8 @@ export interface StartMessage {
 export type ToWorker =
   | StartMessage
   | { readonly kind: "reload"; readonly config: Config }
+  /** A credential was refreshed, or could not be; also the response to `renew_credential`. */
+  | { readonly kind: "credential"; readonly id: string; readonly update: CredentialUpdate }
   /** Requests the metrics of the worker. */
   | { readonly kind: "measure" }
   /**
@@ -42,5 +47,7 @@ export type ToParent =
   | { readonly kind: "alive" }
   /** A client of this worker requests the metrics of all workers. */
   | { readonly kind: "scrape" }
+  /** A provider has refused a credential. */
+  | { readonly kind: "renew_credential"; readonly id: string }
   /** The worker has drained; these are its last metrics. */
   | { readonly kind: "drained"; readonly metrics: MetricValues };

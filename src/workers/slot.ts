@@ -1,3 +1,4 @@
+import type { CredentialUpdate } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import {
@@ -35,6 +36,8 @@ export interface SlotDeps {
   startMessage(): StartMessage;
   /** Returns the metrics of the whole gateway; null after a bug, which is logged. Never rejects. */
   scrape(): Promise<string | null>;
+  /** Refreshes a credential; resolves with its update, null if it is not configured any more. */
+  renewCredential(id: string): Promise<CredentialUpdate | null>;
   /** Receives the last metrics of an ended process that still count. */
   retain(metrics: MetricValues): void;
   restarted(): void;
@@ -117,6 +120,12 @@ export function newSlot(number: number, deps: SlotDeps) {
         return first.resolve(null);
       case "scrape":
         return void deps.scrape().then((text) => current.channel.send({ kind: "scraped", text }));
+      case "renew_credential": {
+        const { id } = message;
+        return void deps.renewCredential(id).then((update) => {
+          if (update !== null) current.channel.send({ kind: "credential", id, update });
+        });
+      }
       case "alive":
         return;
       case "measured":

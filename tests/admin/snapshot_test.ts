@@ -398,3 +398,23 @@ Deno.test("a refused call with a multipart body has the model of its form", asyn
   const [call] = (await snapshot()).finished;
   assertEquals([call?.outcome, call?.requestedModel], ["refused", "whisper-large"]);
 });
+
+Deno.test("a provider with a credential has its state, and never its value", async () => {
+  const config = TWO_TARGETS.replace("api_key: k2", "credential: {type: google, source: metadata}");
+  const { snapshot, world, gateway } = gatewayOver(good, config);
+  const [{ holder } = { holder: null }] = gateway.generation.credentials.values();
+  const secret = { kind: "token", token: "token-1" } as const;
+  const issued = { secret, expiresMs: world.wall() + 60_000 };
+  const states: unknown[] = [];
+  for (const update of [null, { issued, isFailing: false }, { issued, isFailing: true }]) {
+    if (update !== null) holder?.update({ ...update, nextMs: null });
+    const shown = await snapshot();
+    assert(!JSON.stringify(shown).includes("token-1"));
+    states.push(shown.providers.map(({ credential }) => credential));
+  }
+  assertEquals(states, [
+    [undefined, "gone", undefined],
+    [undefined, "fresh", undefined],
+    [undefined, "late", undefined],
+  ]);
+});

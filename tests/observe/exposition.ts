@@ -35,6 +35,7 @@ export function metricSources(sources: Partial<MetricSources> = {}): MetricSourc
     breakers: () => [],
     slots: () => [],
     restingKeys: () => [],
+    credentials: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),
     stores: () => ({}),
     bodyBytes: () => 0,

@@ -80,6 +80,7 @@ Deno.test("the calls of all workers are exported under the one instance ID of th
       generation: 1,
       instanceId: "gateway-1",
       divide: (whole) => whole,
+      follow() {},
       scrape: () => Promise.resolve(""),
     });
     await chat(gateway);

@@ -13,7 +13,8 @@ export type Written = Record<string, unknown>;
 export function providerOf(wire: Wire, written: Written = {}): Provider {
   const base_url = "http://localhost";
   const parsed = providerSchema.parse(written);
-  const { tls: _tls, api_key = "", api_keys: _keys, capabilities, ...settings } = parsed;
+  const { tls: _tls, api_key = "", api_keys: _keys, capabilities, ...others } = parsed;
+  const { credential: _credential, ...settings } = others;
   return {
     id: "p",
     wire,
@@ -31,6 +32,7 @@ export function providerOf(wire: Wire, written: Written = {}): Provider {
       name: "default",
       digest: "account",
       key: api_key === "" ? null : api_key,
+      credential: null,
       weight: 1,
       serves: () => true,
     }],

@@ -1,7 +1,9 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { newGroup } from "../../src/workers/group.ts";
+import type { CredentialUpdate } from "../../src/core/credential.ts";
 import type { StartMessage } from "../../src/workers/messages.ts";
+import { token } from "../credentials/scripted_source.ts";
 import { shareOf } from "../../src/workers/share.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
@@ -22,6 +24,7 @@ function newScriptedGroup() {
   const { spawn, workers } = newScriptedWorkers();
   let log = "";
   let restarts = 0;
+  const updates: (readonly [string, CredentialUpdate])[] = [];
   const group = newGroup(CONFIG, {
     world,
     log: newLog({ level: "debug", format: "console" }, (line) => void (log += textOf(line))),
@@ -32,6 +35,8 @@ function newScriptedGroup() {
     spawn,
     ownMetrics: () => Promise.resolve([]),
     restarted: () => void restarts++,
+    credentials: () => updates,
+    renewCredential: (id) => Promise.resolve(updates.find(([known]) => known === id)?.[1] ?? null),
   });
 
   function worker(at: number): ScriptedWorker {
@@ -45,6 +50,8 @@ function newScriptedGroup() {
     world,
     workers,
     worker,
+    /** Latest updates of credentials, as the parent has them. */
+    updates,
     log: () => log,
     restarts: () => restarts,
     /** Starts both workers. */
@@ -135,6 +142,26 @@ Deno.test("a worker that ends is started again after the delay, with the generat
     [2, 2, 10],
   );
   assertEquals(worker(0).received.at(-1)?.kind, "reload");
+});
+
+Deno.test("workers have the credentials of their parent at their start, and each update of them", async () => {
+  const { group, worker, world, updates, started } = newScriptedGroup();
+  const update = { issued: token("t1", null), isFailing: false, nextMs: null };
+  updates.push(["c", update]);
+  await started();
+  for (const at of [0, 1]) {
+    const start = worker(at).received[0];
+    assertEquals(start?.kind === "start" && start.credentials, [["c", update]]);
+  }
+  const next = { ...update, issued: token("t2", null) };
+  group.credential("c", next);
+  const message = { kind: "credential", id: "c", update: next } as const;
+  for (const at of [0, 1]) assertEquals(worker(at).received.at(-1), message);
+  worker(1).say({ kind: "renew_credential", id: "c" });
+  worker(1).say({ kind: "renew_credential", id: "unknown" });
+  await world.advance(0);
+  assertEquals(worker(1).received.slice(-1), [{ ...message, update }]);
+  assertEquals(worker(0).received.at(-1), message);
 });
 
 Deno.test("a worker whose starts fail five times in succession ends the gateway with the reason", async () => {

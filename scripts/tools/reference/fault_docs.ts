@@ -117,6 +117,13 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cure: "Replace the key, or add a key or a fallback.",
     example: "The provider rejected all configured keys; the log names them.",
   },
+  credential_unavailable: {
+    cause:
+      "The `credential` of the provider could not be had, or has ended while its refreshes failed. " +
+      "The log names the reason.",
+    cure: "Wait for `Retry-After`; correct `credential` or its source, or add a fallback.",
+    example: "The gateway has no usable credential for the provider; send the request again later.",
+  },
   state_unavailable: {
     cause: "The request needs stored state, and the state store is not available.",
     cure: "Try again after `Retry-After`. A Responses request can go on with `store: false`.",

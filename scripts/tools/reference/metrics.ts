@@ -15,6 +15,7 @@ const NO_SOURCES: MetricSources = {
   keyLabels: [],
   breakers: () => [],
   slots: () => [],
+  credentials: () => [],
   restingKeys: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),

@@ -26,7 +26,7 @@ const ProviderRow = kept(
         <td class="number">${duration(one.p50Ms)}</td>
         <td class="number">${duration(one.p95Ms)}</td>
         <td><${Running} provider=${one} /></td>
-        <td><${PoolKeys} keys=${one.keys} /></td>
+        <td><${Keys} provider=${one} /></td>
       </tr>`,
 );
 
@@ -85,8 +85,11 @@ function Running({ provider: { running, queued, maxConcurrent } }) {
   }</span></span>`;
 }
 
-/** @param {{ keys: ProviderView["keys"] }} props */
-function PoolKeys({ keys }) {
+/** @param {{ provider: ProviderView }} props */
+function Keys({ provider: { keys, credential } }) {
+  if (credential === "fresh") return view`<${Badge} tone="good">credential valid<//>`;
+  if (credential === "late") return view`<${Badge} tone="warn">credential not refreshed<//>`;
+  if (credential === "gone") return view`<${Badge} tone="bad">no credential<//>`;
   if (keys.length === 0) return view`<span class="none">no pool</span>`;
   return view`<ul class="plain">${
     keys.map((key) =>

@@ -192,6 +192,7 @@ const FAULT_TABLE = {
   provider_busy:               { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // no slot: max_concurrent
   provider_keys_resting:       { status: 429,        type: "rate_limit_error", code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // all keys of a pool were refused with 429
   provider_keys_refused:       { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // the same with 401, 402 or 403
+  credential_unavailable:      { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // of providers.*.credential
   state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" },
   state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "internal" },

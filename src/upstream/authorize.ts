@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { failed, fault, type Result, success } from "../core/failure/result.ts";
+import type { Failure } from "../core/failure/failure.ts";
+import type { AwsKeys, CredentialHolder } from "../core/credential.ts";
+import type { HeaderFields } from "../core/header_fields.ts";
+import type { World } from "../core/world.ts";
+import type { LoopTurns } from "../traffic/loop_turns.ts";
+import type { Sender, UpstreamRequest } from "../wires/wire.ts";
+import { signatureHeaders } from "./sign.ts";
+
+/** Bytes of a body that are hashed in one piece: 1 MiB takes less than a millisecond. */
+const HASHED_BYTES = 1024 * 1024;
+
+/** A request as it is sent, but for its credential. */
+export interface UnauthorizedRequest {
+  readonly request: Pick<UpstreamRequest, "method" | "payload">;
+  readonly url: string;
+  readonly headers: HeaderFields;
+}
+
+/** What a signature needs of its process. */
+interface Process {
+  readonly world: Pick<World, "wall">;
+  readonly turns: LoopTurns;
+}
+
+/** Returns the failure of a request to a provider whose credential cannot be used. */
+export function credentialUnavailable(holder: CredentialHolder, wallMs: number): Failure {
+  const { nextMs } = holder.latest();
+  const { failure } = fault(
+    "credential_unavailable",
+    "The gateway has no usable credential for the provider; send the request again later.",
+    {
+      mayHaveRun: false,
+      retryAfterMs: nextMs === null ? null : Math.max(0, nextMs - wallMs),
+    },
+  );
+  return failure;
+}
+
+/**
+ * Returns the headers of a request with those of the credential that is refreshed, or the failure
+ * if it cannot be used now. For AWS this signs the request, with the time of now.
+ */
+export async function authorized(
+  { provider: { settings }, account }: Sender,
+  { request, url, headers }: UnauthorizedRequest,
+  { world, turns }: Process,
+): Promise<Result<HeaderFields>> {
+  const { credential: holder } = account;
+  const { credential } = settings;
+  if (holder === null || credential === undefined) return success(headers);
+  const wallMs = world.wall();
+  const issued = holder.usable(wallMs);
+  if (issued === null) return failed(credentialUnavailable(holder, wallMs));
+  const { secret } = issued;
+  if (secret.kind === "token") {
+    const { header = "authorization", prefix = "Bearer" } = credential;
+    const value = prefix === "" ? secret.token : `${prefix} ${secret.token}`;
+    return success({ ...headers, [header.toLowerCase()]: value });
+  }
+  const { region = "", service = "" } = credential;
+  return success({
+    ...headers,
+    ...await signed(secret, { region, service }),
+  });
+
+  async function signed(keys: AwsKeys, scope: { region: string; service: string }) {
+    return signatureHeaders(keys, scope, {
+      method: request.method,
+      url,
+      contentType: headers["content-type"] ?? null,
+      bodyDigest: await bodyDigest(request.payload?.bytes() ?? "", turns),
+      wallMs: world.wall(),
+    });
+  }
+}
+
+/** Returns the SHA-256 of a body. A large one is hashed in several turns of the event loop. */
+async function bodyDigest(
+  body: string | Uint8Array | readonly Uint8Array[],
+  turns: LoopTurns,
+): Promise<string> {
+  const hash = createHash("sha256");
+  if (typeof body === "string") return hash.update(body).digest("hex");
+  for (const piece of body instanceof Uint8Array ? [body] : body) {
+    for (let at = 0; at < piece.length; at += HASHED_BYTES) {
+      if (at > 0) await turns.next("rest");
+      hash.update(piece.subarray(at, at + HASHED_BYTES));
+    }
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,38 @@
+import type { CredentialHolder, CredentialUpdate } from "../core/credential.ts";
+import type { Channel } from "./channel.ts";
+import type { ToParent, ToWorker } from "./messages.ts";
+
+/** The credentials of a worker, which its parent refreshes for all workers. */
+export type CredentialLink = ReturnType<typeof newCredentialLink>;
+
+/** Returns the link of a worker to the refreshes of its parent. */
+export function newCredentialLink(channel: Pick<Channel<ToParent, ToWorker>, "send">) {
+  const renewing = new Map<string, PromiseWithResolvers<void>>();
+
+  return {
+    /** Lets the parent refresh these credentials when a provider refuses one. */
+    follow(holders: Iterable<CredentialHolder>): void {
+      for (const holder of holders) {
+        const { id } = holder;
+        holder.refreshWith(() => {
+          const known = renewing.get(id);
+          if (known !== undefined) return known.promise;
+          const renewed = Promise.withResolvers<void>();
+          renewing.set(id, renewed);
+          channel.send({ kind: "renew_credential", id });
+          return renewed.promise;
+        });
+      }
+    },
+    /** Receives the update of a credential; one that is not configured any more is dropped. */
+    received(
+      holder: CredentialHolder | undefined,
+      id: string,
+      update: CredentialUpdate,
+    ): void {
+      holder?.update(update);
+      renewing.get(id)?.resolve();
+      renewing.delete(id);
+    },
+  };
+}

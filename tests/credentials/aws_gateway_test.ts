@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { authorized } from "../../src/upstream/authorize.ts";
+import { signatureHeaders } from "../../src/upstream/sign.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, COMPLETION } from "../support/chat_call.ts";
+import { credentialConfig, credentialGateway, type Sent } from "./credential_gateway.ts";
+
+const AWS =
+  "type: aws, region: us-east-1, service: bedrock-mantle, access_key_id: AKIA1, secret_access_key: secret-1";
+
+const KEYS = {
+  kind: "aws",
+  accessKeyId: "AKIA1",
+  secretAccessKey: "secret-1",
+  sessionToken: null,
+} as const;
+
+const STARTED_MS = 1_700_000_000_000;
+
+/** Returns the headers that a request must be signed with, by what has arrived. */
+function expected({ headers, body, at }: Sent, path = "/v1/chat/completions") {
+  return signatureHeaders(KEYS, { region: "us-east-1", service: "bedrock-mantle" }, {
+    method: body === "" ? "GET" : "POST",
+    url: `https://up${path}`,
+    contentType: headers.get("content-type"),
+    bodyDigest: createHash("sha256").update(body).digest("hex"),
+    wallMs: STARTED_MS + at,
+  });
+}
+
+function signature({ headers }: Sent): Record<string, string> {
+  return Object.fromEntries(
+    ["x-amz-date", "authorization"].map((name) => [name, headers.get(name) ?? ""]),
+  );
+}
+
+Deno.test("a request is signed over what is sent, and each retry anew", async () => {
+  let count = 0;
+  const { ask, world, sent } = await credentialGateway(
+    credentialConfig(AWS, { more: "retry: {initial_delay: 2s, jitter_factor: 0}" }),
+    { provider: () => answers(++count < 3 ? 503 : 200, COMPLETION) },
+  );
+  const asked = ask({
+    headers: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
+    body: {
+      model: "openai.gpt-oss-120b",
+      temperature: 0.5,
+      messages: [{ role: "user", content: "äß" }],
+    },
+  });
+  await world.advance(60_000);
+  assertEquals((await asked).status, 200);
+  assertEquals(sent.length, 3);
+  for (const one of sent) assertEquals(signature(one), expected(one));
+  assertEquals(new Set(sent.map(({ headers }) => headers.get("x-amz-date"))).size, 3);
+  assert(sent.every(({ headers }) => !/traceparent/.test(headers.get("authorization") ?? "")));
+});
+
+Deno.test("a query of the base URL is signed, and so is a request without a body", async () => {
+  const config = credentialConfig(AWS, { settings: ", models: {mode: fetch}" });
+  const { app, sent } = await credentialGateway(
+    config.replace("https://up/v1", "https://up/v1?b=2&a=%20"),
+    {
+      provider: () => answers(200, { object: "list", data: [] }),
+    },
+  );
+  await app(new Request("http://localhost/v1/models", { headers: { host: "localhost" } }));
+  const [one] = sent;
+  assert(one !== undefined && one.body === "");
+  assertEquals(signature(one), expected(one, "/v1/models?b=2&a=%20"));
+});
+
+Deno.test("an upload is signed like any other body", async () => {
+  const { app, sent } = await credentialGateway(
+    credentialConfig(AWS, { settings: ", capabilities: {relay: [audio]}" }),
+    { provider: () => answers(200, { text: "hello" }) },
+  );
+  const form = new FormData();
+  form.set("model", "whisper");
+  form.set("file", new File(["x".repeat(100_000)], "a.wav"));
+  const response = await app(
+    new Request("http://localhost/v1/audio/transcriptions", {
+      method: "POST",
+      headers: { host: "localhost" },
+      body: form,
+    }),
+  );
+  await response.body?.cancel();
+  const [one] = sent;
+  assert(one !== undefined);
+  assertEquals(response.status, 200);
+  assertEquals(signature(one), expected(one, "/v1/audio/transcriptions"));
+});
+
+Deno.test("a body of 10 MiB is hashed in ten turns of the event loop", async () => {
+  const { gateway, world } = await credentialGateway(credentialConfig(AWS));
+  const provider = gateway.generation.providers.get("up");
+  assert(provider !== undefined);
+  const bytes = new Uint8Array(10 * 1024 * 1024).fill(97);
+  let turns = 0;
+  const request = { method: "POST", payload: { text: () => "", bytes: () => bytes } } as const;
+  const signed = await authorized(
+    { provider, account: provider.accounts[0] },
+    { request, url: "https://up/v1/x", headers: {} },
+    { world, turns: { next: () => Promise.resolve(void turns++) } },
+  );
+  assert(signed.ok);
+  assertEquals(turns, 9);
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  const { authorization } = signatureHeaders(
+    KEYS,
+    { region: "us-east-1", service: "bedrock-mantle" },
+    {
+      method: "POST",
+      url: "https://up/v1/x",
+      contentType: null,
+      bodyDigest: digest,
+      wallMs: STARTED_MS,
+    },
+  );
+  assertEquals(signed.value.authorization, authorization);
+});
+
+Deno.test("the error of a provider that repeats a session token or the secret is cleaned", async () => {
+  const { ask } = await credentialGateway(credentialConfig(`${AWS}, session_token: session-1`), {
+    provider: ({ headers }) =>
+      answers(403, {
+        error: { message: `canonical: ${headers.get("x-amz-security-token")} secret-1` },
+      }),
+  });
+  const { status, text } = await ask();
+  assertEquals(status, 403);
+  assert(!/session-1|secret-1/.test(text), text);
+});
