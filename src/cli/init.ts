@@ -21,6 +21,7 @@ export const init: Command = {
   writesFiles: true,
   about: "Writes a commented ./config.yaml as a start. An existing file is not changed.",
   word: KIND,
+  choices: () => Promise.resolve(KINDS),
   options: {
     print: { value: null, about: "Prints it instead of writing the file." },
   },

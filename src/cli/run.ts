@@ -4,6 +4,7 @@ import { agent } from "./agent.ts";
 import { parseArguments } from "./arguments.ts";
 import { check } from "./check.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
+import { newCompletions } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, help, helpText } from "./help.ts";
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   top,
   demo,
   simulate,
+  newCompletions(() => COMMANDS),
   help,
 ];
 

@@ -49,6 +49,15 @@ put 640 "$here/switchyard.env" etc/switchyard/switchyard.env
 put 644 "$here/copyright" usr/share/doc/switchyard/copyright
 put 644 "$here/lintian-overrides" usr/share/lintian/overrides/switchyard
 
+# The shells look for their scripts in these files.
+for place in bash:bash-completion/completions/switchyard zsh:zsh/vendor-completions/_switchyard \
+  fish:fish/vendor_completions.d/switchyard.fish; do
+  file=$root/usr/share/${place#*:}
+  mkdir -p "$(dirname -- "$file")"
+  "$top/scripts/deno" run --no-prompt --allow-read --allow-env "$top/main.ts" completions \
+    "${place%%:*}" >"$file"
+done
+
 day=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
 mkdir -p "$root/usr/share/man/man1"
 "$top/scripts/deno" run --allow-read --allow-env "$top/scripts/packaging/manual.ts" "$released" "$day" |

@@ -29,6 +29,7 @@ class Switchyard < Formula
   def install
     bin.install "switchyard"
     pkgetc.install "config.yaml"
+    generate_completions_from_executable(bin/"switchyard", "completions")
   end
 
   service do
