@@ -8,6 +8,7 @@ import { newCompletions } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, help, helpText } from "./help.ts";
+import { health } from "./health.ts";
 import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
 import { schema } from "./schema.ts";
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   state,
   usage,
   top,
+  health,
   demo,
   simulate,
   newCompletions(() => COMMANDS),
