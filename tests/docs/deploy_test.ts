@@ -143,7 +143,7 @@ Deno.test("the image starts the program with arguments that it knows, where it l
   const path = configNamed(Array.isArray(words) ? words.map(String) : []);
   assertEquals(path, configNamed(wordsAt(container, "args")));
   const checked = parseJson(check.replace(/^.* CMD /, ""));
-  assertEquals(checked, [target, health.name, "--config", path]);
+  assertEquals<unknown>(checked, [target, health.name, "--config", path]);
   // The executable gives up by itself before the health check is ended.
   assert(Number(/--timeout=(\d+)s/.exec(check)?.[1]) > 3);
 });
