@@ -66,6 +66,7 @@ done
 [ -n "$address" ] || die "it does not listen: $(cat "$work/out" "$work/err")"
 curl --fail --silent --noproxy '*' "$address/health" || die "it does not answer."
 echo
+in_root health --url "$address" || die "it does not find itself healthy."
 kill -HUP "$program"
 kill -TERM "$program"
 wait "$program" || die "it does not end with 0: $(cat "$work/err")"

@@ -24,6 +24,7 @@ export const agent: Command = {
   name: "agent",
   about: "Prints what a coding agent needs to use the gateway; without a name it lists the agents.",
   word: NAME,
+  choices: () => Promise.resolve(Object.keys(AGENTS)),
   options: {
     config: CONFIG_OPTION,
     model: { value: "MODEL", about: "The model that the agent requests." },

@@ -6,6 +6,8 @@ export interface Option {
   /** Placeholder of the value in the help; null for a flag. */
   readonly value: string | null;
   readonly about: string;
+  /** The values that a shell offers; absent if any value is possible. */
+  readonly choices?: readonly string[];
   /** True if the option may be repeated. */
   readonly isRepeatable?: boolean;
 }

@@ -17,6 +17,8 @@ export interface Command {
   readonly about: string;
   /** Placeholder of the positional argument in the help; absent if there is none. */
   readonly word?: string;
+  /** Returns the arguments that a shell offers; absent if any argument is possible. */
+  choices?(): Promise<readonly string[]>;
   readonly options: Options;
   /** True if the command writes files; all other commands give up the right before they run. */
   readonly writesFiles?: true;

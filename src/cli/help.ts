@@ -50,6 +50,10 @@ export const help: Command = {
   name: "help",
   about: "Prints a page of the documentation, or the list of all pages.",
   word: TOPIC,
+  async choices() {
+    const { HELP_PAGES } = await import("./help_pages.ts");
+    return HELP_PAGES.map(({ topic }) => topic);
+  },
   options: {},
   async run(options, terminal) {
     // Loaded only now: other commands do not need the texts in memory.

@@ -39,6 +39,8 @@ import soak from "../../docs/operate/soak.md" with { type: "text" };
 import executable from "../../docs/deploy/executable.md" with { type: "text" };
 import debian from "../../docs/deploy/debian.md" with { type: "text" };
 import systemd from "../../docs/deploy/systemd.md" with { type: "text" };
+import launchd from "../../docs/deploy/launchd.md" with { type: "text" };
+import windows from "../../docs/deploy/windows.md" with { type: "text" };
 import homebrew from "../../docs/deploy/homebrew.md" with { type: "text" };
 import docker from "../../docs/deploy/docker.md" with { type: "text" };
 import kubernetes from "../../docs/deploy/kubernetes.md" with { type: "text" };
@@ -101,6 +103,8 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "executable", text: executable },
   { topic: "debian", text: debian },
   { topic: "systemd", text: systemd },
+  { topic: "launchd", text: launchd },
+  { topic: "windows", text: windows },
   { topic: "homebrew", text: homebrew },
   { topic: "docker", text: docker },
   { topic: "kubernetes", text: kubernetes },

@@ -4,9 +4,11 @@ import { agent } from "./agent.ts";
 import { parseArguments } from "./arguments.ts";
 import { check } from "./check.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
+import { newCompletions } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, help, helpText } from "./help.ts";
+import { health } from "./health.ts";
 import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
 import { schema } from "./schema.ts";
@@ -30,8 +32,10 @@ export const COMMANDS: readonly Command[] = [
   state,
   usage,
   top,
+  health,
   demo,
   simulate,
+  newCompletions(() => COMMANDS),
   help,
 ];
 

@@ -9,7 +9,12 @@ export const schema: Command = {
   about: "Prints the JSON Schema of the configuration file.",
   options: {},
   run(_given, terminal) {
-    terminal.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+    terminal.out(schemaText());
     return Promise.resolve(OK_STATUS);
   },
 };
+
+/** Returns the JSON Schema of the configuration as the text of a file. */
+export function schemaText(): string {
+  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+}

@@ -37,6 +37,7 @@ export const serve: Command = {
     "config": CONFIG_OPTION,
     "log-level": {
       value: "LEVEL",
+      choices: LEVELS,
       about: "debug, info, warn or error; overrides the file until its level changes.",
     },
     "host": { value: "HOST", about: "The address to listen on; overrides the file." },

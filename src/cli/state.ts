@@ -18,7 +18,8 @@ import { onStore } from "./on_store.ts";
 import { infoText, placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
 
-const ACTION = "info|purge";
+const ACTIONS = ["info", "purge"];
+const ACTION = ACTIONS.join("|");
 
 type Settings = Config["state"];
 
@@ -36,6 +37,7 @@ export function newStateCommand(openStore: typeof openStateStore): Command {
     about:
       "Shows what the state store of a configuration contains (info), or deletes all of it (purge).",
     word: ACTION,
+    choices: () => Promise.resolve(ACTIONS),
     options: {
       config: CONFIG_OPTION,
       yes: { value: null, about: "Confirms that purge deletes all state." },

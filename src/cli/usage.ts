@@ -50,9 +50,14 @@ export function newUsageCommand(
     about: "Shows the calls, tokens and cost of client keys, from the state store.",
     options: {
       config: CONFIG_OPTION,
-      format: { value: "FORMAT", about: "text (default), json or csv." },
+      format: {
+        value: "FORMAT",
+        choices: Object.keys(FORMATS),
+        about: "text (default), json or csv.",
+      },
       by: {
         value: "COLUMN",
+        choices: USAGE_COLUMNS,
         about: "Adds up by key, model, provider or day; by all of them without it.",
       },
       days: { value: "N", about: "Number of days up to today; default: all stored days." },

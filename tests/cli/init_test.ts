@@ -1,6 +1,9 @@
-import { STARTERS } from "../../src/cli/init.ts";
+import { Ajv2020, type AnySchema } from "ajv/dist/2020.js";
+import { parse } from "yaml";
+import { SCHEMA_FILE, STARTERS } from "../../src/cli/init.ts";
 import { run } from "../../src/cli/run.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { parseJson } from "../../src/core/json/json.ts";
 import { HOSTS } from "../../src/data/hosts.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
@@ -98,6 +101,33 @@ Deno.test("init writes ./config.yaml and never overwrites a file", async () => {
   assertEquals(terminal.files.get("./config.yaml"), written);
   assertMatch(terminal.written.err, /^\.\/config\.yaml exists already; /);
 });
+
+Deno.test("init writes the schema next to the file, whose first line names it for editors", async () => {
+  const terminal = testTerminal();
+  assertEquals(await run(["init", "team"], terminal), 0);
+  const [first = ""] = (terminal.files.get("./config.yaml") ?? "").split("\n");
+  assertEquals(first, `# yaml-language-server: $schema=${SCHEMA_FILE}`);
+  assertEquals(terminal.files.get(`./${SCHEMA_FILE}`), (await ran(["schema"])).out);
+  assertStringIncludes(terminal.written.out, `the schema in ./${SCHEMA_FILE}.\n`);
+});
+
+Deno.test("init leaves a schema that is there, and says how to print the present one", async () => {
+  const terminal = testTerminal();
+  terminal.files.set(`./${SCHEMA_FILE}`, "{}");
+  assertEquals(await run(["init", "edge"], terminal), 0);
+  assertEquals(terminal.files.get(`./${SCHEMA_FILE}`), "{}");
+  assertStringIncludes(terminal.written.out, 'exists already; "switchyard schema" prints it.\n');
+});
+
+for (const kind of Object.keys(STARTERS)) {
+  Deno.test(`the file that init ${kind} writes is valid by the schema next to it, a misspelt key is not`, async () => {
+    const schema = parseJson((await ran(["schema"])).out);
+    const validate = new Ajv2020({ strict: false }).compile(schema as AnySchema);
+    const { out } = await ran(["init", kind, "--print"]);
+    assert(validate(parse(out)), JSON.stringify(validate.errors));
+    assertEquals(validate(parse(out.replace("\nrouting:", "\nroutng:"))), false);
+  });
+}
 
 Deno.test("init writes a different client key for each team", async () => {
   const keys = new Set<string>();

@@ -1,6 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { TARGETS } from "../../scripts/packaging/compile.ts";
 import { optionValue, parseArguments } from "../../src/cli/arguments.ts";
+import { health } from "../../src/cli/health.ts";
 import { serve } from "../../src/cli/serve.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
@@ -121,14 +122,18 @@ Deno.test("the parts of the Kubernetes manifest name each other", () => {
   assertEquals(at(manifest("Service"), "spec", "selector"), labels);
 });
 
-Deno.test("the image starts the program with arguments that it knows, where it listens", () => {
-  const [dockerfile] = blocksIn("dockerfile");
-  const lines = dockerfile?.text.trim().split("\n").map((line) => line.split(/ (.*)/, 2)) ?? [];
+Deno.test("the image starts the program with arguments that it knows, where it listens", async () => {
+  const dockerfile = new URL("../../scripts/deploy/docker/Dockerfile", import.meta.url);
+  const text = await Deno.readTextFile(dockerfile);
+  assertEquals(blocksIn("dockerfile").map((block) => block.text), [text]);
+  const lines = text.trim().split("\n").map((line) => line.split(/ (.*)/, 2));
   const names = lines.map(([name]) => name);
-  assertEquals(names, ["FROM", "COPY", "USER", "EXPOSE", "ENTRYPOINT", "CMD"]);
-  const [base = "", copy = "", user = "", port = "", entry = "", args = ""] = lines
+  assertEquals(names, ["FROM", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"]);
+  const [base = "", copy = "", user = "", port = "", check = "", entry = "", args = ""] = lines
     .map(([, rest = ""]) => rest);
-  const [source, target] = copy.split(" ");
+  const [mode, source, target] = copy.split(" ");
+  // An archive may have been unpacked without its modes.
+  assertEquals(mode, "--chmod=0755");
   // The executable needs glibc.
   assert(base.startsWith("debian:"));
   assertEquals([source, parseJson(entry)], ["switchyard", [target]]);
@@ -137,6 +142,10 @@ Deno.test("the image starts the program with arguments that it knows, where it l
   const words = parseJson(args);
   const path = configNamed(Array.isArray(words) ? words.map(String) : []);
   assertEquals(path, configNamed(wordsAt(container, "args")));
+  const checked = parseJson(check.replace(/^.* CMD /, ""));
+  assertEquals<unknown>(checked, [target, health.name, "--config", path]);
+  // The executable gives up by itself before the health check is ended.
+  assert(Number(/--timeout=(\d+)s/.exec(check)?.[1]) > 3);
 });
 
 Deno.test("the documented unit is part of the one that the package brings", async () => {

@@ -58,6 +58,13 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
     const canReload = verb !== "reload" || (await unit()).includes("\nExecReload=");
     return verbs.includes(verb) && canReload && names.every((name) => name === UNIT);
   },
+  async launchctl([verb = "", ...args]) {
+    const plist = await textOf("scripts/deploy/launchd/switchyard.plist");
+    const [, label] = /<key>Label<\/key>\s*<string>(\S+)<\/string>/.exec(plist) ?? [];
+    const file = `/Library/LaunchDaemons/${UNIT}.plist`;
+    const known = ["kill HUP", "kickstart -k", "bootout"].map((one) => `${one} system/${label}`);
+    return [`bootstrap system ${file}`, ...known].includes([verb, ...args].join(" "));
+  },
   openssl: (args) => args.join(" ") === "rand -base64 32",
   journalctl: (args) => args.join(" ") === `-u ${UNIT} -f`,
   async brew(args) {

@@ -41,13 +41,26 @@ put() {
 put 755 "$executable" usr/bin/switchyard
 put 644 "$here/switchyard.service" lib/systemd/system/switchyard.service
 put 644 "$here/switchyard.sysusers" usr/lib/sysusers.d/switchyard.conf
-mkdir -p "$root/etc/switchyard"
-"$top/scripts/deno" run --no-prompt --allow-read --allow-env "$top/main.ts" init edge --print \
-  >"$root/etc/switchyard/config.yaml"
+program() { "$top/scripts/deno" run --no-prompt --allow-read --allow-env "$top/main.ts" "$@"; }
+
+# The schema belongs to the release, not to the configuration: it is no file in /etc.
+schema=/usr/share/switchyard/config.schema.json
+mkdir -p "$root/etc/switchyard" "$root${schema%/*}"
+program schema >"$root$schema"
+program init edge --print >"$root/etc/switchyard/config.yaml"
+sed -i "1s|=config\\.schema\\.json\$|=$schema|" "$root/etc/switchyard/config.yaml"
 chmod 640 "$root/etc/switchyard/config.yaml"
 put 640 "$here/switchyard.env" etc/switchyard/switchyard.env
 put 644 "$here/copyright" usr/share/doc/switchyard/copyright
 put 644 "$here/lintian-overrides" usr/share/lintian/overrides/switchyard
+
+# The shells look for their scripts in these files.
+for place in bash:bash-completion/completions/switchyard zsh:zsh/vendor-completions/_switchyard \
+  fish:fish/vendor_completions.d/switchyard.fish; do
+  file=$root/usr/share/${place#*:}
+  mkdir -p "$(dirname -- "$file")"
+  program completions "${place%%:*}" >"$file"
+done
 
 day=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
 mkdir -p "$root/usr/share/man/man1"

@@ -40,6 +40,12 @@ config=$root/etc/switchyard/config.yaml
 in_root --install "$package"
 has "$enabled" "installed"
 has usr/share/man/man1/switchyard.1.gz "installed"
+schema=$(sed -n '1s|^# yaml-language-server: .schema=/||p' "$config")
+[ -n "$schema" ] || die "the configuration names no schema for editors."
+has "$schema" "installed"
+has usr/share/bash-completion/completions/switchyard "installed"
+has usr/share/zsh/vendor-completions/_switchyard "installed"
+has usr/share/fish/vendor_completions.d/switchyard.fish "installed"
 group=$(sed -n 's/^switchyard:[^:]*:\([0-9]*\):.*/\1/p' "$root/etc/group")
 [ -n "$group" ] || die "the service has no group."
 protected() {

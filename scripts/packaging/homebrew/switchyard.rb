@@ -28,7 +28,10 @@ class Switchyard < Formula
 
   def install
     bin.install "switchyard"
+    pkgshare.install "config.schema.json"
+    inreplace "config.yaml", "$schema=", "$schema=#{opt_pkgshare}/"
     pkgetc.install "config.yaml"
+    generate_completions_from_executable(bin/"switchyard", "completions")
   end
 
   service do

@@ -3,6 +3,13 @@ import { COMMON_OPTIONS } from "../../../src/cli/help.ts";
 import { COMMANDS } from "../../../src/cli/run.ts";
 import { generatedNote, tableText } from "./markdown.ts";
 
+/** The line that loads the completions of a shell, and the file that it belongs into. */
+const COMPLETION_ROWS = [
+  ["bash", '`eval "$(switchyard completions bash)"`', "`~/.bashrc`"],
+  ["zsh", "`source <(switchyard completions zsh)`", "`~/.zshrc`, after `compinit`"],
+  ["fish", "`switchyard completions fish | source`", "`~/.config/fish/config.fish`"],
+];
+
 /** Returns the page `docs/reference/cli.md`. */
 export function cliPage(): string {
   const rows = COMMANDS.map((command) => [
@@ -37,6 +44,13 @@ In a checkout, this serves \`./config.yaml\` and starts again when the sources c
 \`\`\`sh
 ./scripts/deno task dev
 \`\`\`
+
+## Completion in a shell
+
+\`switchyard completions bash|zsh|fish\` prints a script with which the shell completes commands, options and their
+values. The Debian package and the Homebrew formula install the scripts of all three.
+
+${tableText(["shell", "line", "file"], COMPLETION_ROWS)}
 
 ## Options
 

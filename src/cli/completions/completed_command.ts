@@ -1,0 +1,49 @@
+import type { Options } from "../arguments.ts";
+import type { Command } from "../command.ts";
+import { COMMON_OPTIONS } from "../help.ts";
+
+/** A command as completion scripts see it. */
+export interface CompletedCommand {
+  /** Words of its name; none for the default command. */
+  readonly words: readonly string[];
+  readonly about: string;
+  /** Placeholder of the positional argument; null if there is none. */
+  readonly argument: string | null;
+  /** Values of the positional argument; empty if any is possible. */
+  readonly choices: readonly string[];
+  /** Its options and those of every command. */
+  readonly options: Options;
+}
+
+/** Placeholder of options and arguments whose value is the path of a file. */
+export const FILE = "FILE";
+
+/** Returns the commands of the program with the values that a shell offers. */
+export function completedCommands(
+  commands: readonly Command[],
+): Promise<readonly CompletedCommand[]> {
+  return Promise.all(commands.map(async (command) => ({
+    words: command.name.split(" ").filter(Boolean),
+    about: command.about,
+    argument: command.word ?? null,
+    choices: await command.choices?.() ?? [],
+    options: { ...command.options, ...COMMON_OPTIONS },
+  })));
+}
+
+/**
+ * Returns what may be the first argument: each first word of a command, with the description of the
+ * command, or those of all commands that begin with it.
+ */
+export function firstWords(
+  commands: readonly CompletedCommand[],
+): readonly { readonly word: string; readonly about: string }[] {
+  const groups = Map.groupBy(commands, ({ words: [first = ""] }) => first);
+  return [...groups].filter(([word]) => word !== "")
+    .map(([word, found]) => ({ word, about: found.map(({ about }) => about).join(" ") }));
+}
+
+/** Returns a text as one word of a shell, whatever is in it. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
