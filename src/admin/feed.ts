@@ -4,7 +4,7 @@ import { type CallReport, isBilled, newTrace, type Sink } from "../observe/repor
 import { MAX_RING_CALLS, newCallRing, newSlowCalls } from "./call_ring.ts";
 import { attemptsOf, finishedView, isStreaming, markOf } from "./call_views.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
-import { newRouteWindow, type RouteCounts } from "./route_window.ts";
+import { type FirstContent, newRouteWindow, type RouteCounts } from "./route_window.ts";
 import { type KeyRate, type KeyRates, newKeyRates, newSecondRing } from "./second_ring.ts";
 import type { SecondView, Snapshot } from "./snapshot.ts";
 
@@ -32,6 +32,8 @@ export interface Feed {
   provider(id: string): ProviderCounts;
   /** Returns the calls of a route by the keys of its targets. */
   route(name: string): ReadonlyMap<string, RouteCounts>;
+  /** Returns the times to the first content of a target of a route, by its key. */
+  firstContent(route: string, target: string): FirstContent;
   key(name: string): KeyRate;
   /** Ends the count of open streams. */
   close(): void;
@@ -151,6 +153,7 @@ export function newFeed(
     },
     provider: (id) => providers.read(minuteNow(), id),
     route: (name) => routes.read(minuteNow(), name),
+    firstContent: (route, target) => routes.firstContent(minuteNow(), route, target),
     key: (name) => keys.read(secondNow(), name),
     close: () => cancel(),
   };

@@ -1,5 +1,7 @@
 import type { Usage } from "../core/stream/events.ts";
 import type { Generation, Route } from "../call/generation.ts";
+import type { CallReport } from "../observe/report.ts";
+import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
 
 /** A call that its route served, or that failed. */
@@ -10,6 +12,14 @@ export interface RoutedCall {
   readonly model: string | null;
   readonly usage: Pick<Usage, "input" | "cached"> | null;
   readonly ms: { readonly earlyHead: number | null };
+  readonly attempts: CallReport["attempts"];
+}
+
+/** Times to the first content of streams, in milliseconds; null without streams. */
+export interface FirstContent {
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
 }
 
 /** Numbers of served and failed calls, and of their input tokens. */
@@ -38,16 +48,24 @@ export const NO_CALLS: RouteCounts = { served: 0, failed: 0, input: 0, cached: 0
  */
 export function newRouteWindow() {
   const ring = newTimeRing(MAX_MINUTES, () => new Map<string, Map<string, RouteCounts>>());
+  const contents = newTimeRing(MAX_MINUTES, () => new Map<string, Histogram>());
 
   return {
     add(
       minute: number,
       { routes }: Generation,
-      { route: name, provider, model, usage, ms }: RoutedCall,
+      { route: name, provider, model, usage, ms, attempts }: RoutedCall,
       end: "served" | "failed",
     ): void {
       const route = routes.find((one) => one.name === name);
       if (route === undefined) return;
+      for (const { provider, model, firstContentMs } of attempts) {
+        const key = firstContentMs === undefined ? null : findTarget(route, provider, model);
+        if (key === null || firstContentMs === undefined) continue;
+        const times = contents.at(minute).get(contentKey(name, key)) ?? newHistogram();
+        contents.at(minute).set(contentKey(name, key), times);
+        addTime(times, firstContentMs);
+      }
       const target = findTarget(route, provider, model);
       if (target === null && end === "served") return;
       const byRoute = ring.at(minute);
@@ -71,7 +89,18 @@ export function newRouteWindow() {
       }
       return sums;
     },
+    /** Returns the times to the first content of the streams of a target, by its key. */
+    firstContent(minute: number, route: string, target: string): FirstContent {
+      const times = contents.until(minute)
+        .flatMap((one) => one.get(contentKey(route, target)) ?? []);
+      const [p50Ms, p95Ms, p99Ms] = [0.5, 0.95, 0.99].map((share) => quantile(times, share));
+      return { p50Ms: p50Ms ?? null, p95Ms: p95Ms ?? null, p99Ms: p99Ms ?? null };
+    },
   };
+}
+
+function contentKey(route: string | null, target: string): string {
+  return JSON.stringify([route, target]);
 }
 
 function sum(one: RouteCounts, other: RouteCounts): RouteCounts {

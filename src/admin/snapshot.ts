@@ -173,6 +173,15 @@ export interface TargetView {
   readonly servedShare: number | null;
   /** Share of the input tokens that came from the provider's prompt cache; null without any. */
   readonly cachedShare: number | null;
+  /**
+   * Times from the start of an attempt to the first content of its stream, in milliseconds; null
+   * without streams.
+   */
+  readonly firstContent: {
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    readonly p99Ms: number | null;
+  };
 }
 
 /** A call in flight. */

@@ -132,7 +132,7 @@ function providerViews(
 /** Returns the routes in the order of the file. */
 function routeViews(
   generation: Generation,
-  feed: Pick<Feed, "route">,
+  feed: Pick<Feed, "route" | "firstContent">,
 ): readonly RouteView[] {
   return writtenRoutes(generation).map(({ route, match }): RouteView => {
     const counts = feed.route(route.name);
@@ -149,6 +149,7 @@ function routeViews(
         failed,
         servedShare: allServed === 0 ? null : served / allServed,
         cachedShare: input === 0 ? null : cached / input,
+        firstContent: feed.firstContent(route.name, key),
       };
     };
     return {

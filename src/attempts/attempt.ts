@@ -253,6 +253,7 @@ async function sendUnlessOpen(
   }
   let isCommitted = false;
   let firstByteAt: number | null = null;
+  let contentAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
   try {
     const reply = await open(call, candidate, {
@@ -263,6 +264,7 @@ async function sendUnlessOpen(
         report.failure = failure;
         report.brokeOff = failure !== null;
       },
+      onContent: () => void (contentAt ??= call.world.now()),
       ...state.loads.isInUse && { onFirstByte: () => void (firstByteAt = call.world.now()) },
     });
     isCommitted = reply.ok;
@@ -273,7 +275,7 @@ async function sendUnlessOpen(
     else if (reply.value.kind !== "whole") permit.committed();
     else permit.end("success");
     const failure = reply.ok ? null : reply.failure;
-    recordAttempt(call, candidate, { number, began, isRotated, failure });
+    recordAttempt(call, candidate, { number, began, isRotated, failure, contentAt });
     return reply;
   } finally {
     // Only the first `end` has an effect: this call is for a thrown error.

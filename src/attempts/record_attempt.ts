@@ -34,6 +34,8 @@ export interface EndedAttempt {
   readonly isRotated: boolean;
   /** Null if the attempt has succeeded. */
   readonly failure: Failure | null;
+  /** Time of the first content of a stream; absent or null without one. */
+  readonly contentAt?: number | null;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface EndedAttempt {
 export function recordAttempt(
   { report, world }: Call,
   { target: { provider, account, model } }: Candidate,
-  { number, began, isRotated, failure }: EndedAttempt,
+  { number, began, isRotated, failure, contentAt = null }: EndedAttempt,
 ): void {
   const isSent = failure === null || isRefusal(failure) || FAULTS[failure.kind].notSent !== true;
   report.attempts.push({
@@ -54,6 +56,7 @@ export function recordAttempt(
     outcome: failure?.kind ?? "success",
     cause: upstreamCause(failure),
     number,
+    ...contentAt !== null && { firstContentMs: contentAt - began },
     began: began - report.began,
     ended: world.now() - report.began,
   });

@@ -163,7 +163,7 @@ routing:
     # Clients that request the model "auto" get the target; if it fails, the fallback.
     - name: auto
       match: {models: [auto]}
-      targets: [{provider: openai, model: gpt-4o-mini}]
+      targets: [{provider: openai, model: gpt-4o-mini, first_content_timeout: 1m}]
       fallback: [{provider: anthropic, model: claude-haiku-4-5}]
     - name: anthropic
       match: {models: ["claude-*", "anthropic/*"]}

@@ -16,6 +16,8 @@ export interface Attempt {
   readonly cause: UpstreamCause | null;
   /** Number of the attempt at its target, from 1. */
   readonly number: number;
+  /** Milliseconds to the first content of its stream; absent without one. */
+  readonly firstContentMs?: number;
   /** Milliseconds since the call began. The attempt of a stream ends when its delivery begins. */
   readonly began: number;
   readonly ended: number;

@@ -48,6 +48,8 @@ const NO_FAILOVER: Failover = { firstContentMs: null, contextSize: null, fallbac
 export interface AttemptEvents {
   /** Called when a stream ends, with null if it was complete. */
   onEnd(failure: Failure | null): void;
+  /** Called when content of a stream has arrived before its delivery; absent if not needed. */
+  onContent?(): void;
   /** Called with the first bytes of the response body; absent if their time is not needed. */
   onFirstByte?(): void;
 }
@@ -59,7 +61,7 @@ export interface AttemptEvents {
 export async function open(
   call: Call,
   candidate: Candidate,
-  { onEnd, onFirstByte }: AttemptEvents,
+  { onEnd, onContent, onFirstByte }: AttemptEvents,
 ): Promise<Result<Reply>> {
   const { world, report, state: { turns, admission } } = call;
   const { provider, wire, failover = NO_FAILOVER } = candidate.target;
@@ -215,7 +217,10 @@ export async function open(
         memory.passed();
       },
       ...(meter !== null && { onDeliver: (sent) => meter.deliver(sent) }),
-      onContent: timer.contentArrived,
+      onContent() {
+        timer.contentArrived();
+        onContent?.();
+      },
       ...avoidsFilter && { isFiltered: () => translation.isFiltered?.() ?? false },
       ...(candidate.identify !== undefined && { identify: candidate.identify }),
       ...hold !== null && { hold: newHold(hold) },

@@ -437,6 +437,22 @@ Deno.test("the input tokens of a target's calls and those from the prompt cache 
   feed.close();
 });
 
+Deno.test("the times to the first content of a target's streams are known for 15 minutes", async () => {
+  const { feed, call, world } = newTestFeed();
+  for (const firstContentMs of [100, 100, 2_000]) {
+    call({ attempts: [{ ...attempt("success", 9_000), firstContentMs }] });
+  }
+  call({ attempts: [attempt("success", 50)] });
+  const [key = ""] = feed.route("main").keys();
+  const { p50Ms, p95Ms, p99Ms } = feed.firstContent("main", key);
+  assert(p50Ms !== null && Math.abs(p50Ms - 100) < 15);
+  assert(p95Ms !== null && Math.abs(p95Ms - 2_000) < 300);
+  assertEquals(p99Ms, p95Ms);
+  await world.advance(15 * 60_000);
+  assertEquals(feed.firstContent("main", key).p50Ms, null);
+  feed.close();
+});
+
 Deno.test("a ring of calls has a bound in bytes: the largest calls leave fewer of them", () => {
   const { feed, call } = newTestFeed();
   const text = "t".repeat(1_000);

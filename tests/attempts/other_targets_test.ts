@@ -4,8 +4,11 @@ import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** How a provider behaves: responds, fails with a status, or says nothing until it is cancelled. */
-type Behaviour = 200 | 400 | 503 | "silent";
+/**
+ * How a provider behaves: responds, fails with a status, says nothing until it is cancelled, or
+ * finds the prompt too long.
+ */
+type Behaviour = 200 | 400 | 503 | "silent" | "too long";
 
 interface Setting {
   readonly targets: readonly Behaviour[];
@@ -39,6 +42,9 @@ async function send(setting: Setting, count = 1): Promise<readonly Seen[]> {
       const { hostname } = new URL(url);
       calls.push(`${hostname} ${world.now()}`);
       const behaviour = behaviours.get(hostname);
+      if (behaviour === "too long") {
+        return answers(400, { error: { message: "No.", code: "context_length_exceeded" } });
+      }
       if (behaviour !== "silent") return answers(behaviour ?? 500, COMPLETION);
       return new Promise((_resolve, reject) =>
         signal?.addEventListener("abort", () => reject(signal.reason))
@@ -148,7 +154,7 @@ Deno.test("a request with side effects that may have run goes to no other target
   assertEquals([silent?.answer.status, silent?.calls.length], [504, 1]);
 });
 
-const behaviours = fc.constantFrom<Behaviour>(200, 503, "silent", 400);
+const behaviours = fc.constantFrom<Behaviour>(200, 503, "silent", 400, "too long");
 
 Deno.test("no target is called more often than max_attempts, and a silent one again only after all others", async () => {
   await fc.assert(
@@ -172,8 +178,12 @@ Deno.test("no target is called more often than max_attempts, and a silent one ag
         // candidate is called, and the client sees the failure of the first one.
         const isEnded = behaviour(last) === 200 || behaviour(firstName) === 400;
         const shown = behaviour(isEnded ? last : firstName);
-        assertEquals(seen.answer.status, shown === "silent" ? 504 : shown);
-        if (!isEnded) assertEquals(new Set(names).size, all.length);
+        const status = shown === "silent" ? 504 : shown === "too long" ? 400 : shown;
+        assertEquals(seen.answer.status, status);
+        // All have the same model, so a prompt that is too long for one of them ends the call.
+        const isTooLong = names.some((name) => behaviour(name) === "too long");
+        if (isTooLong) assertEquals(behaviour(last), "too long");
+        if (!isEnded && !isTooLong) assertEquals(new Set(names).size, all.length);
         for (const name of all) {
           const places = names.flatMap((one, at) => one === name ? [at] : []);
           assert(places.length <= maxAttempts);

@@ -101,6 +101,7 @@ const SNAPSHOT: Snapshot = {
       failed: 1,
       servedShare: 0.75,
       cachedShare: null,
+      firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
     }],
     fallbacks: [
       {
@@ -111,6 +112,7 @@ const SNAPSHOT: Snapshot = {
         failed: 0,
         servedShare: 0.25,
         cachedShare: null,
+        firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
       },
     ],
   }],

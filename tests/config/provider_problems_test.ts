@@ -38,6 +38,8 @@ Deno.test("a value of the wrong type is reported with line and column", () => {
     "timeout: 30": "timeout: must be a duration with a unit, such as 30s (line 3, column 14)",
     "timeout: 30 s":
       "timeout: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 3, column 14)",
+    "first_content_timeout: 0s":
+      "first_content_timeout: must be longer than 0s (line 3, column 28)",
     "timeout: 0s": "timeout: must be longer than 0s (line 3, column 14)",
     "timeout: 1000000000000000h":
       "timeout: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 3, column 14)",

@@ -74,9 +74,13 @@ Deno.test("a drained target next to another is allowed", () => {
   assertEquals(warningsOf(withRoutes(`{name: a, targets: ${targets}}`)), []);
 });
 
+const SILENT =
+  "routing.routes[0].fallback: is not tried while the stream of a target has no content: set first_content_timeout of its provider above what gateway_time_to_first_token_seconds shows (line 4, column 48)";
+
 Deno.test("a fallback that repeats a target is a warning", () => {
   const fallback = "[{provider: openai, model: m}, {provider: openai}]";
   assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
+    SILENT,
     "routing.routes[0].fallback[1]: is already a target of this route (line 4, column 89)",
   ]);
 });
@@ -84,8 +88,36 @@ Deno.test("a fallback that repeats a target is a warning", () => {
 Deno.test("a weight in a fallback has no meaning, which is a warning", () => {
   const fallback = "[{provider: openai, model: m, weight: 3}]";
   assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, fallback: ${fallback}}`)), [
+    SILENT,
     "routing.routes[0].fallback[0].weight: has no effect in a fallback: fallbacks are tried in order (line 4, column 88)",
   ]);
+});
+
+Deno.test("fallbacks without a limit to the first content of any target are a warning", () => {
+  const fallback = "fallback: [{provider: anthropic}]";
+  const limit = "first_content_timeout: 20s";
+  assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, ${fallback}}`)), [SILENT]);
+  const target = `targets: [{provider: openai, ${limit}}]`;
+  assertEquals(warningsOf(withRoutes(`{name: a, ${target}, ${fallback}}`)), []);
+  const limited = withRoutes(`{name: a, ${TARGETS}, ${fallback}}`)
+    .replace("openai: {", `openai: {${limit}, `);
+  assertEquals(warningsOf(limited), []);
+});
+
+Deno.test("sizes, limits and reasons of a route are checked", () => {
+  const cases: Record<string, string> = {
+    "targets: [{provider: openai, context_size: 0}]": "targets[0].context_size: must be at least 1",
+    "targets: [{provider: openai, first_content_timeout: 0s}]":
+      "targets[0].first_content_timeout: must be longer than 0s",
+    [`${TARGETS}, fallback: [{provider: openai, context_size: 1.5}]`]:
+      "fallback[0].context_size: must be a whole number",
+    [`${TARGETS}, fallback_on: [timeout]`]:
+      "fallback_on[0]: must be outage, context_length or content_filter",
+  };
+  for (const [route, problem] of Object.entries(cases)) {
+    const [found = "", ...others] = problemsOf(withRoutes(`{name: a, ${route}}`));
+    assertEquals([found.replace(/ \(line.*/, ""), others], [`routing.routes[0].${problem}`, []]);
+  }
 });
 
 Deno.test("a route behind one that takes all its requests is a warning", () => {

@@ -11,6 +11,7 @@ import {
   type SentRequest,
   type Situation,
   SITUATIONS,
+  TOO_LONG_WITHIN,
   type Verdict,
 } from "./failover/situations.ts";
 
@@ -188,6 +189,15 @@ Deno.test("eleven of the sixteen situations pass by default, and twelve with fir
   const passed = (name: string) =>
     SITUATIONS.filter((one) => (one.with?.[name] ?? one.seen) === "passed").length;
   assertEquals(SETTINGS.map(({ name }) => passed(name)), [11, 12, 13]);
+});
+
+Deno.test("a prompt that is too long falls back within a stream too, once and over every wire", async () => {
+  for (const column of CALLS.filter(({ type }) => TOO_LONG_WITHIN.types?.includes(type))) {
+    const [ran] = await run(TOO_LONG_WITHIN, column, { name: "default" });
+    const tried = ran?.report.attempts.map(({ outcome }) => outcome);
+    const what = `${column.call} over ${column.type}`;
+    assertEquals([ran?.verdict, tried], ["passed", ["context_length_exceeded", "success"]], what);
+  }
 });
 
 Deno.test("a call that was retried counts the tokens of its answer once", async () => {

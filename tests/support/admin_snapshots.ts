@@ -54,6 +54,7 @@ export const EMPTY: Snapshot = {
       failed: 0,
       servedShare: null,
       cachedShare: null,
+      firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
     }],
     fallbacks: [],
   }],
@@ -223,6 +224,7 @@ export const BUSY: Snapshot = {
           failed: 23,
           servedShare: 0.63,
           cachedShare: 0.81,
+          firstContent: { p50Ms: 620, p95Ms: 2_400, p99Ms: 9_100 },
         },
         {
           provider: "openai",
@@ -232,6 +234,7 @@ export const BUSY: Snapshot = {
           failed: 0,
           servedShare: 0.25,
           cachedShare: null,
+          firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
         },
       ],
       fallbacks: [
@@ -243,6 +246,7 @@ export const BUSY: Snapshot = {
           failed: 0,
           servedShare: 0.12,
           cachedShare: null,
+          firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
         },
       ],
     },
@@ -261,6 +265,7 @@ export const BUSY: Snapshot = {
           failed: 0,
           servedShare: 0.75,
           cachedShare: null,
+          firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
         },
         {
           provider: "office-gpu",
@@ -270,6 +275,7 @@ export const BUSY: Snapshot = {
           failed: 0,
           servedShare: 0.25,
           cachedShare: null,
+          firstContent: { p50Ms: null, p95Ms: null, p99Ms: null },
         },
       ],
       fallbacks: [],

@@ -1,10 +1,19 @@
 // @ts-check
-import { counted, percent, whole } from "./format.js";
+import { counted, duration, percent, whole } from "./format.js";
 import { Explain } from "./explain.js";
 import { Bar, EmptyRow, kept, Name, Section, Table, view } from "./ui.js";
 /** @import { RouteView, TargetView } from "../snapshot.ts" */
 
-const COLUMNS = ["Route", "Target", "#Share", "Served", "#Calls", "#Failed", "#Cached"];
+const COLUMNS = [
+  "Route",
+  "Target",
+  "#Share",
+  "Served",
+  "#Calls",
+  "#Failed",
+  "#Cached",
+  "#First content p50 / p95 / p99",
+];
 
 /** Rows of a route, drawn again when its data changed. */
 const RouteRows = kept(rowsOf);
@@ -59,6 +68,7 @@ function rowsOf(
         <td class="number">${whole(target.calls)}</td>
         <td class="number">${failedText(target)}</td>
         <td class="number">${cachedText(target)}</td>
+        <td class="number">${firstContentText(target)}</td>
       </tr>`
     )
   }`;
@@ -78,6 +88,17 @@ function failedText({ calls, failed = 0 }) {
  */
 function cachedText({ cachedShare = null }) {
   return cachedShare === null ? "–" : percent(cachedShare);
+}
+
+/**
+ * Returns the times to the first content of streams, by which a limit for it is set; an older
+ * gateway has none.
+ * @param {{ firstContent?: TargetView["firstContent"] }} target
+ */
+function firstContentText({ firstContent }) {
+  if (firstContent === undefined || firstContent.p50Ms === null) return "–";
+  const { p50Ms, p95Ms, p99Ms } = firstContent;
+  return `${duration(p50Ms)} / ${duration(p95Ms)} / ${duration(p99Ms)}`;
 }
 
 /** @param {{ target: TargetView }} props */

@@ -114,6 +114,20 @@ function signOfLife({ column }: SentRequest): string {
   return column.type === "messages" ? record(column, '{"type":"ping"}', "ping") : ": working\n\n";
 }
 
+/** A stream that says before its content that the prompt is too long. */
+export const TOO_LONG_WITHIN: Situation = {
+  name: "context length within a stream",
+  seen: "passed",
+  // Native Responses commit with their first event.
+  types: ["compat", "messages", "local"],
+  answer: failing((one) => {
+    const error = { type: "invalid_request_error", message: CONTEXT };
+    const data = one.column.type === "local" ? { error: CONTEXT } : { type: "error", error };
+    const failed = record(one.column, JSON.stringify(data), "error");
+    return streamed(one, (pieces, first) => [...pieces.slice(0, first), failed], "close");
+  }),
+};
+
 /** The situations of a public comparison of gateways, one row each. */
 export const SITUATIONS: readonly Situation[] = [
   {
