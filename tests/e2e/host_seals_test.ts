@@ -70,3 +70,19 @@ Deno.test("the error of a host in a list has its status, message and code for ev
     assertEquals(failed instanceof OpenAI.APIError, api !== "messages");
   }
 });
+
+Deno.test("a stored response is continued with what the host signed of it", async () => {
+  await using sdk = startHost("gemini", "compatibility_profile: gemini");
+  const tools = [{ type: "function" as const, name: "f", parameters: {}, strict: false }];
+  const body = { model: "sim-tools", tools };
+  const { id, output } = await sdk.openai.responses.create({ ...body, input: "Hi" });
+  const call = output.find((item) => item.type === "function_call");
+  assert(call?.type === "function_call");
+  await sdk.openai.responses.create({
+    ...body,
+    previous_response_id: id,
+    input: [{ type: "function_call_output", call_id: call.call_id, output: "1" }],
+  });
+  assertEquals(lastOf(sdk).includes(UNSIGNED), false);
+  assertStringIncludes(lastOf(sdk), "thought_signature");
+});
