@@ -1,4 +1,6 @@
-import { assert, assertEquals } from "../support/assert.ts";
+import { APIError } from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { type HostSdk, type Loop, LOOPS, startHost } from "./host_loops.ts";
 
 /** The word that the host accepts in place of a signature. */
@@ -34,3 +36,53 @@ for (const host of ["gemini", "openrouter"]) {
     }
   }
 }
+
+Deno.test("a signature that a client of chat drops comes back from the memory of the gateway", async () => {
+  for (const stream of [false, true]) {
+    await using sdk = startHost("gemini", "compatibility_profile: gemini");
+    await LOOPS.chat(sdk, { stream });
+    assertEquals(lastOf(sdk).includes(UNSIGNED), false);
+    await LOOPS.chat(sdk, { stream, between: () => sdk.restart() });
+    assertEquals(lastOf(sdk).includes(UNSIGNED), true);
+  }
+});
+
+Deno.test("without a state store a client of chat continues with the word for unsigned calls", async () => {
+  await using sdk = startHost(
+    "gemini",
+    "compatibility_profile: gemini",
+    "state: {store: none}",
+  );
+  await LOOPS.chat(sdk, { stream: false });
+  assertEquals(lastOf(sdk).includes(UNSIGNED), true);
+});
+
+Deno.test("the error of a host in a list has its status, message and code for every client API", async () => {
+  await using sdk = startHost("gemini");
+  for (const [api, loop] of Object.entries(LOOPS)) {
+    const failed = await loop(sdk, { stream: false }).then(() => null, (error: unknown) => error);
+    assert(failed instanceof APIError || failed instanceof OpenAI.APIError);
+    assertEquals(failed.status, 400);
+    assertStringIncludes(failed.message, "Unknown name");
+    // An error of the Messages API has a type, and no code.
+    if (failed instanceof OpenAI.APIError) assertEquals<unknown>(failed.code, 400);
+    else assertStringIncludes(failed.message, "invalid_request_error");
+    assertEquals(failed instanceof OpenAI.APIError, api !== "messages");
+  }
+});
+
+Deno.test("a stored response is continued with what the host signed of it", async () => {
+  await using sdk = startHost("gemini", "compatibility_profile: gemini");
+  const tools = [{ type: "function" as const, name: "f", parameters: {}, strict: false }];
+  const body = { model: "sim-tools", tools };
+  const { id, output } = await sdk.openai.responses.create({ ...body, input: "Hi" });
+  const call = output.find((item) => item.type === "function_call");
+  assert(call?.type === "function_call");
+  await sdk.openai.responses.create({
+    ...body,
+    previous_response_id: id,
+    input: [{ type: "function_call_output", call_id: call.call_id, output: "1" }],
+  });
+  assertEquals(lastOf(sdk).includes(UNSIGNED), false);
+  assertStringIncludes(lastOf(sdk), "thought_signature");
+});

@@ -6,6 +6,7 @@ import { translatedTreatment } from "../../../src/api/responses/parse/field_trea
 import { RESPONSES_FIELDS, type ResponsesField } from "../../../src/api/responses/parse/fields.ts";
 import { CHAT_FIELDS } from "../../../src/prompt/chat_fields.ts";
 import { EMBEDDINGS_FIELDS } from "../../../src/wires/embeddings_fields.ts";
+import type { JsonValue } from "../../../src/core/json/json.ts";
 import { exact, refused, type Treatment, treatmentOf } from "../../../src/prompt/field_table.ts";
 import { wires } from "../../../src/wires/registry.ts";
 import type { Wire } from "../../../src/wires/wire.ts";
@@ -161,6 +162,12 @@ function sectionText({ title, about, paths, columns }: ApiSection): string {
   }`;
 }
 
+/** Returns the values that request nothing; empty for none. */
+function noOpsText({ unless = [] }: { readonly unless?: readonly JsonValue[] }): string {
+  const noOps = unless.map((value) => `\`${JSON.stringify(value)}\``);
+  return noOps.length === 0 ? "" : `; ${noOps.join(", ")}: ignored`;
+}
+
 function treatmentText(treatment: Treatment): string {
   const note = treatment.note === undefined ? "" : ` (${treatment.note})`;
   return markText(treatment) + note;
@@ -169,16 +176,12 @@ function treatmentText(treatment: Treatment): string {
 function markText(treatment: Treatment): string {
   switch (treatment.kind) {
     case "lossy":
-      return `lossy: keeps ${treatment.keeps}`;
+      return `lossy: keeps ${treatment.keeps}${noOpsText(treatment)}`;
     case "gated":
       return `gated: \`${treatment.capability}\``;
     case "refused":
-    case "verified": {
-      const noOps = (treatment.unless ?? []).map((value) => `\`${JSON.stringify(value)}\``);
-      return noOps.length === 0
-        ? treatment.kind
-        : `${treatment.kind}; ${noOps.join(", ")}: ignored`;
-    }
+    case "verified":
+      return treatment.kind + noOpsText(treatment);
     case "exact":
     case "ignored":
       return treatment.kind;

@@ -202,7 +202,7 @@ export function newBlocks(
 
   /** Adds blocks of a host to the thinking that goes on, or to an empty one. */
   function addSeals(signed: readonly JsonObject[]): readonly MessageEvent[] {
-    if (signed.length === 0 || mode === "hidden") return [];
+    if (signed.length === 0) return [];
     const last = blocks.last();
     const goesOn = last?.kind === "thinking" && !last.isWhole;
     if (!goesOn && !addsThinking) return [];
