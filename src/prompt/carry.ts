@@ -83,7 +83,7 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
         if (provider.settings.verify || isNothing) return null;
         return unsupported(at.path, treatment.advice);
       case "lossy":
-        if (!isNothing) lose(listedPath(at));
+        lose(listedPath(at));
         return null;
       case "exact":
       case "ignored":

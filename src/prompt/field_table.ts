@@ -18,11 +18,8 @@ export type Treatment =
   & (
     /** Carried with nothing lost. */
     | { readonly kind: "exact" }
-    /**
-     * Accepted, but the upstream receives only a part of the meaning. The values of `unless`
-     * request nothing.
-     */
-    | { readonly kind: "lossy"; readonly keeps: string; readonly unless?: readonly JsonValue[] }
+    /** Accepted, but the upstream receives only a part of the meaning. */
+    | { readonly kind: "lossy"; readonly keeps: string }
     /**
      * Not enforced by the upstream; the gateway checks the response, unless the provider's `verify`
      * is false: then refused, with this advice. The values of `unless` request nothing.
@@ -90,14 +87,6 @@ export function refusedBut(note: string): Treatment {
 /** Returns the treatment of a field of which only a part is kept. */
 export function lossy(keeps: string, note?: string): Treatment {
   return { kind: "lossy", keeps, ...note !== undefined && { note } };
-}
-
-/**
- * Returns the treatment of a field of which only a part is kept, except for values that request
- * nothing.
- */
-export function lossyUnless(keeps: string, ...unless: readonly JsonValue[]): Treatment {
-  return { kind: "lossy", keeps, unless };
 }
 
 /** Returns the treatment of a field that needs a declared capability. */

@@ -5,7 +5,6 @@ import {
   ignored,
   ignoredBut,
   lossy,
-  lossyUnless,
   newFieldTable,
   refusedUnless,
 } from "../prompt/field_table.ts";
@@ -144,9 +143,7 @@ export const COMMON_ROWS = {
   "logprobs": refusedUnless(false),
   "top_logprobs": refusedUnless(0),
   "modalities": refusedUnless(["text"]),
-  // It asks for a style of the same answer, and agents set it in every request: an answer in the
-  // style of the model serves them better than a refusal.
-  "verbosity": lossyUnless("nothing, as it asks only for a style", "medium"),
+  "verbosity": refusedUnless("medium"),
   "service_tier": refusedUnless("auto", "default"),
 } as const satisfies FieldRows<ChatField>;
 

@@ -78,15 +78,13 @@ function differences(profile: HostProfile): string[] {
     hasDeveloperRole: "\`developer\` messages are sent as \`system\` messages",
     takesReasoning: "reasoning is sent back as `reasoning`",
     hasReasoningDetails:
-      "signed and encrypted reasoning is stored, sealed for clients of Messages and Responses, and sent back as `reasoning_details`",
+      "signed and encrypted reasoning is stored, and sent back as `reasoning_details`",
     needsReasoning: "messages with tool calls always have \`reasoning_content\`",
     messageMembers: "other members of messages than those of Chat Completions are left out (lossy)",
     unsignedCall:
-      "signatures of tool calls are stored, sealed for clients of Messages and Responses, and sent back; a call that has none gets a word that the host accepts (lossy)",
+      "signatures of tool calls are stored and sent back; a call that has none gets a word that the host accepts (lossy)",
     cacheMarks: "\`cache_control\` of Messages clients is sent for models of Anthropic",
-    rewritesSchemas:
-      "schemas of tools are rewritten to the words that the host knows; numbers in " +
-      "an `enum` are texts there and numbers again for the client; calls of strict tools are verified",
+    rewritesSchemas: "schemas of tools are rewritten to the words that the host knows",
   };
   return (Object.keys(phrases) as (keyof HostProfile)[])
     .filter((key) => profile[key] !== undefined).map((key) => phrases[key]);

@@ -162,12 +162,6 @@ function sectionText({ title, about, paths, columns }: ApiSection): string {
   }`;
 }
 
-/** Returns the values that request nothing; empty for none. */
-function noOpsText({ unless = [] }: { readonly unless?: readonly JsonValue[] }): string {
-  const noOps = unless.map((value) => `\`${JSON.stringify(value)}\``);
-  return noOps.length === 0 ? "" : `; ${noOps.join(", ")}: ignored`;
-}
-
 function treatmentText(treatment: Treatment): string {
   const note = treatment.note === undefined ? "" : ` (${treatment.note})`;
   return markText(treatment) + note;
@@ -176,12 +170,16 @@ function treatmentText(treatment: Treatment): string {
 function markText(treatment: Treatment): string {
   switch (treatment.kind) {
     case "lossy":
-      return `lossy: keeps ${treatment.keeps}${noOpsText(treatment)}`;
+      return `lossy: keeps ${treatment.keeps}`;
     case "gated":
       return `gated: \`${treatment.capability}\``;
     case "refused":
-    case "verified":
-      return treatment.kind + noOpsText(treatment);
+    case "verified": {
+      const noOps = (treatment.unless ?? []).map((value) => `\`${JSON.stringify(value)}\``);
+      return noOps.length === 0
+        ? treatment.kind
+        : `${treatment.kind}; ${noOps.join(", ")}: ignored`;
+    }
     case "exact":
     case "ignored":
       return treatment.kind;

@@ -74,7 +74,7 @@ export function relayResponse(
 
 /**
  * Returns new ids for the tool calls without an id, or with the id of another call of the same
- * choice, and arguments with the texts of numbers turned back.
+ * choice, and the arguments of which the host got numbers as texts.
  */
 function callChanges(
   choices: readonly JsonValue[],

@@ -4,8 +4,8 @@ import type { Stage } from "../verified/stage.ts";
 import { newNumberReader, type NumberedFunctions, type NumberReader } from "./text_enums.ts";
 
 /**
- * Returns the stage that turns texts in the arguments of calls back to numbers, where the host has
- * received numbers as texts.
+ * Returns the stage that turns the texts in the arguments of calls back to numbers, where the host
+ * got numbers as texts.
  */
 export function newNumberStage(functions: NumberedFunctions): Stage {
   const readers = new Map<number, NumberReader>();

@@ -78,6 +78,7 @@ const UNSUPPORTED: readonly (readonly [fields: Record<string, unknown>, param: s
   [{ logit_bias: { "1": 1 } }, "logit_bias"],
   [{ store: true }, "store"],
   [{ service_tier: "flex" }, "service_tier"],
+  [{ verbosity: "low" }, "verbosity"],
   [{ modalities: ["text", "audio"] }, "modalities"],
   [{ audio: { voice: "v" } }, "audio"],
   [{ prediction: { type: "content", content: "c" } }, "prediction"],

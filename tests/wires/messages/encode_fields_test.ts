@@ -90,6 +90,7 @@ const UNSUPPORTED: readonly [asked: Written, param: string, settings?: Written][
   [{ prediction: {} }, "prediction"],
   [{ web_search_options: {} }, "web_search_options"],
   [{ moderation: "low" }, "moderation"],
+  [{ verbosity: "low" }, "verbosity"],
   [{ foo: 1 }, "foo"],
   [{ constructor: 1 }, "constructor"],
 ];

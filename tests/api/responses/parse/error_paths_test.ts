@@ -33,6 +33,7 @@ function user(part: JsonObject): JsonObject {
 const CASES: readonly (readonly [Wire, string, JsonObject])[] = [
   [messages, "reasoning.effort", { reasoning: { effort: "high" } }],
   [messages, "max_output_tokens", { max_output_tokens: 0 }],
+  [messages, "text.verbosity", { text: { verbosity: "low" } }],
   [messages, "text.format", { text: { format: { type: "json_schema", name: "n", schema: {} } } }],
   [messages, "text.format.type", { text: { format: { type: "json_object" } } }],
   [messages, "temperature", { temperature: 1.5 }],
