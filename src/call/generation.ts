@@ -1,5 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { Calendar } from "../core/calendar.ts";
+import type { Preset } from "../prompt/preset.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { ClientKey, ModelPattern } from "../access/client_key.ts";
@@ -12,19 +13,35 @@ export interface Generation {
   /** The configuration of the whole gateway. */
   readonly whole: Config;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Routes in file order; the first route that matches a request is used. */
+  /**
+   * Routes of named models, then those of the file in its order; the first route that matches a
+   * request is used.
+   */
   readonly routes: readonly Route[];
   /**
    * Models that the configuration names for requests, each with a circuit breaker that no other
    * model shares.
    */
   readonly namedModels: ReadonlySet<string>;
+  /** Named models in file order, without patterns. */
+  readonly listedModels: readonly ListedNamedModel[];
+  /** Time of the load in seconds since 1970; 0 outside a gateway. */
+  readonly loaded: number;
   /** Client keys accepted on `/v1/*`; empty if authentication is off. */
   readonly clientKeys: readonly ClientKey[];
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
   /** Calendar of `security.time_zone`, for the windows of budgets. */
   readonly calendar: Calendar;
+}
+
+/** A named model in the lists of models; null for what the file does not say. */
+export interface ListedNamedModel {
+  readonly name: string;
+  readonly displayName: string;
+  readonly contextSize: number | null;
+  readonly maxOutput: number | null;
+  readonly route: Route;
 }
 
 /** A named rule that sends matching requests to targets. */
@@ -44,6 +61,8 @@ export interface Route {
   readonly targets: readonly RouteTarget[];
   /** Tried strictly in order after the targets. */
   readonly fallback: readonly RouteTarget[];
+  /** The named model whose route this is; absent for a route of `routing.routes`. */
+  readonly preset?: Preset;
 }
 
 /** A provider and model of a route. */
@@ -60,6 +79,8 @@ export interface RouteTarget {
   readonly weight: number;
   /** Types of hosted tools that the target does not get if it cannot serve them. */
   readonly omitTools: readonly string[];
+  /** What the named model of the route adds to requests; absent for a route of the file. */
+  readonly preset?: Preset;
 }
 
 /** True if a route has a target at the Responses API of the provider. */

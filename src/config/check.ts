@@ -3,6 +3,7 @@ import { adminProblems, completeAdmin } from "./admin_rules.ts";
 import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { clientKeyProblems } from "./client_key_rules.ts";
 import { issueProblems } from "./issues.ts";
+import { modelsProblems } from "./models_rules.ts";
 import { outboundProblems } from "./outbound_rules.ts";
 import { type Problem, problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
@@ -63,6 +64,7 @@ function rules(
     ...providerProblems(value.providers),
     ...tlsProblems(value.providers, outside),
     ...routingProblems(value.routing, value.providers),
+    ...modelsProblems(value),
     ...securityProblems(value.security),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching, value.state),

@@ -51,9 +51,8 @@ const hostedTool = text().refine(
   { error: "must be the type of a hosted tool; tools that the client runs are never left out" },
 );
 
-const route = section({
-  name: text().describe("Unique name of the route."),
-  match: match.prefault({}).describe("Conditions of the route; all must hold."),
+/** The members that a route and a named model share. */
+export const routeBody = {
   strategy: z.enum(STRATEGIES).optional()
     .describe("Load-balancing strategy of the targets; default: default_strategy."),
   omit_tools: z.array(hostedTool).default([])
@@ -64,6 +63,12 @@ const route = section({
   targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
     .describe("Upstreams tried in order after the chosen target has failed."),
+};
+
+const route = section({
+  name: text().describe("Unique name of the route."),
+  match: match.prefault({}).describe("Conditions of the route; all must hold."),
+  ...routeBody,
 });
 
 /** Schema of `routing`: routes of requests to providers. */

@@ -5,6 +5,8 @@ import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../access/permissions.ts";
+import { isPattern } from "../config/models_rules.ts";
+import type { NamedTarget, Preset } from "../prompt/preset.ts";
 import { refuseSteering } from "../access/steering.ts";
 import type { Target } from "../wires/wire.ts";
 import type { RequestedModel } from "./requested_model.ts";
@@ -190,7 +192,8 @@ export function matchesProvider(target: RouteTarget, requested: RequestedModel):
 
 /** True if the request names no model, or the target serves the requested model. */
 export function matchesModel(target: RouteTarget, requested: RequestedModel): boolean {
-  return requested.model === null || target.model === null || target.model === requested.model;
+  return requested.model === null || requested.isNamed === true || target.model === null ||
+    target.model === requested.model;
 }
 
 /**
@@ -216,5 +219,18 @@ export function prepareTarget<Prepared>(
   if (model === null) return refuseOpenModel();
   const { provider, wire, omitTools } = target;
   const [account] = servingAccounts(provider, model);
-  return account === undefined ? null : prepare({ provider, account, model, wire, omitTools });
+  if (account === undefined) return null;
+  const named = namedTarget(target.preset, requested, model);
+  return prepare({ provider, account, model, wire, omitTools, ...named !== null && { named } });
+}
+
+/** Returns the named model by which a target is requested; null for a route. */
+export function namedTarget(
+  preset: Preset | undefined,
+  { isNamed, written }: RequestedModel,
+  model: string,
+): NamedTarget | null {
+  if (preset === undefined) return null;
+  const { name } = preset;
+  return { preset, name: isNamed === true ? written : isPattern(name) ? model : name };
 }

@@ -1,5 +1,6 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { Carrier } from "../prompt/carry.ts";
+import type { NamedTarget } from "../prompt/preset.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { StrictSchemas } from "./verified/strict_schemas.ts";
 import type { ChatField } from "../prompt/chat_fields.ts";
@@ -78,6 +79,13 @@ export interface Target {
   readonly wire: Wire;
   /** Types of hosted tools to leave out where they cannot be served; absent for none. */
   readonly omitTools?: readonly string[];
+  /** The named model by which the target is requested; absent for a route. */
+  readonly named?: NamedTarget;
+}
+
+/** Returns the model that a response names: the served one, or the requested name. */
+export function shownModel({ named, model }: Pick<Target, "named" | "model">): string {
+  return named?.preset.showsName === true ? named.name : model;
 }
 
 /** The parts of a target that determine the headers of its requests. */

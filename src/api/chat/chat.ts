@@ -10,14 +10,14 @@ import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { hasCapability } from "../../call/capability.ts";
 import type { Candidate, Inference, StreamHandler, WholeHandler } from "../../call/inference.ts";
-import { bindObject, protocolOf } from "../../call/ownership.ts";
+import { bindObject, protocolOf, shownAs } from "../../call/ownership.ts";
 import { refuseStored } from "../stored/stored_state.ts";
 import type { ResponseProvenance } from "../../store/bindings.ts";
 import { parseMessages } from "../../prompt/chat/parse_messages.ts";
 import { compat } from "../../wires/compat/compat.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
-import type { Target } from "../../wires/wire.ts";
+import { shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { newTranslatedHandler, type ResponseChanges } from "../generate/translated_handler.ts";
 import { collectReasoning } from "./collect_reasoning.ts";
@@ -26,7 +26,7 @@ import { relayResponse } from "./relay_response.ts";
 import { encodeCompletion } from "./encode_response.ts";
 import type { Labels } from "./deltas.ts";
 import { newChatEncoder } from "./encode_stream.ts";
-import { newRelay } from "./relay_stream.ts";
+import { newRelay, type RelayOptions } from "./relay_stream.ts";
 import {
   findReasoning,
   findTargets,
@@ -63,9 +63,17 @@ export const chat: ClientApi = {
 };
 
 /** Returns the provenance of a completion that its upstream stores. */
-function originOf({ report }: Call, { model, wire }: Target): ResponseProvenance {
+function originOf({ report }: Call, target: Target): ResponseProvenance {
+  const { model, wire } = target;
   const route = report.route ?? "";
-  return { route, model, requestedModel: null, protocol: protocolOf(wire), hasSnapshot: false };
+  const own = {
+    route,
+    model,
+    requestedModel: null,
+    protocol: protocolOf(wire),
+    hasSnapshot: false,
+  };
+  return { ...own, ...shownAs(target) };
 }
 
 /** Protocols whose upstreams accept their signed or encrypted reasoning back. */
@@ -140,7 +148,7 @@ function newResponseHandler(
   const newLabels = (): Labels => ({
     id: newId("chatcmpl-", call.world),
     created: call.world.unix(),
-    model: target.model,
+    model: shownModel(target),
     legacyFunctions: hasFunctions(request),
   });
   if (wire.name !== "compat") {
@@ -153,7 +161,10 @@ function newResponseHandler(
       },
     });
   }
-  const relay = relayed(call, request, newLabels, settings.extract_reasoning_tags);
+  const relay = relayed(call, request, newLabels, {
+    extractsReasoning: settings.extract_reasoning_tags,
+    ...target.named?.preset.showsName === true && { shownModel: target.named.name },
+  });
   const reader = isSigningHost(target) ? collectReasoning(relay, call.world) : relay;
   return isBound(request, target) ? requireStoredId(reader) : reader;
 }
@@ -189,19 +200,21 @@ function relayed(
   { world: idSource }: Call,
   { stream, includeUsage }: ChatRequest,
   newLabels: () => Labels,
-  extractsReasoning: boolean,
+  changes: Pick<RelayOptions, "extractsReasoning" | "shownModel">,
 ): WholeHandler | StreamHandler {
   if (!stream) {
+    const { extractsReasoning, shownModel } = changes;
     const newIdentity = () => identityOf(newLabels(), "chat.completion");
     return {
       kind: "whole",
-      read: (response) => relayResponse(response, newIdentity, extractsReasoning, idSource),
+      read: (response) =>
+        relayResponse(response, newIdentity, extractsReasoning, idSource, shownModel),
     };
   }
   const identity = identityOf(newLabels(), "chat.completion.chunk");
   return {
     kind: "stream",
-    translation: newRelay({ identity, includeUsage, extractsReasoning, idSource }),
+    translation: newRelay({ identity, includeUsage, idSource, ...changes }),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   type Identity,
   lacksTotal,
   missingMembers,
+  modelChanges,
   reasoningEdits,
 } from "./relay_edits.ts";
 
@@ -29,6 +30,7 @@ export function relayResponse(
   newIdentity: () => Identity,
   extractsReasoning: boolean,
   idSource: Pick<IdSource, "uuid">,
+  shownModel?: string,
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
@@ -43,6 +45,7 @@ export function relayResponse(
   const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;
   const changes: Change[] = missingMembers(value, newIdentity);
+  changes.push(...modelChanges(value, shownModel));
   // Searched only if it must change: the search reads all of the text before it.
   const span = usage === null || !lacksTotal(usage) ? null : findValue(text, ["usage"]);
   if (usage !== null && span !== null) {

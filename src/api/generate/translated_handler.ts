@@ -12,6 +12,7 @@ import type { Stage } from "../../wires/verified/stage.ts";
 import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../../wires/wire.ts";
 import { newCustomCallStage } from "./custom_calls.ts";
+import { newShownModelStage } from "./shown_model.ts";
 import { parseResponseDocument } from "../stored/response_document.ts";
 
 /** A whole response in the protocol of the client. */
@@ -95,9 +96,10 @@ export function newTranslatedHandler(
 }
 
 function newStages(
-  { call: { world, metrics, report }, promises, bridged, isStream }: TranslatedCall,
+  { call: { world, metrics, report }, target, promises, bridged, isStream }: TranslatedCall,
 ): readonly Stage[] {
   const stages: Stage[] = [];
+  if (target.named?.preset.showsName === true) stages.push(newShownModelStage(target.named.name));
   if (promises !== undefined) {
     stages.push(
       newVerifier(promises, { isStream, idSource: world, onResult: metrics.verified }),

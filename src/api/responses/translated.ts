@@ -6,7 +6,7 @@ import type { Candidate, Inference, ResponseHandler } from "../../call/inference
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
-import type { Target } from "../../wires/wire.ts";
+import { shownModel, type Target } from "../../wires/wire.ts";
 import {
   findForTargets,
   findTargets,
@@ -129,7 +129,7 @@ function newResponseHandler(
   changes: ResponseChanges,
 ): ResponseHandler {
   const { world } = call;
-  const { model } = target;
+  const model = shownModel(target);
   const isSigned = target.wire.name === "messages";
   const labels: EncoderLabels = {
     id: newId("resp_", world),
