@@ -34,17 +34,19 @@ export function refuseProvider(key: PresentedKey, provider: string): Failed<Refu
 
 /**
  * Returns the refusal of a provider or model that the key may not use; null if it may use both.
- * Null as model is a model that is not known.
+ * Null as model is a model that is not known. A key that may use the name of a named model may use
+ * its targets by that `name`.
  */
 export function refuseModel(
   key: PresentedKey,
   provider: string,
   model: string | null,
+  name: string | null = null,
 ): Failed<Refusal> | null {
   const permissions = key?.permissions ?? null;
   if (permissions === null) return null;
   return refuseProvider(key, provider) ??
-    (model === null || isModelAllowed(permissions, provider, model) ? null : refuse(
+    (model === null || isModelAllowed(permissions, provider, model, name) ? null : refuse(
       "model_not_allowed",
       "This client key may not use this model; GET /v1/models lists the models that it may use.",
       "model",
@@ -58,9 +60,10 @@ export function refuseModel(
 export function refuseTarget(
   key: PresentedKey,
   pricing: Pricing,
-  { provider, model }: Pick<Target, "provider" | "model">,
+  { provider, model, named }: Pick<Target, "provider" | "model" | "named">,
 ): Failed<Refusal> | null {
-  return refuseModel(key, provider.id, model) ?? refuseUnpriced(key, pricing, provider.id, model);
+  return refuseModel(key, provider.id, model, named?.name) ??
+    refuseUnpriced(key, pricing, provider.id, model);
 }
 
 /** True if targets differ for the key: by its permissions, or by their price. */
@@ -173,11 +176,18 @@ export function isChargedKey(key: PresentedKey): boolean {
     .some(({ tokensPerMinute, budgets }) => tokensPerMinute !== null || budgets.length > 0);
 }
 
-/** True if one pattern matches the bare model, or the model with its provider. */
-function isModelAllowed({ models }: Permissions, provider: string, model: string): boolean {
+/** True if one pattern matches the bare model, the model with its provider, or the name. */
+function isModelAllowed(
+  { models }: Permissions,
+  provider: string,
+  model: string,
+  name: string | null,
+): boolean {
   if (models === null) return true;
   const canonical = `${provider}/${model}`;
-  return models.some((isMeant) => isMeant(model) || isMeant(canonical));
+  return models.some((isMeant) =>
+    isMeant(model) || isMeant(canonical) || name !== null && isMeant(name)
+  );
 }
 
 /** True if a client key was refused the use of a model or a provider. */

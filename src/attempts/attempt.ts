@@ -26,8 +26,9 @@ import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 /**
  * Sends a call to its candidates in order until one responds; those that were silent are retried
  * last. A candidate that cannot hold a prompt that was too long for another one is skipped. If none
- * responds, returns the failure that began the fallback. `onLeft` is called with the candidates
- * that may still respond, before the attempts at each.
+ * responds, returns the last failure; if one has rejected the request, the failure that began the
+ * fallback, since a fallback may reject what the first candidate takes. `onLeft` is called with the
+ * candidates that may still respond, before the attempts at each.
  */
 export async function runCandidates(
   call: Call,
@@ -40,6 +41,7 @@ export async function runCandidates(
   let current = report.fallbacks === 0 ? candidates[0] : nextOf(call, candidates) ?? candidates[0];
   const first = current;
   let began: Result<Reply> | null = null;
+  let isRejected = false;
   let untried: readonly Candidate[] = candidates;
   const silent = new Map<Candidate, number>();
   for (;;) {
@@ -52,11 +54,9 @@ export async function runCandidates(
       hasUntried: untried.length > 0,
       isFallback: current !== first,
     });
+    if (!reply.ok && isRejection(reply.failure)) isRejected = true;
     if (next.kind === "later") silent.set(current, attempts);
-    else if (next.kind !== "fallback") {
-      const isRejected = current !== first && !reply.ok && isRejection(reply.failure);
-      return isRejected && began !== null ? endWith(call, first, began) : reply;
-    }
+    else if (next.kind !== "fallback") return reply.ok ? reply : endWith(reply);
     began ??= reply;
     if (!reply.ok && reply.failure.kind === "context_length_exceeded") {
       const { target } = current;
@@ -65,16 +65,16 @@ export async function runCandidates(
     }
     const [later] = silent.keys();
     const following = nextOf(call, untried) ?? later;
-    if (following === undefined) return endWith(call, first, began);
+    if (following === undefined) return endWith(reply);
     report.fallbacks++;
     current = following;
   }
-}
 
-/** Returns the failure of the first candidate, after others have failed in its place. */
-function endWith({ report }: Call, first: Candidate, failure: Result<Reply>): Result<Reply> {
-  nameCandidate(report, first);
-  return failure;
+  function endWith(last: Result<Reply>): Result<Reply> {
+    if (!isRejected || began === null) return last;
+    nameCandidate(report, first);
+    return began;
+  }
 }
 
 /** Records the candidate whose response or failure the client gets. */

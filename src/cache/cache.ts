@@ -127,7 +127,7 @@ function cacheKey(
     cachedAs === undefined ? request : { ...request, payload: cachedAs },
   );
   if (canonical === null) return null;
-  const { provider, model, wire } = target;
+  const { provider, model, wire, named } = target;
   const { config, sharedCachePrefix } = call.generation;
   const namespaces = isShared
     ? [sharedCachePrefix, provider.sharedNamespace]
@@ -135,10 +135,12 @@ function cacheKey(
   const controls = CONTROL_HEADERS.map((name) => call.headers.get(name));
   const who = [inference.matchesAs[0], ...namespaces, wire.name, model, request.path];
   const caller = config.caching.per_key ? [call.caller.name] : [];
+  // The name that a response shows may come from a header, and whether it does from the file.
+  const shown = named?.preset.showsName === true ? [[named.name]] : [];
   // The first part is JSON without line breaks, so the line break marks the start of the second
   // part.
   return createHash("sha256")
-    .update(`${JSON.stringify([...who, ...controls, ...caller])}\n`)
+    .update(`${JSON.stringify([...who, ...controls, ...caller, ...shown])}\n`)
     .update(canonical)
     .digest("hex");
 }

@@ -1,6 +1,7 @@
 import type { Config, CredentialConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Calendar } from "../core/calendar.ts";
+import type { Preset } from "../prompt/preset.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
 import type { ClientKey, ModelPattern } from "../access/client_key.ts";
@@ -15,13 +16,20 @@ export interface Generation {
   readonly providers: ReadonlyMap<string, Provider>;
   /** The credentials that are refreshed, by the ID of their holder. */
   readonly credentials: ReadonlyMap<string, ProviderCredential>;
-  /** Routes in file order; the first route that matches a request is used. */
+  /**
+   * Routes of named models, then those of the file in its order; the first route that matches a
+   * request is used.
+   */
   readonly routes: readonly Route[];
   /**
    * Models that the configuration names for requests, each with a circuit breaker that no other
    * model shares.
    */
   readonly namedModels: ReadonlySet<string>;
+  /** Named models in file order, without patterns. */
+  readonly listedModels: readonly ListedNamedModel[];
+  /** Time of the load in seconds since 1970; 0 outside a gateway. */
+  readonly loaded: number;
   /** Client keys accepted on `/v1/*`; empty if authentication is off. */
   readonly clientKeys: readonly ClientKey[];
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
@@ -36,6 +44,15 @@ export interface ProviderCredential {
   readonly settings: CredentialConfig;
   /** IDs of the providers, in file order. */
   readonly providers: readonly string[];
+}
+
+/** A named model in the lists of models; null for what the file does not say. */
+export interface ListedNamedModel {
+  readonly name: string;
+  readonly displayName: string;
+  readonly contextSize: number | null;
+  readonly maxOutput: number | null;
+  readonly route: Route;
 }
 
 /** A named rule that sends matching requests to targets. */
@@ -55,6 +72,8 @@ export interface Route {
   readonly targets: readonly RouteTarget[];
   /** Tried strictly in order after the targets. */
   readonly fallback: readonly RouteTarget[];
+  /** The named model whose route this is; absent for a route of `routing.routes`. */
+  readonly preset?: Preset;
 }
 
 /** A provider and model of a route. */
@@ -74,6 +93,8 @@ export interface RouteTarget {
   readonly failover: Failover;
   /** How the route delivers streams. */
   readonly delivery: StreamDelivery;
+  /** What the named model of the route adds to requests; absent for a route of the file. */
+  readonly preset?: Preset;
 }
 
 /** True if a route has a target at the Responses API of the provider. */

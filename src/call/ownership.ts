@@ -7,7 +7,8 @@ import {
   type ResponseProvenance,
 } from "../store/bindings.ts";
 import { type BoundType, ownerStore } from "../store/object_store.ts";
-import type { Provider, ProviderAccount, Sender, Wire } from "../wires/wire.ts";
+import type { Provider, ProviderAccount, Sender, Target, Wire } from "../wires/wire.ts";
+import { appendedText } from "../prompt/preset.ts";
 import { findAccount } from "./key_pool.ts";
 import type { Call } from "./call.ts";
 import { providerById } from "./capability.ts";
@@ -124,7 +125,24 @@ export function resolveOwner(
   const owned = findBoundOwner(call, reference, binding);
   if (!owned.ok || owned.value === null) return owned;
   const { provider, owner } = owned.value;
-  return refuseModel(call.client.key, provider.id, owner?.origin?.model ?? null) ?? owned;
+  const origin = owner?.origin ?? null;
+  const { key } = call.client;
+  return refuseModel(key, provider.id, origin?.model ?? null, nameOf(call, origin)) ?? owned;
+}
+
+/** Returns the name of the named model that made an object; null for another route. */
+function nameOf({ generation }: Call, origin: ResponseProvenance | null): string | null {
+  const route = generation.routes.find(({ name }) => name === origin?.route);
+  return route?.preset === undefined ? null : origin?.requestedModel ?? route.preset.name;
+}
+
+/** Returns how a client sees the objects that a provider stores for a target. */
+export function shownAs({ named }: Target): Pick<ResponseProvenance, "shown"> {
+  if (named === undefined) return {};
+  const { preset: { system, showsName }, name } = named;
+  if (!showsName && system === null) return {};
+  const appended = system === null ? 0 : appendedText(system).length;
+  return { shown: { model: showsName ? name : null, appended } };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
-import type { Config } from "../config/schema.ts";
-import { AGENTS } from "./agents.ts";
+import { isPattern } from "../config/models_rules.ts";
+import type { Config, NamedModelConfig } from "../config/schema.ts";
+import { type AgentModel, AGENTS } from "./agents.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import { codexCatalog } from "./codex_catalog.ts";
 import {
@@ -27,7 +28,10 @@ export const agent: Command = {
   choices: () => Promise.resolve(Object.keys(AGENTS)),
   options: {
     config: CONFIG_OPTION,
-    model: { value: "MODEL", about: "The model that the agent requests." },
+    model: {
+      value: "MODEL",
+      about: "The model that the agent requests; default: the first named model of the file.",
+    },
     "small-model": {
       value: "MODEL",
       about: "The model for small tasks, where the agent has one; default: that of --model.",
@@ -43,7 +47,7 @@ export const agent: Command = {
     },
     catalog: {
       value: null,
-      about: "For codex: reads codex debug models --bundled and prints a catalog with the model.",
+      about: "For codex: reads codex debug models --bundled and prints a catalog with the models.",
     },
   },
   async run(options, terminal) {
@@ -54,20 +58,28 @@ export const agent: Command = {
     }
     const found = Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined;
     if (found === undefined) return wrongUsage(terminal, "agent", unknownAgent(name));
-    const model = optionValue(options, "model");
-    if (model === undefined) return wrongUsage(terminal, "agent", "--model is missing.");
+    const gateway = await findGateway(options, terminal.environment);
+    const models = gateway.ok ? gateway.value.models : [];
+    const model = optionValue(options, "model") ?? models[0]?.name;
+    if (model === undefined) {
+      return gateway.ok || optionValue(options, "config") === undefined
+        ? wrongUsage(terminal, "agent", "--model is missing.")
+        : printProblems(terminal, gateway.problems);
+    }
+    const about = (wanted: string) => models.find((one) => one.name === wanted) ?? unknown(wanted);
     if (options.has("catalog")) {
       if (name !== "codex") return wrongUsage(terminal, "agent", "--catalog is for codex.");
-      const catalog = codexCatalog(await terminal.input(), model);
+      const others = models.filter((one) => one.name !== model);
+      const catalog = codexCatalog(await terminal.input(), [about(model), ...others]);
       if (catalog.isMinimal) terminal.err(MINIMAL_NOTE);
       terminal.out(catalog.text);
       return OK_STATUS;
     }
-    const gateway = await findGateway(options, terminal.environment);
     if (!gateway.ok) return printProblems(terminal, gateway.problems);
+    const { url, keyVariable } = gateway.value;
     const smallModel = optionValue(options, "small-model") ?? model;
     const reasoning = options.has("reasoning");
-    const place = { ...gateway.value, model, smallModel, reasoning };
+    const place = { url, keyVariable, model, smallModel, reasoning, about };
     terminal.out(found.text(place));
     // In a pipe the text goes to the shell or into a file, and the user knows the steps.
     if (terminal.size() !== null) terminal.err(stepLines(found.steps(place)));
@@ -99,13 +111,14 @@ function unknownAgent(name: string): string {
   return `There is no agent "${name}"; ${hint}.`.replace("?.", "?");
 }
 
-/** Returns the address of the gateway and the variable of its client key. */
+/** Returns the address of the gateway, the variable of its client key, and its named models. */
 async function findGateway(options: OptionValues, environment: Readonly<Record<string, string>>) {
   const written = optionValue(options, "url");
   const variable = optionValue(options, "key-env");
   if (written !== undefined) {
     const url = written.replace(/\/+$/, "").replace(/\/v1$/, "");
-    return { ok: true, value: { url, keyVariable: variable ?? KEY_VARIABLE } } as const;
+    const keyVariable = variable ?? KEY_VARIABLE;
+    return { ok: true, value: { url, keyVariable, models: [] } } as const;
   }
   const file = optionValue(options, "config") ?? USUAL_CONFIG;
   const loaded = await load(file, environment);
@@ -116,10 +129,21 @@ async function findGateway(options: OptionValues, environment: Readonly<Record<s
   return { ok: true, value: placeOf(loaded.config, variable) } as const;
 }
 
-function placeOf({ server, security }: Config, variable: string | undefined) {
+function placeOf({ server, security, models }: Config, variable: string | undefined) {
   const isOpen = !security.enabled && variable === undefined;
   return {
     url: urlOf(server.host, server.port),
     keyVariable: isOpen ? null : variable ?? KEY_VARIABLE,
+    models: Object.entries(models).filter(([name]) => !isPattern(name)).map(modelOf),
   };
+}
+
+function modelOf([name, model]: readonly [string, NamedModelConfig]): AgentModel {
+  const { display_name = name, context_size = null, max_output = null } = model;
+  return { name, displayName: display_name, contextSize: context_size, maxOutput: max_output };
+}
+
+/** Returns a model of which the file says nothing. */
+function unknown(name: string): AgentModel {
+  return { name, displayName: name, contextSize: null, maxOutput: null };
 }

@@ -1,5 +1,13 @@
 import type { JsonObject } from "../core/json/json.ts";
 
+/** A model as an agent shows it; null for what the configuration does not say. */
+export interface AgentModel {
+  readonly name: string;
+  readonly displayName: string;
+  readonly contextSize: number | null;
+  readonly maxOutput: number | null;
+}
+
 /** What an agent needs to know of a gateway. */
 export interface AgentPlace {
   /** Address of the gateway without a path: `http://127.0.0.1:8080`. */
@@ -8,6 +16,8 @@ export interface AgentPlace {
   readonly model: string;
   /** Model for small tasks, where the agent has one. */
   readonly smallModel: string;
+  /** Returns what is known of a model by its name. */
+  about(name: string): AgentModel;
   /** True if the model thinks, so that the agent may request a level of effort. */
   readonly reasoning: boolean;
   /** Environment variable with the client key; null if the gateway requires none. */
@@ -30,7 +40,8 @@ const NO_KEY = "unused";
 export const AGENTS: Readonly<Record<string, Agent>> = {
   claude: {
     title: "Claude Code",
-    text({ url, model, smallModel, keyVariable }) {
+    text({ url, model, smallModel, keyVariable, about }) {
+      const { contextSize, maxOutput } = about(model);
       return exports({
         ANTHROPIC_BASE_URL: quoted(url),
         ANTHROPIC_AUTH_TOKEN: keyWord(keyVariable),
@@ -38,6 +49,8 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
         ANTHROPIC_DEFAULT_OPUS_MODEL: quoted(model),
         ANTHROPIC_DEFAULT_SONNET_MODEL: quoted(model),
         ANTHROPIC_DEFAULT_HAIKU_MODEL: quoted(smallModel),
+        ...contextSize !== null && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextSize) },
+        ...maxOutput !== null && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxOutput) },
       });
     },
     steps: () => evaluated("claude", "claude"),
@@ -73,7 +86,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   opencode: {
     title: "opencode",
-    text({ url, model, smallModel, reasoning, keyVariable }) {
+    text({ url, model, smallModel, reasoning, keyVariable, about }) {
       const names = [...new Set([model, smallModel])];
       const config: JsonObject = {
         provider: {
@@ -85,7 +98,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
               apiKey: keyVariable === null ? NO_KEY : `{env:${keyVariable}}`,
             },
             models: Object.fromEntries(
-              names.map((name) => [name, { name, tool_call: true, reasoning }]),
+              names.map((name) => [name, opencodeModel(about(name), reasoning)]),
             ),
           },
         },
@@ -146,6 +159,17 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     steps: () => evaluated("aider", "aider"),
   },
 };
+
+/** Returns a model of opencode, which needs both limits or none. */
+function opencodeModel(
+  { displayName, contextSize, maxOutput }: AgentModel,
+  reasoning: boolean,
+): JsonObject {
+  const limit = contextSize === null || maxOutput === null
+    ? {}
+    : { limit: { context: contextSize, output: maxOutput } };
+  return { name: displayName, tool_call: true, reasoning, ...limit };
+}
 
 /** Returns the steps for a text that is shell lines. */
 function evaluated(name: string, command: string): readonly string[] {

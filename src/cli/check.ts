@@ -1,5 +1,6 @@
 import { load } from "../config/load.ts";
 import { hostAt, hostNamed } from "../data/hosts.ts";
+import { presetLines, presetText } from "./preset_lines.ts";
 import { usedCapabilities } from "../config/unused_keys.ts";
 import { checkCredentials } from "./check_credentials.ts";
 import { compile } from "../gateway/compile.ts";
@@ -40,7 +41,9 @@ export const check: Command = {
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const { host, port, workers } = loaded.config.server;
     const generation = compile(loaded.config, 1);
-    const warnings = [...loaded.warnings, ...unpricedLines(generation)];
+    const presets = presetLines(generation);
+    if (presets.problems.length > 0) return printProblems(terminal, presets.problems);
+    const warnings = [...loaded.warnings, ...presets.warnings, ...unpricedLines(generation)];
     const lines = [
       `${path} is valid.`,
       ...warnings.map((warning) => `Warning: ${warning}`),
@@ -62,6 +65,7 @@ function routeTable(generation: Generation): string[] {
   return writtenRoutes(generation).flatMap(({ route, match }) => [
     "",
     `Route ${route.name}: ${matchText(match)}`,
+    ...presetText(route),
     `  strategy ${route.strategy}`,
     ...fixedModelLines(route),
     ...movingLines(route),
@@ -223,7 +227,8 @@ function unpricedTargets({ config }: Generation, route: Route, key: ClientKey): 
   const names = [...open, ...route.fallback].flatMap((target) => {
     const { provider } = target;
     const model = knownModel(target);
-    const isUnpriced = model !== null && refuseModel(key, provider.id, model) === null &&
+    const isUnpriced = model !== null &&
+      refuseModel(key, provider.id, model, target.preset?.name) === null &&
       refuseUnpriced(key, config, provider.id, model) !== null;
     return isUnpriced ? [`${provider.id}/${model}`] : [];
   });

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import type { AgentModel } from "./agents.ts";
 
 /** A catalog of models for Codex (`model_catalog_json`). */
 export interface CodexCatalog {
@@ -43,25 +44,26 @@ const LEFT_OUT: readonly string[] = [
 ];
 
 /**
- * Returns the catalog with one model: the first bundled model of Codex whose tools are plain, with
- * the name of this one. `bundled` is the output of `codex debug models --bundled`; without a usable
- * entry in it the catalog has a minimal one.
+ * Returns the catalog with these models: each is the first bundled model of Codex whose tools are
+ * plain, with the name and the context size of this one. `bundled` is the output of `codex debug
+ * models --bundled`; without a usable entry in it the catalog has minimal ones.
  */
-export function codexCatalog(bundled: string, model: string): CodexCatalog {
+export function codexCatalog(bundled: string, named: readonly AgentModel[]): CodexCatalog {
   const listed = parseJson(bundled);
   const models = isObject(listed) && Array.isArray(listed.models) ? listed.models : [];
   const base = models.filter(isObject).find((one) => (one.tool_mode ?? null) === null);
   const kept = Object.entries(base ?? MINIMAL).filter(([key]) => !LEFT_OUT.includes(key));
-  const entry = {
+  const entries = named.map(({ name, displayName, contextSize }, index) => ({
     ...Object.fromEntries(kept),
     ...SET,
-    slug: model,
-    display_name: model,
+    slug: name,
+    display_name: displayName,
     description: "A model behind Switchyard.",
-    priority: 1,
-  };
+    priority: index + 1,
+    ...contextSize !== null && { context_window: contextSize, max_context_window: contextSize },
+  }));
   return {
-    text: `${JSON.stringify({ models: [entry] }, null, 2)}\n`,
+    text: `${JSON.stringify({ models: entries }, null, 2)}\n`,
     isMinimal: base === undefined,
   };
 }

@@ -1,6 +1,7 @@
 import gettingStarted from "../../docs/guide/getting-started.md" with { type: "text" };
 import clients from "../../docs/guide/clients.md" with { type: "text" };
 import agents from "../../docs/guide/agents.md" with { type: "text" };
+import models from "../../docs/guide/models.md" with { type: "text" };
 import messages from "../../docs/guide/messages.md" with { type: "text" };
 import providers from "../../docs/guide/providers.md" with { type: "text" };
 import routing from "../../docs/guide/routing.md" with { type: "text" };
@@ -73,6 +74,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "responses", text: responses },
   { topic: "native-state", text: nativeState },
   { topic: "websocket", text: websocket },
+  { topic: "models", text: models },
   { topic: "embeddings-models", text: embeddingsModels },
   { topic: "relay", text: relay },
   { topic: "caching", text: caching },

@@ -33,6 +33,15 @@ ${capabilitiesText("openai", "    ")}
     api_key: \${ANTHROPIC_API_KEY}
 ${capabilitiesText("anthropic", "    ")}
 
+# A name of your own that clients request, before all routes: "model": "coder". Its targets can change without a change
+# at any client.
+# models:
+#   coder:
+#     targets: [{provider: ollama, model: "gpt-oss:20b"}]
+#     omit_tools: [web_search]
+#     # Responses name "coder"; the header X-Gateway-Model has the model that served them.
+#     response_model: requested
+
 routing:
   # The first route that matches a request serves it. A client may name the provider:
   # "openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "ollama/llama3.2". Coding agents send a web search that

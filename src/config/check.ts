@@ -4,6 +4,7 @@ import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { clientKeyProblems } from "./client_key_rules.ts";
 import { credentialProblems } from "./credential_rules.ts";
 import { issueProblems } from "./issues.ts";
+import { modelsProblems } from "./models_rules.ts";
 import { outboundProblems } from "./outbound_rules.ts";
 import { type Problem, problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
@@ -65,6 +66,7 @@ function rules(
     ...tlsProblems(value.providers, outside),
     ...credentialProblems(value.providers, outside),
     ...routingProblems(value.routing, value.providers),
+    ...modelsProblems(value),
     ...securityProblems(value.security),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching, value.state),

@@ -1,5 +1,6 @@
 import { isObject } from "../core/json/json.ts";
 import { newKnownKeys } from "./json_schema.ts";
+import { MODEL_NAME } from "./models_schema.ts";
 import type { Path } from "./problems.ts";
 import { completeProvider } from "./provider_rules.ts";
 import { PROVIDER_ID, providerSchema } from "./provider_schema.ts";
@@ -47,6 +48,9 @@ export function newNames(root: unknown): Names {
     if (place.length === 1 && place[0] === "providers") {
       return PROVIDER_ID.test(key) && isProviderName(key);
     }
+    if (place.length === 1 && place[0] === "models") {
+      return MODEL_NAME.test(key) && isObject(value) && Array.isArray(value.targets);
+    }
     return knownKeys(place).includes(key) || (PLAIN_WORD.test(key) && value !== null);
   }
 
@@ -93,8 +97,12 @@ function newIdCheck(root: unknown): (id: string) => boolean {
 }
 
 function referencedProviders(root: unknown): ReadonlySet<string> {
-  const routing = inside(root, "routing");
-  const targets = list(inside(routing, "routes")).flatMap((route) => [
+  const models = inside(root, "models");
+  const bodies = [
+    ...isObject(models) ? Object.values(models) : [],
+    ...list(inside(inside(root, "routing"), "routes")),
+  ];
+  const targets = bodies.flatMap((route) => [
     ...list(inside(route, "targets")),
     ...list(inside(route, "fallback")),
   ]);

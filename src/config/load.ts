@@ -8,6 +8,7 @@ import { clientKeyWarnings, keyMatchWarnings } from "./client_key_warnings.ts";
 import { credentialWarnings } from "./credential_rules.ts";
 import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
+import { modelsWarnings } from "./models_rules.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
 import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
@@ -143,6 +144,7 @@ function warningLines(source: Source, config: Config, outside: Outside): string[
     ...source.warnings,
     ...settingWarnings(source.value, config, outside),
     ...routingWarnings(config),
+    ...modelsWarnings(config),
     ...keyMatchWarnings(config),
     ...cachingWarnings(config),
     ...pricingWarnings(config),

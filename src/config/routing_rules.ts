@@ -1,18 +1,15 @@
 import { REQUEST_TYPES } from "../core/endpoint.ts";
 import { listOf } from "./list_of.ts";
-import { isObject } from "../core/json/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseNumber } from "./fields.ts";
 import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import { PROVIDER_ID } from "./provider_schema.ts";
-import type { Config, RouteConfig } from "./schema.ts";
+import type { Config, RouteBody, RouteConfig } from "./schema.ts";
 
 /** Returns the problems between routes, targets and providers. Takes values before defaults. */
 export function routingProblems(routing: unknown, providers: unknown): Problem[] {
   if (!isObject(routing) || !Array.isArray(routing.routes)) return [];
-  const ids = isObject(providers)
-    ? Object.keys(providers).filter((id) => PROVIDER_ID.test(id))
-    : null;
   const names = new Set<string>();
   const problems: Problem[] = [];
   for (const [index, route] of routing.routes.entries()) {
@@ -25,14 +22,28 @@ export function routingProblems(routing: unknown, providers: unknown): Problem[]
     }
     problems.push(
       ...matchProblems(route.match, path),
-      ...providerProblems(route.targets, [...path, "targets"], ids),
-      ...providerProblems(route.fallback, [...path, "fallback"], ids),
-      ...protocolProblems(route.targets, [...path, "targets"], providers),
-      ...protocolProblems(route.fallback, [...path, "fallback"], providers),
-      ...weightProblems(route.targets, [...path, "targets"]),
+      ...bodyProblems(route, path, providers),
     );
   }
   return problems;
+}
+
+/** Returns the problems of the body of a route or a named model. */
+export function bodyProblems(
+  { targets, fallback }: JsonObject,
+  path: Path,
+  providers: unknown,
+): Problem[] {
+  const ids = isObject(providers)
+    ? Object.keys(providers).filter((id) => PROVIDER_ID.test(id))
+    : null;
+  return [
+    ...providerProblems(targets, [...path, "targets"], ids),
+    ...providerProblems(fallback, [...path, "fallback"], ids),
+    ...protocolProblems(targets, [...path, "targets"], providers),
+    ...protocolProblems(fallback, [...path, "fallback"], providers),
+    ...weightProblems(targets, [...path, "targets"]),
+  ];
 }
 
 function matchProblems(match: unknown, path: Path): Problem[] {
@@ -84,7 +95,7 @@ function weightProblems(targets: unknown, path: Path): Problem[] {
 export function routingWarnings({ routing: { routes }, providers }: Config): Problem[] {
   return routes.flatMap((route, index) => [
     ...shadowWarnings(routes.slice(0, index), route, index),
-    ...fallbackWarnings(route, index),
+    ...fallbackWarnings(route, ["routing", "routes", index]),
     ...silenceWarnings(route, index, providers),
     ...syntheticWarnings(route, index, Object.keys(providers)),
   ]);
@@ -106,14 +117,15 @@ function shadowWarnings(
   return [problem(["routing", "routes", index], text)];
 }
 
-function fallbackWarnings({ targets, fallback }: RouteConfig, index: number): Problem[] {
+/** Returns a warning for each fallback that is a target, or has a weight. */
+export function fallbackWarnings({ targets, fallback }: RouteBody, route: Path): Problem[] {
   return fallback.flatMap((item, place): Problem[] => {
     const isTarget = targets.some(({ provider, model, upstream_request_type: type }) =>
       provider === item.provider && model === item.model &&
       type === item.upstream_request_type
     );
     const text = "is already a target of this route";
-    const path = ["routing", "routes", index, "fallback", place];
+    const path = [...route, "fallback", place];
     const weightless = "has no effect in a fallback: fallbacks are tried in order";
     return [
       ...(isTarget ? [problem(path, text)] : []),

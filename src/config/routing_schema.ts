@@ -64,9 +64,8 @@ const hostedTool = text().refine(
   { error: "must be the type of a hosted tool; tools that the client runs are never left out" },
 );
 
-const route = section({
-  name: text().describe("Unique name of the route."),
-  match: match.prefault({}).describe("Conditions of the route; all must hold."),
+/** The members that a route and a named model share. */
+export const routeBody = {
   strategy: z.enum(STRATEGIES).optional()
     .describe("Load-balancing strategy of the targets; default: default_strategy."),
   omit_tools: z.array(hostedTool).default([])
@@ -93,6 +92,12 @@ const route = section({
       "Failures after which the other targets and the fallbacks are tried: outage, context_length (the prompt is " +
         "too long for the model) and content_filter (the filter of the provider has refused the call).",
     ),
+};
+
+const route = section({
+  name: text().describe("Unique name of the route."),
+  match: match.prefault({}).describe("Conditions of the route; all must hold."),
+  ...routeBody,
 });
 
 /** Schema of `routing`: routes of requests to providers. */

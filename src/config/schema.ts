@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { RelayFamily } from "../core/endpoint.ts";
 import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
+import { modelsSchema } from "./models_schema.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
@@ -242,6 +243,9 @@ export const configSchema = section({
     }),
     providerSchema,
   ).describe("Upstream accounts by provider ID; at least one."),
+  models: modelsSchema.prefault({}).describe(
+    "Named models: a name that clients request, with its targets and what is added to requests; at most 200.",
+  ),
   routing: routingSchema.describe("Routes of requests to providers."),
   security: securitySchema.prefault({}).describe("Client authentication."),
   rate_limiting: rateLimiting.prefault({}).describe("Rate limits of clients."),
@@ -337,6 +341,19 @@ export type Config = Frozen<
 
 /** One route of the configuration; `match.path` is a literal prefix, empty for any path. */
 export type RouteConfig = Config["routing"]["routes"][number];
+
+/** One named model of the configuration. */
+export type NamedModelConfig = Config["models"][string];
+
+/** The members that a route and a named model share. */
+export type RouteBody = Pick<RouteConfig, keyof RouteConfig & keyof NamedModelConfig>;
+
+/** Returns the bodies of all routes: of named models, then of `routing.routes`. */
+export function routeBodies(
+  { models, routing }: Pick<Config, "models" | "routing">,
+): readonly RouteBody[] {
+  return [...Object.values(models), ...routing.routes];
+}
 
 /** One client key of the configuration. */
 export type ClientKeyConfig = Config["security"]["api_key"]["keys"][number];

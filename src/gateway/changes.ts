@@ -9,6 +9,13 @@ export function changesBetween(previous: Config, next: Config): string[] {
     if (section === "providers") {
       return changedNames(section, providersOf(previous), providersOf(next));
     }
+    if (section === "models") {
+      return changedNames(
+        section,
+        new Map(Object.entries(previous.models)),
+        new Map(Object.entries(next.models)),
+      );
+    }
     if (section === "routing") return routingChanges(previous, next);
     return [`${section} changed`];
   });

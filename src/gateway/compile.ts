@@ -2,12 +2,26 @@ import { createHash } from "node:crypto";
 import { unescape } from "node:querystring";
 import { isDeepStrictEqual } from "node:util";
 import { credentialIdentity } from "../config/credential_rules.ts";
-import type { Config, ProviderConfig, RouteConfig } from "../config/schema.ts";
+import { isPattern, namedRoutes } from "../config/models_rules.ts";
+import {
+  type Config,
+  type NamedModelConfig,
+  type ProviderConfig,
+  routeBodies,
+  type RouteConfig,
+} from "../config/schema.ts";
 import { type CredentialHolder, newCredentialHolder } from "../core/credential.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
+import type { Preset } from "../prompt/preset.ts";
 import { wires } from "../wires/registry.ts";
 import type { Failover, Provider, ProviderAccount } from "../wires/wire.ts";
-import type { Generation, ProviderCredential, Route, RouteTarget } from "../call/generation.ts";
+import type {
+  Generation,
+  ListedNamedModel,
+  ProviderCredential,
+  Route,
+  RouteTarget,
+} from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
 import { compileGlob } from "../observe/glob.ts";
@@ -44,7 +58,18 @@ export function compile(
       return [id, compileProvider(id, own, { generation: number, sharedNamespace: name, holder })];
     }),
   );
-  const routes = config.routing.routes.map((route) => compileRoute(config, route, providers));
+  const named = namedRoutes(config).map(({ name, model, route }): NamedRoute => {
+    const preset = newPreset(name, model);
+    const compiled = compileRoute(config, route, providers);
+    const withPreset = (target: RouteTarget) => ({ ...target, preset });
+    const targets = compiled.targets.map(withPreset);
+    const fallback = compiled.fallback.map(withPreset);
+    return { name, model, route: { ...compiled, preset, targets, fallback } };
+  });
+  const routes = [
+    ...named.map(({ route }) => route),
+    ...config.routing.routes.map((route) => compileRoute(config, route, providers)),
+  ];
   const calendar = newCalendar(config.security.time_zone);
   return {
     number,
@@ -54,6 +79,8 @@ export function compile(
     credentials,
     routes,
     namedModels: collectModels(config),
+    listedModels: listedModels(named),
+    loaded: 0,
     clientKeys: compileClientKeys(config, calendar),
     calendar,
     sharedCachePrefix: sharedCachePrefix(whole),
@@ -61,8 +88,9 @@ export function compile(
 }
 
 /** Returns the models that a configuration names in targets, as defaults or in lists. */
-function collectModels({ routing, providers }: Config): ReadonlySet<string> {
-  const targets = routing.routes.flatMap(({ targets, fallback }) => [...targets, ...fallback]);
+function collectModels(config: Config): ReadonlySet<string> {
+  const { providers } = config;
+  const targets = routeBodies(config).flatMap(({ targets, fallback }) => [...targets, ...fallback]);
   return new Set([
     ...targets.flatMap(({ model = "" }) => model),
     ...Object.values(providers).flatMap(({ default_model = "", models }) => [
@@ -245,6 +273,33 @@ function collectSecrets(settings: ProviderConfig): string[] {
 function credentialSecrets({ credential }: ProviderConfig): string[] {
   const { client_secret, secret_access_key, session_token } = credential ?? {};
   return [client_secret, secret_access_key, session_token].filter((text) => text !== undefined);
+}
+
+/** A named model with its compiled route. */
+interface NamedRoute {
+  readonly name: string;
+  readonly model: NamedModelConfig;
+  readonly route: Route;
+}
+
+function listedModels(named: readonly NamedRoute[]): ListedNamedModel[] {
+  return named.filter(({ name }) => !isPattern(name))
+    .map(({ name, model, route }) => {
+      const { display_name = name, context_size = null, max_output = null } = model;
+      return {
+        name,
+        displayName: display_name,
+        contextSize: context_size,
+        maxOutput: max_output,
+        route,
+      };
+    });
+}
+
+function newPreset(name: string, model: NamedModelConfig): Preset {
+  const { parameters, max_output = null, system = null, response_model } = model;
+  const showsName = response_model === "requested";
+  return { name, parameters, maxOutput: max_output, system, showsName };
 }
 
 function compileRoute(

@@ -73,7 +73,7 @@ export function newGateway(
   options: GatewayOptions = {},
 ): Gateway {
   const { hostname = "", newCapture = () => null, onBug = reportError } = options;
-  let current = first;
+  let current: Generation = { ...first, loaded: world.unix() };
   const { caching, server, state: settings } = first.config;
   const state = newGatewayState(
     world,
@@ -129,7 +129,8 @@ export function newGateway(
     },
     reload(config) {
       const previous = current;
-      const next = compile(config, previous.number + 1, previous, options.divide);
+      const compiled = compile(config, previous.number + 1, previous, options.divide);
+      const next = { ...compiled, loaded: world.unix() };
       state.cache.apply(previous.config.caching, next.config.caching);
       configure(state, next);
       current = next;

@@ -1,5 +1,5 @@
 import { Registry } from "prom-client";
-import type { Config } from "../config/schema.ts";
+import { type Config, routeBodies } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/failure/connection_error.ts";
 import {
   isRefusal,
@@ -289,10 +289,10 @@ function modelLabels({ config }: MetricSources): (model: string | null) => strin
   };
 }
 
-function configuredModels({ providers, routing }: Config): ReadonlySet<string | undefined> {
-  const targets = routing.routes.flatMap((route) => [...route.targets, ...route.fallback]);
+function configuredModels(config: Config): ReadonlySet<string | undefined> {
+  const targets = routeBodies(config).flatMap((route) => [...route.targets, ...route.fallback]);
   return new Set([
     ...targets.map(({ model }) => model),
-    ...Object.values(providers).map(({ default_model }) => default_model),
+    ...Object.values(config.providers).map(({ default_model }) => default_model),
   ]);
 }

@@ -18,7 +18,7 @@ import {
 import { matchRoute } from "./match.ts";
 import { traceTargets } from "./trace_targets.ts";
 import { planRequiredTarget } from "./required_target.ts";
-import { parseRequestedModel } from "./requested_model.ts";
+import { parseRequestedModel, requestedFrom } from "./requested_model.ts";
 import { refuseUnknownCost } from "../access/permissions.ts";
 import { hasPromptCacheKey, withPromptCacheKey } from "../wires/prompt_cache_key.ts";
 import type { Target } from "../wires/wire.ts";
@@ -48,15 +48,18 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   call.report.route = route.name;
   const prepare = (target: Target) =>
     prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
-  const targets = evaluateTargets(route.targets, requested, prepare);
+  const asked = requestedFrom(route, requested);
+  const targets = evaluateTargets(route.targets, asked, prepare);
   const evaluated = call.controls.noFallback
     ? skipFallbacks(route.fallback)
-    : evaluateFallbacks(route.fallback, requested, prepare);
+    : evaluateFallbacks(route.fallback, asked, prepare);
   const fallbacks = filterEligible(evaluated);
   const eligible = filterEligible(targets);
   const { trace } = call.report;
   if (eligible.length === 0) {
-    if (trace !== null) trace.targets = traceTargets({ targets, fallbacks: evaluated, requested });
+    if (trace !== null) {
+      trace.targets = traceTargets({ targets, fallbacks: evaluated, requested: asked });
+    }
     const refused = chooseRefusal(route, targets);
     return goesToFallbacks(refused, targets)
       ? planFromFallbacks(call, refused, fallbacks)
@@ -73,7 +76,7 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const others = rest.length < 2 ? rest : balancers.order(route.name, route.strategy, view, rest);
   if (trace !== null) {
     const choice = { able, first, isAble: (one: Candidate) => isAble(call, one) };
-    trace.targets = traceTargets({ targets, fallbacks: evaluated, requested }, choice);
+    trace.targets = traceTargets({ targets, fallbacks: evaluated, requested: asked }, choice);
   }
   return success([
     first.prepared,

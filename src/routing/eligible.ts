@@ -5,6 +5,8 @@ import { servingAccounts } from "../call/key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../access/permissions.ts";
+import { isPattern } from "../config/models_rules.ts";
+import type { NamedTarget, Preset } from "../prompt/preset.ts";
 import { refuseSteering } from "../access/steering.ts";
 import type { Target } from "../wires/wire.ts";
 import type { OpenTarget } from "./accounts.ts";
@@ -191,7 +193,8 @@ export function matchesProvider(target: RouteTarget, requested: RequestedModel):
 
 /** True if the request names no model, or the target serves the requested model. */
 export function matchesModel(target: RouteTarget, requested: RequestedModel): boolean {
-  return requested.model === null || target.model === null || target.model === requested.model;
+  return requested.model === null || requested.isNamed === true || target.model === null ||
+    target.model === requested.model;
 }
 
 /**
@@ -216,13 +219,29 @@ export function prepareTarget<Prepared>(
   const model = resolveModel(target, requested);
   if (model === null) return refuseOpenModel();
   const [account] = servingAccounts(target.provider, model);
-  return account === undefined ? null : prepare({ ...openTarget(target, model), account });
+  return account === undefined
+    ? null
+    : prepare({ ...openTarget(target, requested, model), account });
 }
 
 /** Returns the target of a request for this model of a route's target, without the account. */
 export function openTarget(
-  { provider, wire, omitTools, failover, delivery }: RouteTarget,
+  { provider, wire, omitTools, failover, delivery, preset }: RouteTarget,
+  requested: RequestedModel,
   model: string,
 ): OpenTarget {
-  return { provider, model, wire, omitTools, failover, delivery };
+  const named = namedTarget(preset, requested, model);
+  const open = { provider, model, wire, omitTools, failover, delivery };
+  return named === null ? open : { ...open, named };
+}
+
+/** Returns the named model by which a target is requested; null for a route. */
+function namedTarget(
+  preset: Preset | undefined,
+  { isNamed, written }: RequestedModel,
+  model: string,
+): NamedTarget | null {
+  if (preset === undefined) return null;
+  const { name } = preset;
+  return { preset, name: isNamed === true ? written : isPattern(name) ? model : name };
 }

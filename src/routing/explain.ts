@@ -29,7 +29,7 @@ import type { Target } from "../wires/wire.ts";
 import type { Result } from "../core/failure/result.ts";
 import { orderLines } from "./order_text.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "./match.ts";
-import { parseRequestedModel, type RequestedModel } from "./requested_model.ts";
+import { parseRequestedModel, requestedFrom, type RequestedModel } from "./requested_model.ts";
 import {
   keySharesText,
   serverText,
@@ -141,7 +141,8 @@ export function explainRouting(
       continue;
     }
     serving = route;
-    const open = { ...requested.value, isOptional: forms.isModelOptional(type) };
+    const asked = requestedFrom(route, requested.value);
+    const open = { ...asked, isOptional: forms.isModelOptional(type) };
     const explained = explainRoute(route, forms.plainRequest(call.path, type), open, call);
     lines.push(`Route ${route.name}: serves the request`, ...explained.lines);
     isServed = explained.isServed;

@@ -3,6 +3,7 @@ import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
 import { matchesModel, matchesProvider } from "./eligible.ts";
 import { matchRoute, mismatchReason, type RouteInput } from "./match.ts";
+import { writtenRoutes } from "./route_text.ts";
 import { parseRequestedModel } from "./requested_model.ts";
 
 /** Placeholder of a model if the file names none. */
@@ -32,8 +33,8 @@ function findModel(
   const path = ROUTED_PATHS.chat_completions;
   const controls = parseControls(headers);
   const call: RouteInput = { path, headers, controls, generation, client: newCallClient() };
-  for (const [index, route] of generation.routes.entries()) {
-    const listed = generation.config.routing.routes[index]?.match.models ?? [];
+  for (const { route, match } of writtenRoutes(generation)) {
+    const listed = match.models ?? [];
     for (const target of route.targets) {
       const { id } = target.provider;
       const found = names(target, listed).map((name) =>

@@ -2,7 +2,7 @@ import { type RequestType, ROUTED_PATHS } from "../core/endpoint.ts";
 import type { Call } from "../call/call.ts";
 import type { Route } from "../call/generation.ts";
 import type { PresentedKey } from "../access/permissions.ts";
-import type { RequestedModel } from "./requested_model.ts";
+import { requestedFrom, type RequestedModel } from "./requested_model.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
 
 /** The parts of a call that routes are matched by. */
@@ -26,6 +26,13 @@ export function mismatchReason(
   const isForKeys = route.keys !== null || route.labels.length > 0;
   const other = isForKeys ? keyMismatch(route, call.client.key) : null;
   if (other !== null || route.models === null) return other;
+  // The route of a named model is requested by its own name too.
+  if (route.preset !== undefined) {
+    if (call.controls.route !== null) return null;
+    return requestedFrom(route, requested).isNamed === true
+      ? null
+      : "the model is not the named one";
+  }
   const names = namesOf(requested);
   const isListed = route.models.some((isMeant) => names.some(isMeant));
   return isListed ? null : "the model is not among those it matches";

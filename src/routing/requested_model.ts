@@ -1,4 +1,6 @@
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
+import type { Provider } from "../wires/wire.ts";
 import type { Call } from "../call/call.ts";
 import { refuseProvider } from "../access/permissions.ts";
 
@@ -12,6 +14,10 @@ export interface RequestedModel {
   readonly written: string;
   /** True if the request needs no model; absent otherwise. */
   readonly isOptional?: boolean;
+  /** True if the name itself names the provider, so that it is no named model; absent otherwise. */
+  readonly isCanonical?: true;
+  /** True if the name is that of the named model whose route serves the request. */
+  readonly isNamed?: true;
 }
 
 /**
@@ -44,7 +50,35 @@ export function parseRequestedModel(
     provider: requested,
     model: written === "" || written === "auto" ? null : written,
     written,
+    ...isCanonical && { isCanonical },
   });
+}
+
+/** Returns a request as the targets of a route see it: a named model leaves them the choice. */
+export function requestedFrom(
+  { preset, models }: Pick<Route, "preset" | "models">,
+  requested: RequestedModel,
+): RequestedModel {
+  if (preset === undefined || requested.model === null || requested.isCanonical) return requested;
+  const isNamed = models?.some((isMeant) => isMeant(requested.written)) === true;
+  return isNamed ? { ...requested, isNamed } : requested;
+}
+
+/**
+ * Returns the target of a named model for an endpoint without routing: the first at a provider that
+ * is able, else the first. Null if the request names no named model.
+ */
+export function findNamedTarget(
+  { routes }: Pick<Generation, "routes">,
+  requested: RequestedModel,
+  isAble: (provider: Provider) => boolean,
+): RouteTarget | null {
+  const route = routes.find((one) => requestedFrom(one, requested).isNamed === true);
+  if (route === undefined) return null;
+  const targets = [...route.targets, ...route.fallback].filter(({ provider }) =>
+    requested.provider === null || provider.id === requested.provider
+  );
+  return targets.find(({ provider }) => isAble(provider)) ?? targets[0] ?? null;
 }
 
 /**

@@ -15,7 +15,8 @@ import {
   resolveModel,
 } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
-import type { RequestedModel } from "./requested_model.ts";
+import { wires } from "../wires/registry.ts";
+import { requestedFrom, type RequestedModel } from "./requested_model.ts";
 
 /** A request that continues a stored object. */
 export interface Continued extends Pick<Inference, "matchesAs"> {
@@ -44,17 +45,21 @@ export function planRequiredTarget(
       "provider",
     );
   }
-  const route = findRoute(call, continued, required.origin?.route ?? null, requested);
+  const route = findRoute(call, continued, required.origin, requested);
   if (route === null) {
     return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
   }
   call.report.route = route.name;
   const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
-  const able = own.filter(({ wire }) => protocolOf(wire) === protocol);
-  if (own.length === 0 && requested.provider !== null) return refuseProvider(route);
+  const found = own.filter(({ wire }) => protocolOf(wire) === protocol);
+  const able = found.length === 0 ? formerTargets(route, required) : found;
+  if (own.length === 0 && able.length === 0 && requested.provider !== null) {
+    return refuseProvider(route);
+  }
   if (able.length === 0) return refuseContinuation(route, required, own.length > 0);
-  const attempt = prepareCandidate(continued, { route, requested, able });
+  const asked = requestedFrom(route, requested);
+  const attempt = prepareCandidate(continued, { route, requested: asked, able });
   if (!attempt.ok) return attempt;
   const { trace } = call.report;
   if (trace !== null) {
@@ -83,13 +88,15 @@ function prepareCandidate(
     requested.model === origin?.model;
   if (origin !== null && stays && first !== undefined) {
     const served = able.find(({ model }) => model === origin.model) ?? first;
-    return prepareOwned(openTarget(served, origin.model));
+    return prepareOwned(openTarget(served, requested, origin.model));
   }
   let refused: Result<Candidate> | null = null;
   for (const target of able) {
     if (!matchesModel(target, requested)) continue;
     const model = resolveModel(target, requested);
-    const prepared = model === null ? refuseOpenModel() : prepareOwned(openTarget(target, model));
+    const prepared = model === null
+      ? refuseOpenModel()
+      : prepareOwned(openTarget(target, requested, model));
     // A target that the client key may not use is passed over.
     const isPassedOver = !prepared.ok && isRefusal(prepared.failure) &&
       isPermissionRefusal(prepared.failure);
@@ -138,10 +145,29 @@ function refuseContinuation(
 function findRoute(
   call: Call,
   { matchesAs }: Continued,
-  earlier: string | null,
+  origin: RequiredTarget["origin"],
   requested: RequestedModel,
 ): Route | null {
+  const earlier = origin?.route ?? null;
   const isForced = call.controls.route !== null && call.controls.route !== earlier;
   const same = call.generation.routes.find(({ name }) => name === earlier);
-  return isForced || same === undefined ? matchRoute(call, matchesAs, requested) : same;
+  if (isForced || same === undefined) return matchRoute(call, matchesAs, requested);
+  const { model } = requested;
+  if (model === null || model === origin?.model || model === origin?.requestedModel) return same;
+  // Another name leads to or from a named model; other routes stay as they were.
+  const matched = matchRoute(call, matchesAs, requested);
+  return matched?.preset !== undefined || same.preset !== undefined ? matched : same;
+}
+
+/**
+ * Returns the target of a named model that made the continued object and that the configuration no
+ * longer has: a change of the targets does not end its dialogues. None for other routes.
+ */
+function formerTargets(
+  { name, preset, targets: [first] }: Route,
+  { provider, protocol, origin }: RequiredTarget,
+): readonly RouteTarget[] {
+  if (preset === undefined || origin?.route !== name || first === undefined) return [];
+  const wire = protocol === "responses" ? wires.responses : provider.wire;
+  return [{ ...first, provider, wire, model: origin.model }];
 }

@@ -1,4 +1,5 @@
 import { credentialIdentity } from "../config/credential_rules.ts";
+import { namedRoutes } from "../config/models_rules.ts";
 import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
@@ -162,7 +163,8 @@ export function routeLine(route: Route, match: RouteConfig["match"]): string {
 export function writtenRoutes(
   { routes, config }: Generation,
 ): readonly { readonly route: Route; readonly match: RouteConfig["match"] }[] {
-  return config.routing.routes.flatMap(({ name, match }) => {
+  const named = namedRoutes(config).map(({ route }) => route);
+  return [...named, ...config.routing.routes].flatMap(({ name, match }) => {
     const route = routes.find((one) => one.name === name);
     return route === undefined ? [] : [{ route, match }];
   });

@@ -43,6 +43,16 @@ export interface ResponseProvenance {
   readonly protocol: "chat_completions" | "responses";
   /** True if the gateway stores the response and its whole history. */
   readonly hasSnapshot: boolean;
+  /** How the client sees an object of a named model; absent if its provider's members are right. */
+  readonly shown?: Shown;
+}
+
+/** Members of an object that its provider stores, as a client of a named model sees them. */
+export interface Shown {
+  /** Model in place of the served one; null to keep that. */
+  readonly model: string | null;
+  /** Characters at the end of `instructions` that the named model has added; 0 for none. */
+  readonly appended: number;
 }
 
 /**

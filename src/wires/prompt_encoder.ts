@@ -3,6 +3,7 @@ import { bridgeCustomTools, type BridgedPrompt } from "../prompt/bridge_custom_t
 import { type Carrier, newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import { foldSystem } from "../prompt/fold_system.ts";
+import { presetPrompt } from "../prompt/preset.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ChatRequest } from "./chat_request.ts";
 import { newStrictSchemas } from "./verified/strict_schemas.ts";
@@ -24,8 +25,19 @@ export function newTargetCarrier(
   return newCarrier({ fields, provider, omitTools });
 }
 
-/** Encodes a prompt for a target, with tools and system messages as its upstream takes them. */
+/**
+ * Encodes a prompt for a target, with what a named model adds, and with tools and system messages
+ * as its upstream takes them.
+ */
 export function encodePromptFor(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
+  const { target: { named }, carrier } = encoding;
+  if (named === undefined) return encodeFilled(prompt, encoding);
+  const isMessages = encoding.target.wire.name === "messages";
+  const filled = presetPrompt(prompt, named.preset, { carrier, isMessages });
+  return filled.ok ? encodeFilled(filled.value, encoding) : filled;
+}
+
+function encodeFilled(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
   const { target: { wire, provider: { settings } }, carrier } = encoding;
   const taken: Result<BridgedPrompt> = wire.takesCustomTools(settings)
     ? success({ prompt })

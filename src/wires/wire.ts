@@ -1,6 +1,7 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Carrier } from "../prompt/carry.ts";
+import type { NamedTarget } from "../prompt/preset.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { StrictSchemas } from "./verified/strict_schemas.ts";
 import type { ChatField } from "../prompt/chat_fields.ts";
@@ -100,6 +101,8 @@ export interface Target {
   readonly failover?: Failover;
   /** How the route of the target delivers streams; absent for as they arrive. */
   readonly delivery?: StreamDelivery;
+  /** The named model by which the target is requested; absent for a route. */
+  readonly named?: NamedTarget;
 }
 
 /** How a route delivers streams. */
@@ -108,6 +111,11 @@ export interface StreamDelivery {
   readonly earlyHeadMs: number | null;
   /** Time and bytes from the first content on in which a stream is held back; null if it is not. */
   readonly hold: { readonly ms: number; readonly maxBytes: number } | null;
+}
+
+/** Returns the model that a response names: the served one, or the requested name. */
+export function shownModel({ named, model }: Pick<Target, "named" | "model">): string {
+  return named?.preset.showsName === true ? named.name : model;
 }
 
 /** The parts of a target that determine the headers of its requests. */

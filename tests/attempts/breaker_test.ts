@@ -165,12 +165,7 @@ Deno.test("a stream that is complete is a success for the breaker", async () => 
 Deno.test("failures of the connection count for the account, over all its models and providers", async () => {
   const { ask, state } = gatewayOf({ second: "http://up" });
   state.answer = () => Promise.reject(new ConnectionError("refused", "no"));
-  assertEquals(verdictAndTarget(await ask()), [
-    502,
-    "upstream_error",
-    "upstream_unreachable",
-    "first/x",
-  ]);
+  assertEquals(verdictAndTarget(await ask()), [...OPEN, "second/y"]);
   assertEquals(state.sent, 1);
 });
 

@@ -99,7 +99,7 @@ for (const [what, failing] of MAYBE_TAKEN) {
   });
 }
 
-Deno.test("the failure that began the fallback decides what the client sees, and names its target", async () => {
+Deno.test("after a fallback has rejected the request, the failure that began the fallback is the one that the client sees, with its target", async () => {
   const world = scriptedWorld({
     fetch: (url) =>
       url.startsWith("http://other")

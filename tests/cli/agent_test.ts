@@ -100,6 +100,41 @@ security: {enabled: true, api_key: {keys: [{name: a, value: sk-secret}]}}
   assertStringIncludes(named.out, 'export OPENAI_API_KEY="$MY_KEY"');
 });
 
+const NAMED = `${FILE}
+models:
+  "any-*": {targets: [{provider: p}]}
+  coder:
+    display_name: Coder
+    context_size: 200000
+    max_output: 32000
+    targets: [{provider: p, model: m}]
+  small: {targets: [{provider: p, model: s}]}
+`;
+
+Deno.test("the first named model of the file is the usual model, with its limits and its name", async () => {
+  using file = await configFile(NAMED);
+  const printed = async (...args: readonly string[]) =>
+    (await ran(["agent", ...args, "--config", file.path], {}, BUNDLED)).out;
+  const claude = await printed("claude", "--small-model", "small");
+  assertStringIncludes(claude, "export ANTHROPIC_MODEL=coder\n");
+  assertStringIncludes(claude, "export CLAUDE_CODE_MAX_CONTEXT_TOKENS=200000\n");
+  assertStringIncludes(claude, "export CLAUDE_CODE_MAX_OUTPUT_TOKENS=32000\n");
+  const small = await printed("claude", "--model", "small");
+  assert(!small.includes("CLAUDE_CODE_MAX"), small);
+  const opencode = await printed("opencode", "--small-model", "small");
+  assertStringIncludes(
+    opencode,
+    '"coder":{"name":"Coder","tool_call":true,"reasoning":false,"limit":{"context":200000,"output":32000}}',
+  );
+  assertStringIncludes(opencode, '"small":{"name":"small","tool_call":true,"reasoning":false}');
+  const catalog = parseJson(await printed("codex", "--catalog", "--model", "small"));
+  assert(isObject(catalog) && Array.isArray(catalog.models));
+  const entries = catalog.models.map((entry) =>
+    isObject(entry) ? [entry.slug, entry.display_name, entry.context_window, entry.priority] : []
+  );
+  assertEquals(entries, [["small", "small", undefined, 1], ["coder", "Coder", 200_000, 2]]);
+});
+
 Deno.test("without a name the agents are listed; a wrong one is named with what there is", async () => {
   const listed = await ran(["agent"]);
   assertEquals(listed.out.split("\n").map((line) => line.split(" ")[0]), [

@@ -48,6 +48,7 @@ const ALL_RELAYED = [
 
 Deno.test("everything but providers and routes has a default", () => {
   assertEquals<unknown>(configOf(`providers: {openai: {}}\n${routingOver("openai")}`), {
+    models: {},
     server: {
       host: "127.0.0.1",
       port: 8080,

@@ -108,3 +108,15 @@ Deno.test("a reload is refused for a problem outside the providers", () => {
   assertEquals(unknown.refused?.length, 2);
   assertEquals(outcome(parseReload("", {})).refused?.length, 1);
 });
+
+Deno.test("a broken provider is left out of the targets of named models", () => {
+  const models = `models:
+  coder:
+    targets: [{provider: bad, model: m, weight: many}, {provider: good, model: m}]
+    fallback: [{provider: bad, model: m}]
+`;
+  const loaded = parseReload(file(`${GOOD}, ${BAD}`, "{provider: good}", models), {});
+  assert(loaded.ok, JSON.stringify(loaded));
+  const { targets, fallback } = loaded.config.models.coder ?? {};
+  assertEquals([targets?.map(({ provider }) => provider), fallback], [["good"], []]);
+});

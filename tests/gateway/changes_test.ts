@@ -29,6 +29,16 @@ Deno.test("changed providers and routes are listed by name, without their values
   ]);
 });
 
+Deno.test("changed named models are listed by name", () => {
+  const models = (text: string) => `${BEFORE}\nmodels: ${text}`;
+  const body = "{targets: [{provider: one, model: m}]}";
+  const before = configOf(models(`{coder: ${body}, old: ${body}}`));
+  const after = models(`{coder: {targets: [{provider: two, model: m}]}, new: ${body}}`);
+  assertEquals(changesBetween(before, configOf(after)), [
+    "models: coder changed, new added, old removed",
+  ]);
+});
+
 Deno.test("the order of the routes and the usual strategy are changes of their own", () => {
   const [head = "", first = "", last = ""] = BEFORE.split(/^(?= {4}- )/m);
   assertEquals(changes(head + last + first), ["routes: other order"]);

@@ -99,7 +99,7 @@ Deno.test("a requested provider limits the fallbacks to it", async () => {
   assertEquals(status, 501);
   assertEquals([headers.get("x-gateway-provider"), headers.get("x-gateway-model")], [
     "a",
-    "first",
+    "second",
   ]);
   assertEquals(gateway.upstream, ["a/first", "a/second"]);
 });

@@ -30,7 +30,7 @@ export interface ScriptedResponse {
 }
 
 /** What an upstream does with a request. */
-type Scripted = ScriptedResponse | Error;
+export type Scripted = ScriptedResponse | Error;
 
 /** A gateway before upstreams that keep state themselves. */
 export interface NativeGateway extends StateCalls {

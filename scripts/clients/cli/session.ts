@@ -21,7 +21,8 @@ export type Starter = (place: Place, model: string, prompt: string) => Start;
 export function agentText(name: string, { baseURL }: Place, model: string): string {
   const reasoning = model.includes("think");
   const place = { url: baseURL.replace(/\/v1$/, ""), model, smallModel: model, reasoning };
-  return AGENTS[name]?.text({ ...place, keyVariable: "SWITCHYARD_KEY" }) ?? "";
+  const about = (name: string) => ({ name, displayName: name, contextSize: null, maxOutput: null });
+  return AGENTS[name]?.text({ ...place, about, keyVariable: "SWITCHYARD_KEY" }) ?? "";
 }
 
 /**

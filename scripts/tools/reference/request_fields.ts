@@ -6,7 +6,6 @@ import { translatedTreatment } from "../../../src/api/responses/parse/field_trea
 import { RESPONSES_FIELDS, type ResponsesField } from "../../../src/api/responses/parse/fields.ts";
 import { CHAT_FIELDS } from "../../../src/prompt/chat_fields.ts";
 import { EMBEDDINGS_FIELDS } from "../../../src/wires/embeddings_fields.ts";
-import type { JsonValue } from "../../../src/core/json/json.ts";
 import { exact, refused, type Treatment, treatmentOf } from "../../../src/prompt/field_table.ts";
 import { wires } from "../../../src/wires/registry.ts";
 import type { Wire } from "../../../src/wires/wire.ts";

@@ -16,7 +16,7 @@ import type {
   StreamHandler,
   WholeHandler,
 } from "../../call/inference.ts";
-import { bindObject, protocolOf } from "../../call/ownership.ts";
+import { bindObject, protocolOf, shownAs } from "../../call/ownership.ts";
 import { refuseStored } from "../stored/stored_state.ts";
 import type { ResponseProvenance } from "../../store/bindings.ts";
 import { parseMessages } from "../../prompt/chat/parse_messages.ts";
@@ -25,7 +25,7 @@ import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import { newVerifier } from "../../wires/verified/verifier.ts";
-import type { Target } from "../../wires/wire.ts";
+import { shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
 import { failedEnd } from "../generate/openai_stream_end.ts";
@@ -79,9 +79,17 @@ export const chat: ClientApi = {
 };
 
 /** Returns the provenance of a completion that its upstream stores. */
-function originOf({ report }: Call, { model, wire }: Target): ResponseProvenance {
+function originOf({ report }: Call, target: Target): ResponseProvenance {
+  const { model, wire } = target;
   const route = report.route ?? "";
-  return { route, model, requestedModel: null, protocol: protocolOf(wire), hasSnapshot: false };
+  const own = {
+    route,
+    model,
+    requestedModel: null,
+    protocol: protocolOf(wire),
+    hasSnapshot: false,
+  };
+  return { ...own, ...shownAs(target) };
 }
 
 /** Protocols whose upstreams accept their signed or encrypted reasoning back. */
@@ -158,7 +166,7 @@ function newResponseHandler(
   const newLabels = (): Labels => ({
     id: newId("chatcmpl-", call.world),
     created: call.world.unix(),
-    model: target.model,
+    model: shownModel(target),
     legacyFunctions: hasFunctions(request),
   });
   if (wire.name !== "compat") {
@@ -175,6 +183,7 @@ function newResponseHandler(
   const relay = relayed(call, request, newLabels, {
     extractsReasoning: settings.extract_reasoning_tags,
     ...numbered !== undefined && { numbered },
+    ...target.named?.preset.showsName === true && { shownModel: target.named.name },
   });
   const verified = promises === undefined ? relay : verifyRelay(
     relay,
@@ -220,7 +229,7 @@ function relayed(
   { world: idSource }: Call,
   { stream, includeUsage }: ChatRequest,
   newLabels: () => Labels,
-  options: Pick<RelayOptions, "extractsReasoning" | "numbered">,
+  options: Pick<RelayOptions, "extractsReasoning" | "numbered" | "shownModel">,
 ): WholeHandler | StreamHandler {
   if (!stream) {
     const newIdentity = () => identityOf(newLabels(), "chat.completion");

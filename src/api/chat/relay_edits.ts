@@ -79,6 +79,13 @@ export function identityChanges(value: JsonObject, identity: Identity): Change[]
   return changes;
 }
 
+/** Returns the change to a record that names a model other than this one; none without it. */
+export function modelChanges({ model }: JsonObject, shown: string | undefined): Change[] {
+  return shown === undefined || !isText(model) || model === shown
+    ? []
+    : [["model", JSON.stringify(shown)]];
+}
+
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }

@@ -20,9 +20,17 @@ import {
   type Identity,
   lacksTotal,
   missingMembers,
+  modelChanges,
   numbersBack,
   reasoningEdits,
 } from "./relay_edits.ts";
+
+/** Options for relaying a whole completion. */
+interface ResponseOptions extends CallOptions {
+  readonly extractsReasoning: boolean;
+  /** Model of the completion; absent for that of the upstream. */
+  readonly shownModel?: string;
+}
 
 /**
  * Relays a whole completion from a provider of the client's protocol: the same bytes if it is
@@ -31,7 +39,7 @@ import {
 export function relayResponse(
   answer: Pick<UpstreamResponse, "body">,
   newIdentity: () => Identity,
-  { extractsReasoning, ...options }: CallOptions & { readonly extractsReasoning: boolean },
+  { extractsReasoning, shownModel, ...options }: ResponseOptions,
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
@@ -46,6 +54,7 @@ export function relayResponse(
   const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;
   const changes: Change[] = missingMembers(value, newIdentity);
+  changes.push(...modelChanges(value, shownModel));
   // Searched only if it must change: the search reads all of the text before it.
   const span = usage === null || !lacksTotal(usage) ? null : findValue(text, ["usage"]);
   if (usage !== null && span !== null) {

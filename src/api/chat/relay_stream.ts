@@ -20,6 +20,7 @@ import {
   type Identity,
   identityChanges,
   identityOf,
+  modelChanges,
   reasoningEdits,
 } from "./relay_edits.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
@@ -34,6 +35,8 @@ export interface RelayOptions {
   readonly extractsReasoning: boolean;
   /** The functions whose numbers the upstream gets as texts; absent for none. */
   readonly numbered?: NumberedFunctions;
+  /** Model of every chunk; absent for that of the upstream. */
+  readonly shownModel?: string;
   /** Source of ids for tool calls without an id, or with the id of another call. */
   readonly idSource: Pick<IdSource, "uuid">;
 }
@@ -116,8 +119,8 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     chunk: JsonObject,
     counted: Usage | null,
   ): StreamRecord | null {
-    const own = identity ??= identityOf(chunk, options.identity);
-    const changes = identityChanges(chunk, own);
+    const own = identity ??= ownIdentity(chunk, options);
+    const changes = [...identityChanges(chunk, own), ...modelChanges(chunk, options.shownModel)];
     const span = isObject(chunk.usage) ? findValue(record.data, ["usage"]) : null;
     if (span === null || !isObject(chunk.usage)) {
       if (!options.includeUsage && chunk.usage !== undefined) changes.push(["usage", null]);
@@ -174,6 +177,11 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     usage: () => usage?.counted ?? null,
     outcome: () => isDone ? { resource: null, usage: usage?.counted ?? null } : null,
   };
+}
+
+function ownIdentity(chunk: JsonObject, { identity, shownModel }: RelayOptions): Identity {
+  const own = identityOf(chunk, identity);
+  return shownModel === undefined ? own : { ...own, model: shownModel };
 }
 
 /** Returns the usage chunk for a provider that sent the usage in a chunk with a choice. */

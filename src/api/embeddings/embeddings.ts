@@ -17,7 +17,8 @@ import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import type { Candidate, Inference, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
-import type { EmbeddingsWire, Target } from "../../wires/wire.ts";
+import { findValue, replaceValue, splice } from "../../formats/edit.ts";
+import { type EmbeddingsWire, shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { checkFields } from "../items/fields.ts";
 
@@ -91,29 +92,37 @@ function newResponseHandler(
   document: JsonDocument,
 ): ResponseHandler {
   const inputs = countInputs(document.value.input ?? null);
+  const showsName = target.named?.preset.showsName === true;
   return {
     kind: "whole",
-    ...wire.checkVectors !== undefined && { needed: ["data", "usage"] },
+    ...wire.checkVectors !== undefined && !showsName && { needed: ["data", "usage"] },
     read(answer) {
       if (answer.outline !== undefined) return readOutline(wire, answer, answer.outline, inputs);
       const received = utf8Text(answer.body);
       if (received === null) {
         return fault("invalid_upstream_response", "The provider's response is not valid UTF-8.");
       }
-      const text = wire.decode(received, target.model, inputs);
-      if (!text.ok) return text;
-      const usage = parseUsage(text.value);
+      const decoded = wire.decode(received, shownModel(target), inputs);
+      if (!decoded.ok) return decoded;
+      const usage = parseUsage(decoded.value);
       if (!usage.ok) return usage;
+      const text = showsName ? withModel(decoded.value, shownModel(target)) : decoded.value;
       return success({
         response: {
           status: 200,
           headers: { ...answer.headers(), "content-type": "application/json" },
-          body: text.value === received ? answer.body : utf8Bytes(text.value),
+          body: text === received ? answer.body : utf8Bytes(text),
         },
         outcome: { resource: null, usage: usage.value },
       });
     },
   };
+}
+
+/** Returns a response with this model, if it names one. */
+function withModel(text: string, model: string): string {
+  const span = findValue(text, ["model"]);
+  return span === null ? text : splice(text, [replaceValue(span, JSON.stringify(model))]);
 }
 
 /** Returns a large response as it is. */

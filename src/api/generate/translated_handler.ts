@@ -15,6 +15,7 @@ import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/v
 import type { IdSource, Target } from "../../wires/wire.ts";
 import { newContentWatch, newWatchedDecoder } from "./content_watch.ts";
 import { newCustomCallStage } from "./custom_calls.ts";
+import { newShownModelStage } from "./shown_model.ts";
 import { parseResponseDocument } from "../stored/response_document.ts";
 
 /** A whole response in the protocol of the client. */
@@ -110,10 +111,12 @@ export function newTranslatedHandler(
 }
 
 function newStages(
-  { call: { world, metrics, report }, promises, bridged, numbered, isStream }: TranslatedCall,
+  { call: { world, metrics, report }, target, promises, bridged, numbered, isStream }:
+    TranslatedCall,
 ): readonly Stage[] {
   const stages: Stage[] = [];
   if (numbered !== undefined) stages.push(newNumberStage(numbered));
+  if (target.named?.preset.showsName === true) stages.push(newShownModelStage(target.named.name));
   if (promises !== undefined) {
     stages.push(
       newVerifier(promises, { isStream, idSource: world, onResult: metrics.verified }),

@@ -6,6 +6,7 @@ import type { ClientApi } from "../client_api.ts";
 import { countTokens } from "./count/endpoint.ts";
 import { newEarlyMessage } from "./early.ts";
 import { messagesErrors } from "./errors.ts";
+import { refuseMaxTokens } from "./relay/preset.ts";
 import { newRelayedCandidates } from "./relay/candidate.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./request.ts";
 import { translatedCandidates } from "./translated.ts";
@@ -54,6 +55,7 @@ async function newInference(call: Call, request: MessagesRequest): Promise<Infer
     },
     ...translated,
     prepare: (target) =>
-      target.wire.name === "messages" ? relayedCandidate(target) : translated.prepare(target),
+      refuseMaxTokens(request.document, target) ??
+        (target.wire.name === "messages" ? relayedCandidate(target) : translated.prepare(target)),
   };
 }

@@ -7,7 +7,7 @@ import type { Optional } from "../../prompt/refusals.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
-import type { Target } from "../../wires/wire.ts";
+import { shownModel, type Target } from "../../wires/wire.ts";
 import {
   findForTargets,
   findTargets,
@@ -91,7 +91,7 @@ function newResponseHandler(
     // Clients take two responses with the same ID for one message.
     id: newId("msg_", world),
     requestId: id,
-    model: target.model,
+    model: shownModel(target),
     thinking,
     storesReasoning: target.wire.name === "responses" || signer !== null,
     signer,

@@ -1,3 +1,4 @@
+import type { ListedNamedModel } from "../../call/generation.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/failure/result.ts";
 
@@ -9,6 +10,8 @@ export interface ListedModel {
   readonly id: string;
   /** Time of the fetch of its list, in seconds since 1970. */
   readonly created: number;
+  /** Members that the configuration knows of a named model; absent for a discovered one. */
+  readonly named?: ListedNamedModel;
 }
 
 /** The requested page of the list. */
@@ -21,9 +24,9 @@ interface ModelPage {
 }
 
 /**
- * Returns one page of models, which must be sorted by id (Messages API, models). `limit` is 1 to
- * 1000, 20 if absent; `before_id` gives the page that ends right before that id. The ids need not
- * be in the list, which may have changed since the page before.
+ * Returns one page of models: named ones, then those sorted by id (Messages API, models). `limit`
+ * is 1 to 1000, 20 if absent; `before_id` gives the page that ends right before that id. The ids
+ * need not be in the list, which may have changed since the page before.
  */
 export function modelPage(
   models: readonly ListedModel[],
@@ -32,8 +35,10 @@ export function modelPage(
   const parsed = parsePage(query);
   if (!parsed.ok) return parsed;
   const { limit, after, before } = parsed.value;
+  const placeOf = newPlaces(models);
   const meant = models.filter(({ id }) =>
-    (after === null || id > after) && (before === null || id < before)
+    (after === null || isBehind(placeOf(id), placeOf(after))) &&
+    (before === null || isBehind(placeOf(before), placeOf(id)))
   );
   const data = before === null ? meant.slice(0, limit) : meant.slice(-limit);
   return success({
@@ -42,6 +47,21 @@ export function modelPage(
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
   });
+}
+
+/** Place of an id in the list: the index of a named model; Infinity and the id of another one. */
+type ListPlace = readonly [index: number, id: string];
+
+function newPlaces(models: readonly ListedModel[]): (id: string) => ListPlace {
+  const named = new Map(
+    models.flatMap(({ id, named }, index) => named === undefined ? [] : [[id, index] as const]),
+  );
+  // A name without a slash that is not in the list was that of a named model.
+  return (id) => [named.get(id) ?? Infinity, id.includes("/") ? id : ""];
+}
+
+function isBehind([index, id]: ListPlace, [otherIndex, otherId]: ListPlace): boolean {
+  return index === otherIndex ? id > otherId : index > otherIndex;
 }
 
 function parsePage(query: URLSearchParams): Result<ModelPage> {
@@ -66,14 +86,14 @@ function parsePage(query: URLSearchParams): Result<ModelPage> {
 }
 
 /** Returns a model as the Messages API shows it. What the gateway does not know of it is null. */
-export function modelObject({ id, created }: ListedModel): JsonObject {
+export function modelObject({ id, created, named }: ListedModel): JsonObject {
   return {
     type: "model",
     id,
-    display_name: id,
+    display_name: named?.displayName ?? id,
     created_at: new Date(created * 1000).toISOString(),
-    max_input_tokens: null,
-    max_tokens: null,
+    max_input_tokens: named?.contextSize ?? null,
+    max_tokens: named?.maxOutput ?? null,
     capabilities: null,
     deprecated_at: null,
     lifecycle: "active",

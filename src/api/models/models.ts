@@ -2,6 +2,8 @@ import { openaiErrors } from "../../core/failure/openai_error.ts";
 import { type Failed, failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import { listModels } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
+import type { ListedNamedModel } from "../../call/generation.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { refuseModel, refuseProvider } from "../../access/permissions.ts";
 import type { Provider } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -36,10 +38,13 @@ export const models: ClientApi = {
         const found = await discovered(call);
         if (!found.ok) return found;
         if (wantsMessagesShape(call.headers)) {
-          const page = modelPage(found.value.map(listed).toSorted(byId), query);
+          const own = namedModels(call).map((named) => listedName(call, named));
+          const page = modelPage([...own, ...found.value.map(listed).toSorted(byId)], query);
           return page.ok ? jsonReply(page.value) : page;
         }
-        return jsonReply({ object: "list", data: found.value.map(resource).toSorted(byId) });
+        const own = namedModels(call).map((named) => namedResource(call, named));
+        const data = [...own, ...found.value.map(resource).toSorted(byId)];
+        return jsonReply({ object: "list", data });
       },
     },
     {
@@ -48,6 +53,13 @@ export const models: ClientApi = {
       about: "Returns one model.",
       body: false,
       async handle(call, { params }) {
+        const hasMessagesShape = wantsMessagesShape(call.headers);
+        const named = namedModels(call).find(({ name }) => name === params.model);
+        if (named !== undefined) {
+          return jsonReply(
+            hasMessagesShape ? modelObject(listedName(call, named)) : namedResource(call, named),
+          );
+        }
         const found = await discovered(call);
         if (!found.ok) return found;
         const model = findModel(found.value, params.model ?? "");
@@ -58,9 +70,7 @@ export const models: ClientApi = {
             "model",
           );
         }
-        return jsonReply(
-          wantsMessagesShape(call.headers) ? modelObject(listed(model)) : resource(model),
-        );
+        return jsonReply(hasMessagesShape ? modelObject(listed(model)) : resource(model));
       },
     },
   ],
@@ -83,6 +93,15 @@ async function discovered(call: Call): Promise<Result<readonly Model[]>> {
 function permittedProviders({ generation, client }: Call): readonly Provider[] {
   return [...generation.providers.values()]
     .filter(({ id }) => refuseProvider(client.key, id) === null);
+}
+
+/** Returns the named models of which the client key may use a target. */
+function namedModels({ generation, client: { key } }: Call): readonly ListedNamedModel[] {
+  return generation.listedModels.filter(({ name, route: { targets, fallback } }) =>
+    [...targets, ...fallback].some(({ provider, model }) =>
+      refuseModel(key, provider.id, model, name) === null
+    )
+  );
 }
 
 /**
@@ -144,6 +163,26 @@ function withTag(name: string): string {
 
 function resource({ provider, name, created }: Model) {
   return { id: `${provider}/${name}`, object: "model", created, owned_by: provider };
+}
+
+function listedName({ generation }: Call, named: ListedNamedModel): ListedModel {
+  return { id: named.name, created: generation.loaded, named };
+}
+
+/**
+ * Returns a named model as the OpenAI API shows models, with what the configuration knows of it.
+ */
+function namedResource({ generation }: Call, named: ListedNamedModel): JsonObject {
+  const { name, displayName, contextSize, maxOutput } = named;
+  return {
+    id: name,
+    object: "model",
+    created: generation.loaded,
+    owned_by: "switchyard",
+    display_name: displayName,
+    ...contextSize !== null && { context_window: contextSize },
+    ...maxOutput !== null && { max_output_tokens: maxOutput },
+  };
 }
 
 function listed({ provider, name, created }: Model): ListedModel {

@@ -2,10 +2,11 @@ import { refuse, type Result } from "../../core/failure/result.ts";
 import { isExactId } from "../../core/ids.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
-import { changeMembers, splice } from "../../formats/edit.ts";
+import { changeMembers, type Entry, splice } from "../../formats/edit.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import {
+  hasCapability,
   type NativeCapability,
   requireCapability,
   requireNativeProvider,
@@ -16,6 +17,9 @@ import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";
 import type { ApiRequest, Endpoint } from "../client_api.ts";
 import { callNative, type NativeCall } from "../stored/native_call.ts";
 import { requiredField, wrongField } from "../items/shape.ts";
+import type { RouteTarget } from "../../call/generation.ts";
+import { findNamedTarget } from "../../routing/requested_model.ts";
+import { instructionEntries } from "./native/preset.ts";
 import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
@@ -92,13 +96,19 @@ async function callCapableProvider(
   if (!owner.ok) return owner;
   const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;
-  const provider = requireNativeProvider(call, named.value.provider, capability);
+  const target = findNamedTarget(
+    call.generation,
+    named.value,
+    (one) => hasCapability(one, capability),
+  );
+  const requested = target?.provider.id ?? named.value.provider;
+  const provider = requireNativeProvider(call, requested, capability);
   if (!provider.ok) return provider;
   // The only provider with the capability may differ from the one that stores the referenced
   // object.
   const able = owner.value === null ? null : requireCapability(owner.value.provider, capability);
   if (able !== null && !able.ok) return able;
-  const bare = named.value.model ?? provider.value.settings.default_model ?? null;
+  const bare = target?.model ?? named.value.model ?? provider.value.settings.default_model ?? null;
   if (bare === null && named.value.written !== "") {
     return refuse(
       "missing_required_parameter",
@@ -107,7 +117,8 @@ async function callCapableProvider(
     );
   }
   const { client: { key, steering }, generation } = call;
-  const refused = refuseModel(key, provider.value.id, bare) ??
+  const written = target === null ? null : named.value.written;
+  const refused = refuseModel(key, provider.value.id, bare, written) ??
     (answer.billing === "tokens"
       ? null
       : refuseUnpriced(key, generation.config, provider.value.id, bare) ??
@@ -126,17 +137,28 @@ async function callCapableProvider(
     account: owner.value?.provider === provider.value ? owner.value.account : null,
     method: "POST",
     path: ["responses", name],
-    body: withModel(document, bare),
+    body: withModel(document, bare, name === "input_tokens" ? target : null),
     model: bare,
     ...answer,
   });
 }
 
-/** Returns the client's document with the bare model name; unchanged if the model is unknown. */
-function withModel({ text, value, members }: JsonDocument, model: string | null): string {
-  if (model === null || value.model === model) return text;
-  return splice(
-    text,
-    changeMembers(text.indexOf("{"), members, [["model", JSON.stringify(model)]]),
-  );
+/**
+ * Returns the client's document with the bare model name, if it is known, and with the instructions
+ * of the named model of a target.
+ */
+function withModel(
+  document: JsonDocument,
+  model: string | null,
+  target: RouteTarget | null,
+): string {
+  const { text, value, members } = document;
+  const preset = target?.preset;
+  const changes: readonly Entry[] = [
+    ...model === null || value.model === model ? [] : [["model", JSON.stringify(model)] as const],
+    ...preset === undefined ? [] : instructionEntries(document, preset),
+  ];
+  return changes.length === 0
+    ? text
+    : splice(text, changeMembers(text.indexOf("{"), members, changes));
 }

@@ -3,6 +3,7 @@ import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability } from "../../call/capability.ts";
 import { findProvenance, isUpstreamOnly, type Place, resolveOwner } from "../../call/ownership.ts";
+import type { Shown } from "../../store/bindings.ts";
 import type { Endpoint } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../stored/identifier.ts";
 import { needsStore } from "../stored/stored_objects.ts";
@@ -12,7 +13,12 @@ import * as native from "./native/lifecycle.ts";
 /** A stored response, in the gateway's own store or at a provider. */
 type StoredResponse =
   | { readonly kind: "local"; readonly response: local.LocalResponse }
-  | { readonly kind: "upstream"; readonly id: string; readonly place: Place };
+  | {
+    readonly kind: "upstream";
+    readonly id: string;
+    readonly place: Place;
+    readonly shown?: Shown;
+  };
 
 /** Endpoints of stored responses (OpenAI API, Responses). */
 export const lifecycle: readonly Endpoint[] = [
@@ -57,9 +63,9 @@ function endpoint(
       if (stored.value.kind === "local") {
         return await runLocally(call, request, stored.value.response);
       }
-      const { id, place } = stored.value;
+      const { id, place, shown } = stored.value;
       const able = requireCapability(place.provider, upstream.capability);
-      return able.ok ? await upstream.run(call, request, { ...place, id }) : able;
+      return able.ok ? await upstream.run(call, request, { ...place, id, shown }) : able;
     }),
   };
 }
@@ -87,6 +93,11 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
     return success({ kind: "local", response: { id, account: account.digest, snapshot } });
   }
   return isUpstreamOnly(origin)
-    ? success({ kind: "upstream", id, place })
+    ? success({
+      kind: "upstream",
+      id,
+      place,
+      ...origin.shown !== undefined && { shown: origin.shown },
+    })
     : local.unknownResponse(call);
 }

@@ -7,7 +7,7 @@ import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
-import type { Target } from "../../wires/wire.ts";
+import { shownModel, type Target } from "../../wires/wire.ts";
 import {
   findForTargets,
   findTargets,
@@ -132,7 +132,7 @@ function newResponseHandler(
   changes: ResponseChanges,
 ): ResponseHandler {
   const { world } = call;
-  const { model } = target;
+  const model = shownModel(target);
   const isSigned = target.wire.name === "messages";
   const signer = signerOf(target);
   const labels: EncoderLabels = {

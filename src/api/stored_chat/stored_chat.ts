@@ -6,7 +6,9 @@ import { type Place, release } from "../../call/ownership.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../stored/native_call.ts";
 import { listOwned } from "../stored/owned_list.ts";
-import { findOwnedPlace } from "../stored/owned_place.ts";
+import { findOwnedPlace, type OwnedPlace } from "../stored/owned_place.ts";
+import { rewrittenAs } from "../stored/shown_object.ts";
+import type { Shown } from "../../store/bindings.ts";
 import { needsStore } from "../stored/stored_objects.ts";
 
 const ALL = "/v1/chat/completions";
@@ -73,6 +75,8 @@ async function list(call: Call, { query }: ApiRequest): Promise<Result<Reply>> {
 /** A completion that a provider stores. */
 interface StoredCompletion extends Place {
   readonly id: string;
+  /** How the client of a named model sees it; absent to leave it unchanged. */
+  readonly shown?: Shown | undefined;
 }
 
 /** An operation on a completion whose provider is known. */
@@ -86,11 +90,13 @@ function onCompletion(operation: Operation): Handler {
   return needsStore(async (call, request) => {
     const id = request.params.completion_id ?? "";
     const place = await findPlace(call, id);
-    return place.ok ? await operation(call, request, { ...place.value, id }) : place;
+    if (!place.ok) return place;
+    const { provider, account, owner } = place.value;
+    return await operation(call, request, { provider, account, id, shown: owner?.origin?.shown });
   });
 }
 
-function findPlace(call: Call, id: string): Promise<Result<Place>> {
+function findPlace(call: Call, id: string): Promise<Result<OwnedPlace>> {
   return findOwnedPlace(call, {
     type: "chat_completion",
     id,
@@ -102,9 +108,11 @@ function findPlace(call: Call, id: string): Promise<Result<Place>> {
   });
 }
 
-function retrieve(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompletion) {
+function retrieve(call: Call, { query }: ApiRequest, stored: StoredCompletion) {
+  const { id, shown, ...place } = stored;
   return callNative(call, {
     ...place,
+    ...rewrittenAs(shown),
     method: "GET",
     path: ["chat", "completions", id],
     query,
@@ -112,9 +120,11 @@ function retrieve(call: Call, { query }: ApiRequest, { id, ...place }: StoredCom
   });
 }
 
-function update(call: Call, { query, document }: ApiRequest, { id, ...place }: StoredCompletion) {
+function update(call: Call, { query, document }: ApiRequest, stored: StoredCompletion) {
+  const { id, shown, ...place } = stored;
   return callNative(call, {
     ...place,
+    ...rewrittenAs(shown),
     method: "POST",
     path: ["chat", "completions", id],
     query,

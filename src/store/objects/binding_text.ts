@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import type { Binding, ResponseProvenance } from "../bindings.ts";
+import type { Binding, ResponseProvenance, Shown } from "../bindings.ts";
 import { recordUnreadable } from "../store_failure.ts";
 
 /**
@@ -17,8 +17,14 @@ export function bindingText(binding: Binding): string {
 
 function originOf(origin: ResponseProvenance | null): ResponseProvenance | null {
   if (origin === null) return null;
-  const { route, model, requestedModel, protocol, hasSnapshot } = origin;
-  return { route, model, requestedModel, protocol, hasSnapshot };
+  const { route, model, requestedModel, protocol, hasSnapshot, shown } = origin;
+  return { route, model, requestedModel, protocol, hasSnapshot, ...shownOf(shown) };
+}
+
+function shownOf(shown: Shown | undefined): Pick<ResponseProvenance, "shown"> {
+  if (shown === undefined) return {};
+  const { model, appended } = shown;
+  return { shown: { model, appended } };
 }
 
 /** Returns the binding in a stored text; `state_unreadable` if it is not one. */
@@ -46,5 +52,16 @@ function parseOrigin(value: JsonObject[string]): ResponseProvenance | null | und
   const isProtocol = protocol === "chat_completions" || protocol === "responses";
   const isOrigin = typeof route === "string" && typeof model === "string" &&
     isCreator(requestedModel) && isProtocol && typeof hasSnapshot === "boolean";
-  return isOrigin ? { route, model, requestedModel, protocol, hasSnapshot } : undefined;
+  const shown = parseShown(value.shown ?? null);
+  return isOrigin && shown !== null
+    ? { route, model, requestedModel, protocol, hasSnapshot, ...shown }
+    : undefined;
+}
+
+/** Returns null for a value that is none. */
+function parseShown(value: JsonValue): Pick<ResponseProvenance, "shown"> | null {
+  if (value === null) return {};
+  if (!isObject(value)) return null;
+  const { model = null, appended } = value;
+  return isCreator(model) && typeof appended === "number" ? { shown: { model, appended } } : null;
 }

@@ -14,6 +14,7 @@ import { newStrictSchemas } from "../verified/strict_schemas.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
 import { changedPromises, type StrictFunction } from "./changed_schemas.ts";
 import { foldSystemText } from "./fold_text.ts";
+import { type ChatPreset, loweredLimits, presetChat, systemEdits } from "./preset_chat.ts";
 import { newPayload } from "../payload.ts";
 import { samplingDefaults } from "../sampling.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
@@ -42,13 +43,23 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
   );
   if (!kept.ok) return kept;
   const { promises } = kept.value;
-  const lossy = [...adapted.value.lossy, ...kept.value.lossy, ...folded];
+  const preset = presetChat(document, target);
+  const lossy = [
+    ...adapted.value.lossy,
+    ...kept.value.lossy,
+    ...folded,
+    ...loweredLimits(given.document, target),
+  ];
   const chat = { ...given, document };
   let known: readonly Edit[] | null = null;
 
   // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
-    return known ??= [...topLevelEdits(chat, target), ...developerEdits(document, target)];
+    return known ??= [
+      ...topLevelEdits(chat, target, preset),
+      ...developerEdits(document, target),
+      ...systemEdits(document, target),
+    ];
   }
 
   return success({
@@ -93,11 +104,12 @@ function pathOf(place: LostPlace): string {
   }
 }
 
-function topLevelEdits(chat: ChatRequest, target: Target): Edit[] {
+function topLevelEdits(chat: ChatRequest, target: Target, preset: ChatPreset): Edit[] {
   const { text, value, members } = chat.document;
   const changes: Entry[] = [];
   if (value.model !== target.model) changes.push(["model", JSON.stringify(target.model)]);
-  changes.push(...samplingDefaults(value, target.provider));
+  changes.push(...preset.entries);
+  changes.push(...samplingDefaults({ ...value, ...preset.values }, target.provider));
   if (chat.stream && !chat.includeUsage) {
     changes.push(["stream_options", streamOptions(chat.document)]);
   }

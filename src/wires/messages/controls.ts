@@ -28,13 +28,14 @@ export function limits({ prompt, target }: SectionInput): Result<JsonObject> {
 
 /**
  * Returns the `max_tokens` for a request without a limit: the provider's configured value, else the
- * model's maximum. It never exceeds a known model maximum.
+ * model's maximum. It never exceeds a known model maximum, nor that of a named model.
  */
-function defaultMaxTokens({ model, provider: { settings } }: Encoding["target"]): number {
+function defaultMaxTokens({ model, named, provider: { settings } }: Encoding["target"]): number {
   const ceiling = MAX_OUTPUT_TOKENS.get(model.replace(/-(?:\d{8}|latest)$/, ""));
+  const most = named?.preset.maxOutput ?? Infinity;
   const configured = settings.extra.max_tokens ?? "";
   const requested = /^0*[1-9]\d*$/.test(configured) ? Number(configured) : null;
-  return Math.min(requested ?? ceiling ?? DEFAULT_MAX_TOKENS, ceiling ?? Infinity);
+  return Math.min(requested ?? ceiling ?? DEFAULT_MAX_TOKENS, ceiling ?? Infinity, most);
 }
 
 /** Returns `temperature`, `top_p` and `top_k`. The provider's defaults apply to the first two. */

@@ -5,6 +5,7 @@ import type { Target } from "../../../wires/wire.ts";
 import { parseResponseDocument } from "../../stored/response_document.ts";
 import { relayedBody } from "../relay/body.ts";
 import { relayedHeaders } from "../relay/headers.ts";
+import { systemEntries } from "../relay/preset.ts";
 import { sealedBlocks, sealedPaths } from "../relay/sealed_blocks.ts";
 import type { MessagesRequest } from "../request.ts";
 
@@ -20,7 +21,7 @@ export function forwardedCount(
     request: {
       method: "POST",
       path: `/v1/messages/count_tokens${isBeta ? "?beta=true" : ""}`,
-      payload: relayedBody(document, target.model, [], sealed),
+      payload: relayedBody(document, target.model, systemEntries(document, target), sealed),
       ...relayedHeaders(headers, false),
     },
     hasSideEffects: false,

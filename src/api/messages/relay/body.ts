@@ -13,14 +13,14 @@ const DATE = /^\d{4}-\d{2}-\d{2}/;
 const THINKS: readonly unknown[] = ["enabled", "adaptive"];
 
 /**
- * Returns the client's own text for a target with the same API. Only the model, absent sampling
- * fields and sealed thinking blocks are edited: a changed byte in a signed block makes the upstream
+ * Returns the client's own text for a target with the same API. Only the model, added members and
+ * sealed thinking blocks are edited: a changed byte in a signed block makes the upstream
  * refuse it.
  */
 export function relayedBody(
   document: JsonDocument,
   model: string,
-  defaults: readonly Entry[],
+  added: readonly Entry[],
   sealed: readonly SealedBlocks[],
 ): Payload {
   const { text, value, members } = document;
@@ -29,8 +29,8 @@ export function relayedBody(
   // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
     const changes = value.model === model
-      ? defaults
-      : [["model", JSON.stringify(model)] as const, ...defaults];
+      ? added
+      : [["model", JSON.stringify(model)] as const, ...added];
     return known ??= [
       ...changeMembers(text.indexOf("{"), members, changes),
       ...cutEdits(document, sealed),
@@ -52,10 +52,14 @@ export function relayedDefaults(
   version: string,
   settings: Parameters<typeof samplingDefaults>[1],
 ): readonly Entry[] {
-  const thinks = isObject(value.thinking) && THINKS.includes(value.thinking.type);
+  return takesSampling(value, version) ? samplingDefaults(value, settings) : [];
+}
+
+/** True if the API takes sampling fields with a request in this version: without thinking. */
+export function takesSampling({ thinking }: JsonObject, version: string): boolean {
+  const thinks = isObject(thinking) && THINKS.includes(thinking.type);
   // The order of dates is that of their text. Any other text has the behaviour of the first
   // version.
   const isNew = DATE.test(version) && version >= FIRST_WITHOUT_SAMPLING;
-  if (thinks || isNew) return [];
-  return samplingDefaults(value, settings);
+  return !thinks && !isNew;
 }

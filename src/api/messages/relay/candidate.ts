@@ -4,7 +4,8 @@ import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { providerVersion } from "../../../wires/messages/version.ts";
 import type { Target } from "../../../wires/wire.ts";
 import type { MessagesRequest } from "../request.ts";
-import { relayedBody, relayedDefaults } from "./body.ts";
+import { relayedBody, relayedDefaults, takesSampling } from "./body.ts";
+import { relayedPreset } from "./preset.ts";
 import { clientVersion, relayedHeaders } from "./headers.ts";
 import { relayWhole } from "./relay_whole.ts";
 import { newMessageRelay } from "./relay_stream.ts";
@@ -26,19 +27,23 @@ export function newRelayedCandidates(
     const { provider, model } = target;
     const sealed = found ??= sealedBlocks(document.value.messages);
     const version = clientVersion(headers) ?? providerVersion(provider.settings);
-    const defaults = relayedDefaults(document.value, version, provider);
+    const preset = relayedPreset(document, target, takesSampling(document.value, version));
+    if (!preset.ok) return preset;
+    const { entries, values } = preset.value;
+    const filled = { ...document.value, ...values };
+    const added = [...entries, ...relayedDefaults(filled, version, provider)];
     return success<Candidate>({
       target,
       request: {
         method: "POST",
         path: `/v1/messages${isBeta ? "?beta=true" : ""}`,
-        payload: relayedBody(document, model, defaults, sealed),
+        payload: relayedBody(document, model, added, sealed),
         ...relayedHeaders(headers, stream),
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
       ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
-      responseHandler: () => newResponseHandler(stream, id, provider.secrets),
+      responseHandler: () => newResponseHandler(stream, id, target),
       onComplete: () => null,
     });
   };
@@ -47,9 +52,14 @@ export function newRelayedCandidates(
 function newResponseHandler(
   isStream: boolean,
   requestId: string,
-  secrets: readonly string[],
+  { named, provider: { secrets } }: Target,
 ): ResponseHandler {
+  const shown = named?.preset.showsName === true ? named.name : null;
   return isStream
-    ? { kind: "stream", translation: newMessageRelay(requestId, secrets), copiesHeaders: true }
-    : { kind: "whole", read: relayWhole };
+    ? {
+      kind: "stream",
+      translation: newMessageRelay(requestId, secrets, shown),
+      copiesHeaders: true,
+    }
+    : { kind: "whole", read: (answer) => relayWhole(answer, shown) };
 }

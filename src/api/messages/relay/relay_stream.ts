@@ -4,19 +4,23 @@ import { fault, type Result, success } from "../../../core/failure/result.ts";
 import type { StreamTranslation } from "../../../core/stream/stream.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
 import { mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
+import { findValue, replaceValue } from "../../../formats/edit.ts";
+import { editRecord } from "../../../formats/edit_record.ts";
 import { errorRecord } from "../errors.ts";
 import { eventData, eventType } from "./event.ts";
 
 /**
- * Creates the relay of a Messages stream: every record keeps its bytes. Records are held until the
- * first `content_block_start` or `message_delta`; a stream that fails or ends before that is a
- * failed attempt. The first `message_stop` ends the stream, and so does an `error` event of the
- * upstream, which is sent as it is unless it holds one of the `secrets` of the provider. Indexes,
- * order and unknown events are not checked (Messages API, streaming).
+ * Creates the relay of a Messages stream: every record keeps its bytes, except `model` if the
+ * client of a named model sees another one. Records are held until the first `content_block_start`
+ * or `message_delta`; a stream that fails or ends before that is a failed attempt. The first
+ * `message_stop` ends the stream, and so does an `error` event of the upstream, which is sent as it
+ * is unless it holds one of the `secrets` of the provider. Indexes, order and unknown events are
+ * not checked (Messages API, streaming).
  */
 export function newMessageRelay(
   requestId: string,
   secrets: readonly string[],
+  shownModel: string | null = null,
 ): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
   let usage: JsonObject | null = null;
@@ -33,7 +37,7 @@ export function newMessageRelay(
       case "message_start": {
         const { message } = eventData(record.data);
         if (isObject(message)) usage = mergeUsage(usage, message.usage);
-        return release(record, false);
+        return release(shownModel === null ? record : withModel(record, shownModel), false);
       }
       case "message_delta": {
         const { usage: counts, delta } = eventData(record.data);
@@ -78,6 +82,12 @@ export function newMessageRelay(
     usage: counted,
     outcome: () => isDone ? { resource: null, usage: counted() } : null,
   };
+}
+
+/** Returns the first record of a stream with this model in its message. */
+function withModel(record: StreamRecord, model: string): StreamRecord {
+  const span = findValue(record.data, ["message", "model"]);
+  return span === null ? record : editRecord(record, [replaceValue(span, JSON.stringify(model))]);
 }
 
 /** True if the data of a record holds a secret, in the text or behind the escapes of JSON. */

@@ -4,7 +4,8 @@ import { type Failed, refuse, success } from "../../../core/failure/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { undeclared } from "../../../prompt/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
-import type { Target } from "../../../wires/wire.ts";
+import { shownAs } from "../../../call/ownership.ts";
+import { shownModel, type Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { MAX_RESOURCE_BYTES } from "../../stored/native_call.ts";
@@ -12,6 +13,7 @@ import { CLIENT_RUN } from "./fields.ts";
 import { newNativeRelay } from "./relay.ts";
 import { parseNativeResponse } from "./whole_response.ts";
 import { omittedChoiceProblem, type OmittedTools, omittedTools } from "./omitted_tools.ts";
+import { nativePreset } from "./preset.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
 import { unstoredPaths } from "../state/without_store.ts";
@@ -27,13 +29,16 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
       omittedChoiceProblem(request.document.value, omitted) ??
       unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
-    const lossy = [...unstored, ...[...omitted.keys()].map((index) => `tools[${index}]`)];
+    const preset = nativePreset(request.document, target);
+    if (!preset.ok) return preset;
+    const omittedPaths = [...omitted.keys()].map((index) => `tools[${index}]`);
+    const lossy = [...unstored, ...omittedPaths, ...preset.value.lossy];
     return success<Candidate>({
       target,
       request: {
         method: "POST",
         path: "/responses",
-        payload: newPayload(() => nativeBody(request, context, target, omitted)),
+        payload: newPayload(() => nativeBody(request, context, target, omitted, preset.value)),
       },
       ...lossy.length > 0 && { lossy },
       // A provider adds the new items and the output to its conversation even with `store: false`.
@@ -70,6 +75,7 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
   const own = {
     conversation: localConversation(context.continuation),
     storesNothing: call.state.objects.storesNothing === true,
+    ...shownAs(target),
   };
   if (!request.stream) {
     return {
@@ -83,7 +89,7 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
     expected: null,
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
-    model: target.model,
+    model: shownModel(target),
     hidesErrors: creation.hidesErrors,
   });
   return { kind: "stream", translation, copiesHeaders: true };

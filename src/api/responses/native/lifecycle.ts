@@ -2,17 +2,21 @@ import { newId } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Reply } from "../../../core/stream/reply.ts";
 import type { Result } from "../../../core/failure/result.ts";
+import type { Shown } from "../../../store/bindings.ts";
 import type { Call } from "../../../call/call.ts";
 import type { NativeCapability } from "../../../call/capability.ts";
 import { type Place, release } from "../../../call/ownership.ts";
 import type { ResponseHandler } from "../../../call/inference.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../stored/native_call.ts";
+import { rewrittenAs } from "../../stored/shown_object.ts";
 import { newNativeRelay } from "./relay.ts";
 
 /** A response that a provider stores. */
 interface UpstreamObject extends Place {
   readonly id: string;
+  /** How the client of a named model sees it; absent to leave it unchanged. */
+  readonly shown?: Shown | undefined;
 }
 
 /** Operation on a response that its upstream stores. */
@@ -24,14 +28,15 @@ export interface Operation {
 /** Retrieves a response, or the rest of its stream. */
 export const retrieve: Operation = {
   capability: "responses_lifecycle",
-  run: (call, { query }, { id, ...place }) =>
+  run: (call, { query }, { id, shown, ...place }) =>
     callNative(call, {
       ...place,
       method: "GET",
       path: ["responses", id],
       query,
       isValid: (resource) => isResource(resource, "response", id),
-      ...(query.get("stream") === "true" && { reader: newStreamHandler(call, id) }),
+      ...rewrittenAs(shown),
+      ...(query.get("stream") === "true" && { reader: newStreamHandler(call, id, shown) }),
     }),
 };
 
@@ -53,12 +58,13 @@ export const remove: Operation = {
 /** Cancels a response that still runs. */
 export const cancel: Operation = {
   capability: "response_cancellation",
-  run: (call, { query }, { id, ...place }) =>
+  run: (call, { query }, { id, shown, ...place }) =>
     callNative(call, {
       ...place,
       method: "POST",
       path: ["responses", id, "cancel"],
       query,
+      ...rewrittenAs(shown),
       isValid: (resource) => isResource(resource, "response", id),
     }),
 };
@@ -84,15 +90,16 @@ function isGone(resource: JsonObject, id: string): boolean {
   return isDeleted(resource, "response", id) || isDeleted(resource, "response.deleted", id);
 }
 
-function newStreamHandler(call: Call, id: string): ResponseHandler {
+function newStreamHandler(call: Call, id: string, shown: Shown | undefined): ResponseHandler {
   const { world } = call;
   const translation = newNativeRelay({
     conversation: null,
     storesNothing: false,
+    ...shown !== undefined && { shown },
     expected: id,
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
-    model: call.report.model ?? "",
+    model: shown?.model ?? call.report.model ?? "",
   });
   return { kind: "stream", translation, copiesHeaders: true };
 }

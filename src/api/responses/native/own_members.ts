@@ -1,3 +1,5 @@
+import type { Shown } from "../../../store/bindings.ts";
+import { shownMembers } from "../../stored/shown_object.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { changeMembers, type Edit, type Entry, parseMembers } from "../../../formats/edit.ts";
 
@@ -10,18 +12,22 @@ export interface OwnMembers {
   readonly conversation: string | null;
   /** True if `store` is set to false, because the gateway stores nothing. */
   readonly storesNothing: boolean;
+  /** How the client of a named model sees the response; absent to leave it unchanged. */
+  readonly shown?: Shown;
 }
 
 /** Returns the members to set in a Response object: none if it has their values already. */
 export function ownMembers(
-  { store }: JsonObject,
-  { conversation, storesNothing }: OwnMembers,
+  resource: JsonObject,
+  { conversation, storesNothing, shown }: OwnMembers,
 ): readonly Entry[] {
+  const { store } = resource;
   return [
     ...conversation === null
       ? []
       : [["conversation", JSON.stringify({ id: conversation })] as const],
     ...storesNothing && store !== false ? [["store", "false"] as const] : [],
+    ...shown === undefined ? [] : shownMembers(resource, shown),
   ];
 }
 

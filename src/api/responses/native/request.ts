@@ -4,24 +4,27 @@ import { samplingDefaults } from "../../../wires/sampling.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
 import type { ResponsesRequest } from "../request.ts";
+import type { NativePreset } from "./preset.ts";
 import { type OmittedTools, remainingTools } from "./omitted_tools.ts";
 
 /**
- * Returns the client's document for a native target, with the target's model and sampling defaults,
- * without the tools that are left out, and with `store: false` if the gateway stores nothing.
- * If the gateway stores the earlier items, they precede the new input items and replace the ID that
- * refers to them.
+ * Returns the client's document for a native target, with the target's model, what a named model
+ * adds, and sampling defaults, without the tools that are left out, and with `store: false` if the
+ * gateway stores nothing. If the gateway stores the earlier items, they precede the new input items
+ * and replace the ID that refers to them.
  */
 export function nativeBody(
   { document, previousResponseId, store }: ResponsesRequest,
   context: ResolvedRequest,
   target: Target,
   omitted: OmittedTools = new Map(),
+  preset: Pick<NativePreset, "entries" | "values"> = { entries: [], values: {} },
 ): string {
   const { text, value, members } = document;
   const changes: (readonly [key: string, valueText: string | null])[] = [
     ...(value.model === target.model ? [] : [["model", JSON.stringify(target.model)] as const]),
-    ...samplingDefaults(value, target.provider),
+    ...preset.entries,
+    ...samplingDefaults({ ...value, ...preset.values }, target.provider),
     ...(omitted.size === 0 ? [] : [["tools", remainingTools(document, omitted)] as const]),
     // The provider stores a response unless the request forbids it.
     ...(store || value.store === false ? [] : [["store", "false"] as const]),

@@ -10,7 +10,7 @@ import { utf8Bytes } from "../../../formats/utf8.ts";
 import { malformed, providerError } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
 import { parseResponseDocument } from "../../stored/response_document.ts";
-import { memberEdits, ownMembers } from "./own_members.ts";
+import { memberEdits, type OwnMembers, ownMembers } from "./own_members.ts";
 import type { NativeOptions } from "./relay.ts";
 
 /**
@@ -19,7 +19,7 @@ import type { NativeOptions } from "./relay.ts";
  */
 export function parseNativeResponse(
   answer: UpstreamResponse,
-  { expected, ...own }: Pick<NativeOptions, "conversation" | "storesNothing" | "expected">,
+  { expected, ...own }: OwnMembers & Pick<NativeOptions, "expected">,
 ): Result<{ readonly response: HttpResponse; readonly outcome: Outcome }> {
   const document = parseResponseDocument(answer);
   if (!document.ok) return document;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { hasCapability } from "../../../call/capability.ts";
-import { protocolOf } from "../../../call/ownership.ts";
+import { protocolOf, shownAs } from "../../../call/ownership.ts";
 import type { Owner } from "../../../store/bindings.ts";
 import { turnAmong } from "../../../traffic/loop_turns.ts";
 import { outputOf } from "../../../store/snapshots.ts";
@@ -126,7 +126,10 @@ function newOwner({ report, caller }: Call, { context, target, hasSnapshot }: Ow
   return {
     provider: provider.id,
     account: account.digest,
-    origin: { route, model, requestedModel, protocol: protocolOf(wire), hasSnapshot },
+    origin: {
+      ...{ route, model, requestedModel, protocol: protocolOf(wire), hasSnapshot },
+      ...protocolOf(wire) === "responses" && shownAs(target),
+    },
     creator: caller.name,
   };
 }

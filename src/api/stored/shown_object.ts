@@ -1,0 +1,37 @@
+import { success } from "../../core/failure/result.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { changeMembers, type Entry, splice } from "../../formats/edit.ts";
+import type { Shown } from "../../store/bindings.ts";
+import type { NativeCall } from "./native_call.ts";
+
+/**
+ * Returns the members to set so that an object of a provider has the model that its client requested, and
+ * only the client's own instructions.
+ */
+export function shownMembers(
+  { model, instructions }: JsonObject,
+  { model: shown, appended }: Shown,
+): readonly Entry[] {
+  const entries: Entry[] = [];
+  if (shown !== null && typeof model === "string" && model !== shown) {
+    entries.push(["model", JSON.stringify(shown)]);
+  }
+  if (appended > 0 && typeof instructions === "string") {
+    const own = instructions.slice(0, -appended);
+    entries.push(["instructions", JSON.stringify(own === "" ? null : own)]);
+  }
+  return entries;
+}
+
+/** Returns the change of a resource for the client of a named model. */
+export function rewrittenAs(shown: Shown | undefined): Pick<NativeCall, "rewritten"> {
+  if (shown === undefined) return {};
+  return {
+    rewritten({ text, value, members }) {
+      const entries = shownMembers(value, shown);
+      if (entries.length === 0) return Promise.resolve(success(null));
+      const edits = changeMembers(text.indexOf("{"), members, entries);
+      return Promise.resolve(success(splice(text, edits)));
+    },
+  };
+}
