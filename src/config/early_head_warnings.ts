@@ -15,7 +15,9 @@ export function earlyHeadWarnings(config: Config): Problem[] {
       "because upstream_request_type of a target is responses";
     const waitMs = longestWaitMs(config, route);
     const timeouts =
-      `gives signs of life for up to ${Math.round(waitMs / 1000)}s, the timeouts of all attempts, but Claude Code ` +
+      `gives signs of life for up to ${
+        Math.round(waitMs / 1000)
+      }s, the timeouts of all attempts, but Claude Code ` +
       "gives up after 600s; lower 'timeout' of the providers or 'retry.max_attempts'";
     return [
       ...isNative ? [problem(path, comments)] : [],

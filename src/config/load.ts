@@ -10,6 +10,7 @@ import { fillVariables, readText } from "./files.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
 import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
+import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
@@ -142,6 +143,7 @@ function warningLines(source: Source, config: Config, outside: Outside): string[
     ...source.warnings,
     ...settingWarnings(source.value, config, outside),
     ...routingWarnings(config),
+    ...earlyHeadWarnings(config),
     ...keyMatchWarnings(config),
     ...cachingWarnings(config),
     ...pricingWarnings(config),
