@@ -78,9 +78,10 @@ drawnTest(
       /refused 404 model_not_found gpt-9-mini requested – nightly/,
       /failed 504 upstream_timeout claude\/claude-sonnet-4-5 coding/,
       /complete 200 openai\/gpt-4o-mini cache hit main/,
-      /complete 200 openai\/gpt-4o-mini slow main/,
+      /complete 200 openai\/gpt-4o-mini early head held slow main/,
     ];
     for (const [at, pattern] of patterns.entries()) assertMatch(rows[at] ?? "", pattern);
+    assertMatch(await shown.text("#routes"), /23 \(3 %\) failed, 10 % with an early head/);
     const tones = await shown.value<string[]>(
       `[...document.querySelectorAll("#calls .badge")].slice(0, 10).map((one) => one.innerText + " " + one.className)`,
     );
