@@ -189,6 +189,27 @@ Deno.test("nothing is stored of a held attempt that failed, and the response of 
   assertEquals((await found.json()).output[0].content[0].text, "Alpha beta");
 });
 
+Deno.test("a response in the background is neither held nor begun early", async () => {
+  const gateway = lateGateway(
+    [{ type: "responses", answers: [streaming(STREAMS.responses ?? [], 30_000, 1_000)] }],
+    "early_head: 20s, hold: 60s",
+  );
+  const members = { store: true, background: true };
+  const { headers, headAt } = await callLate(gateway, "responses", { members });
+  assertEquals([headers.get("x-gateway-early"), headers.get("x-gateway-held")], [null, null]);
+  assertEquals(headAt, 30);
+});
+
+Deno.test("nothing is held while the response memory is full", async () => {
+  const gateway = lateGateway([whole("compat", 1_000)], "hold: 60s");
+  const { gateway: { state: { admission } }, world } = gateway;
+  world.after(500, () => admission.holdResponse("other", 1024 ** 3));
+  const { headers, headAt, text } = await callLate(gateway, "chat");
+  admission.release("other");
+  assertEquals([headers.get("x-gateway-held"), headAt], ["released", 2]);
+  assert(text.endsWith("data: [DONE]\n\n"));
+});
+
 Deno.test("without hold a break after content breaks the stream, and a silent target without content is no hold", async () => {
   const gateway = lateGateway([cut("compat", 400), whole("compat")], "strategy: weighted", RETRY);
   assert((await callLate(gateway, "chat")).text.includes('"code":"upstream_stream_error"'));
