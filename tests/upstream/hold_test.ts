@@ -179,6 +179,22 @@ security: {enabled: true, api_key: {keys: [{name: a, value: client-key-012345678
   assertEquals(estimated, true);
 });
 
+Deno.test("a held stream without counts is estimated like any other", async () => {
+  const tokens = [];
+  for (const route of ["strategy: weighted", "hold: 30s"]) {
+    const gateway = lateGateway(
+      [whole("compat", 1_000)],
+      route,
+      "security: {enabled: true, api_key: {keys: [{name: a, value: client-key-0123456789}]}}",
+    );
+    const headers = { authorization: "Bearer client-key-0123456789" };
+    await callLate(gateway, "chat", { headers });
+    tokens.push((await gateway.reported(1)).charge?.tokens);
+  }
+  assertEquals(tokens[1], tokens[0]);
+  assert((tokens[0] ?? 0) > 3);
+});
+
 Deno.test("nothing is stored of a held attempt that failed, and the response of the one that served is", async () => {
   const gateway = lateGateway([cut("compat", 500), whole("compat")], "hold: 30s", RETRY);
   const { text } = await callLate(gateway, "responses", { members: { store: true } });
