@@ -43,7 +43,8 @@ function runningView(report: Readonly<CallReport>, nowMs: number): RunningCall {
 /** True if the call delivers a stream. */
 export function isStreaming({ ms, stream }: Readonly<CallReport>): boolean {
   // Signs of life are no stream yet.
-  return stream && ms.firstToken !== null;
+  const isEarly = ms.earlyHead !== null && ms.firstToken === null;
+  return stream && ms.firstByte !== null && !isEarly;
 }
 
 /**

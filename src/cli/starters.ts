@@ -46,25 +46,30 @@ routing:
   # The first route that matches a request serves it. A client may name the provider:
   # "openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "ollama/llama3.2". Coding agents send a web search that
   # the provider of their API would run itself: "omit_tools" leaves it out instead of refusing the request.
+  # "early_head" keeps them connected while a model thinks.
   routes:
     # Local models whose names look like hosted ones.
     - name: named-local
       match: {models: ["ollama/*", "gpt-oss*"]}
       omit_tools: [web_search]
+      early_head: 20s
       targets: [{provider: ollama}]
     - name: openai
       match: {models: ["gpt-*", "chatgpt-*", o1, "o1-*", o3, "o3-*", "o4-*", "openai/*"]}
       omit_tools: [web_search]
+      early_head: 20s
       targets: [{provider: openai}]
     - name: anthropic
       match: {models: ["claude-*", "anthropic/*"]}
       omit_tools: [web_search]
+      early_head: 20s
       targets: [{provider: anthropic}]
     - name: embeddings
       match: {path: /v1/embeddings}
       targets: [{provider: ollama}]
     - name: local
       omit_tools: [web_search]
+      early_head: 20s
       targets: [{provider: ollama}]
 
 # If enabled, an identical request gets the same response for an hour, without a provider.

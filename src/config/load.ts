@@ -12,6 +12,7 @@ import { modelsWarnings } from "./models_rules.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
 import type { Problem } from "./problems.ts";
 import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
+import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
@@ -145,6 +146,7 @@ function warningLines(source: Source, config: Config, outside: Outside): string[
     ...settingWarnings(source.value, config, outside),
     ...routingWarnings(config),
     ...modelsWarnings(config),
+    ...earlyHeadWarnings(config),
     ...keyMatchWarnings(config),
     ...cachingWarnings(config),
     ...pricingWarnings(config),

@@ -61,7 +61,6 @@ export async function commit(
       progress.budget = null;
       const { hold, translation } = stream;
       if (hold === undefined) {
-        stream.onDeliver?.(step.records);
         return success(deliver({ ...step, next: null }, stream, progress));
       }
       const source = {
@@ -105,7 +104,8 @@ async function* deliver(
     for (;;) {
       if (step.failure === null && stream.translation.done()) ending = null;
       if (step.records.length > 0) {
-        if (step !== first) stream.onDeliver?.(step.records);
+        // A hold has counted its records as they arrived.
+        if (step !== first || stream.hold === undefined) stream.onDeliver?.(step.records);
         yield number(step.records);
       }
       if (step.failure !== null) {

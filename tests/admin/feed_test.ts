@@ -1,9 +1,11 @@
+import { isStreaming } from "../../src/admin/call_views.ts";
 import { newFeed } from "../../src/admin/feed.ts";
 import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
 import { fault, refuse } from "../../src/core/failure/result.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { type Attempt, type CallReport, newReport } from "../../src/observe/report.ts";
 import { configOf } from "../config/parse.ts";
+import { reportOf } from "../observe/reports.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -213,7 +215,7 @@ Deno.test("models that clients invent do not enlarge what is stored", () => {
   }
   assertEquals(
     [...feed.route("main").values()],
-    [{ served: 1_000, failed: 0, input: 0, cached: 0 }],
+    [{ served: 1_000, failed: 0, input: 0, cached: 0, early: 0 }],
     "all belong to the one target",
   );
   assertEquals(feed.route("none-1").size, 0);
@@ -450,6 +452,19 @@ Deno.test("the times to the first content of a target's streams are known for 15
   assertEquals(p99Ms, p95Ms);
   await world.advance(15 * 60_000);
   assertEquals(feed.firstContent("main", key).p50Ms, null);
+  feed.close();
+});
+
+Deno.test("calls with an early head are counted at their route, and wait until their content", () => {
+  const { feed, call } = newTestFeed();
+  const ms = { earlyHead: 20, firstByte: 20, firstToken: null, upstream: 30, total: 40 };
+  for (const firstToken of [30, null]) {
+    const report = { stream: true, ms: { ...ms, firstToken } };
+    call(report, 20, firstToken);
+    assertEquals(isStreaming(reportOf(report)), firstToken !== null);
+  }
+  call();
+  assertEquals(feed.route("main").values().reduce((sum, { early }) => sum + early, 0), 2);
   feed.close();
 });
 

@@ -191,6 +191,58 @@ Deno.test("each failure after an early head ends the stream with exactly one ter
   }
 });
 
+Deno.test("attempts after the opening of a Responses stream have its ID", async () => {
+  const gateway = lateGateway(
+    [{ type: "compat", answers: [failing(503, 30_000)] }, late("messages", 5_000)],
+    "early_head: 20s",
+  );
+  const events = eventsOf((await callLate(gateway, "responses")).text);
+  const ids = new Set(
+    events.flatMap(({ response }) => response === undefined ? [] : [response.id]),
+  );
+  assertEquals([ids.size, events.at(-1).type], [1, "response.completed"]);
+});
+
+Deno.test("the type of an error that a Messages provider has written stays, unless another request may not have it", async () => {
+  for (const [status, expected] of [[400, "custom_error"], [500, "overloaded_error"]] as const) {
+    const answers = [failing(status, 21_000, { type: "custom_error", message: "No." })];
+    const gateway = lateGateway([{ type: "messages", answers }], "early_head: 20s");
+    const { text } = await callLate(gateway, "messages");
+    assertEquals(eventsOf(text).at(-1).error.type, expected);
+  }
+});
+
+Deno.test("after the commit a stream has its usual signs of life, and a relayed Messages stream none", async () => {
+  for (const [api, type, count] of [["chat", "compat", 1], ["messages", "messages", 0]] as const) {
+    const answers = [streaming(STREAMS[type] ?? [], 30_000, 16_000)];
+    const gateway = lateGateway([{ type, answers }], "early_head: 20s");
+    const { text } = await callLate(gateway, api);
+    const [, rest = ""] = text.split(/: x-gateway-route=main [^\n]*\n\n/);
+    assert((rest.includes(COMMENT) ? 1 : 0) === count && !rest.includes(PING), rest);
+  }
+});
+
+Deno.test("early_head counts from the begin of the call, however slowly its body arrives", async () => {
+  const { app, world } = lateGateway([late("compat", 60_000)], "early_head: 20s");
+  const { path, body } = REQUESTS.chat;
+  const text = JSON.stringify({ model: "asked", stream: true, ...body });
+  const slow = new ReadableStream({
+    start(controller) {
+      world.after(7_000, () => {
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      });
+    },
+  });
+  const answering = app(new Request(`http://localhost${path}`, { method: "POST", body: slow }));
+  let headAt = 0;
+  void answering.then(() => headAt = world.now());
+  for (let at = 0; at < 25; at++) await world.advance(1_000);
+  assertEquals(headAt, 20_000);
+  await (await answering).body?.cancel();
+  await world.advance(1);
+});
+
 Deno.test("one native candidate among those left means comments only, and none is left once it has failed", async () => {
   const native = { type: "responses", answers: [failing(503, 30_000)] } as const;
   const both = lateGateway([native, late("compat", 10_000)], "early_head: 20s");

@@ -84,12 +84,13 @@ Deno.test("with the starter file laptop a local model is served locally, whateve
   }
 });
 
-Deno.test("the starter file laptop leaves the hosted web search out on every route of chats", async () => {
+Deno.test("the starter file laptop leaves the hosted web search out on every route of chats, and sends early heads", async () => {
   const loaded = parseConfig((await ran(["init", "laptop", "--print"])).out, {});
   assert(loaded.ok);
   const chats = loaded.config.routing.routes.filter(({ name }) => name !== "embeddings");
   assert(chats.length > 3);
   assertEquals(chats.filter(({ omit_tools: [type] }) => type !== "web_search"), []);
+  assertEquals(chats.filter(({ early_head }) => early_head !== 20_000), []);
 });
 
 Deno.test("init writes ./config.yaml and never overwrites a file", async () => {

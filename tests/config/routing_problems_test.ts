@@ -40,6 +40,13 @@ Deno.test("problems of a route are reported with line and column", () => {
       "targets: must contain at least one target with a weight above 0 (line 4, column 26)",
     "{name: a, omit_tools: [function], targets: [{provider: openai}]}":
       "omit_tools[0]: must be the type of a hosted tool; tools that the client runs are never left out (line 4, column 30)",
+    [`{name: a, early_head: 999ms, ${TARGETS}}`]:
+      "early_head: must be at least 1000ms (line 4, column 29)",
+    [`{name: a, early_head: off, ${TARGETS}}`]:
+      "early_head: must be a duration made of h, m, s and ms in this order, such as 30s or 1h30m (line 4, column 29)",
+    [`{name: a, hold: 0s, ${TARGETS}}`]: "hold: must be longer than 0s (line 4, column 23)",
+    [`{name: a, hold: 1s, hold_bytes: 0, ${TARGETS}}`]:
+      "hold_bytes: must be at least 1 (line 4, column 39)",
     "{name: a, omit_tools: web_search, targets: [{provider: openai}]}":
       "omit_tools: must be a list (line 4, column 29)",
     [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: -1}]}`]:

@@ -13,15 +13,19 @@ Deno.test("whatever breaks and whenever a client leaves, a call has one failure 
   assert(cells.length > 1_500);
   for (const phase of PHASES) assert(cells.some(({ broken }) => broken.phase === phase), phase);
   const leaves = await runLeaves();
+  const modes = { early: await runMatrix("early"), held: await runMatrix("held") };
+  assertEquals([...modes.early.problems, ...modes.held.problems], []);
+  const shown = { early: modes.early.cells, held: modes.held.cells };
+  assert(shown.early.length > 1_000 && shown.held.length > 300);
   for (const { name } of MOMENTS) assert(leaves.some(({ moment }) => moment === name), name);
   const page = await Deno.readTextFile(PAGE);
-  assertEquals(page, faultsPage(cells, leaves), "run tests/e2e/faults/write_page.ts");
+  assertEquals(page, faultsPage(cells, leaves, shown), "run tests/e2e/faults/write_page.ts");
   assert(page.length < 60_000);
   // A cell with another outcome is another page.
   const [first, ...rest] = cells;
   assert(first !== undefined);
-  assert(page !== faultsPage([{ ...first, isRetried: !first.isRetried }, ...rest], leaves));
+  assert(page !== faultsPage([{ ...first, isRetried: !first.isRetried }, ...rest], leaves, shown));
   const [left, ...others] = leaves;
   assert(left !== undefined);
-  assert(page !== faultsPage(cells, [{ ...left, upstream: "answered" }, ...others]));
+  assert(page !== faultsPage(cells, [{ ...left, upstream: "answered" }, ...others], shown));
 });

@@ -543,3 +543,21 @@ Deno.test("a format of any object is checked over messages, and not closed to an
     }
   }
 });
+
+Deno.test("a promise that is broken after content is a failed attempt of a held stream", async () => {
+  const spoken = record({ content: "Look: " });
+  const broken = `${spoken}\n${BAD}`;
+  const kept = `${spoken}\n${GOOD}`;
+  for (const [route, attempts, isHeld] of [["", 1, false], ["hold: 30s, ", 2, true]] as const) {
+    const config = CONFIG.replace("{name: main,", `{name: main, ${route}`);
+    const { post, hosts } = gatewayOf(config, broken, kept);
+    const response = await post("chat/completions", { ...CHAT, stream: true });
+    assertEquals([response.status, response.headers.get("x-gateway-held")], [
+      200,
+      isHeld ? "complete" : null,
+    ]);
+    const text = await response.text();
+    assertEquals([hosts.length, text.match(/Look/g)?.length], [attempts, 1]);
+    assertEquals(text.includes('"error"'), !isHeld);
+  }
+});

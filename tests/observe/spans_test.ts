@@ -169,3 +169,13 @@ Deno.test("a Responses call is a chat to the GenAI conventions", async () => {
   assertEquals(request?.attributes["gen_ai.operation.name"], "chat");
   assertEquals(attempt?.name, "chat m");
 });
+
+Deno.test("an early head is an event of the request's span, at its time", async () => {
+  const ms = { earlyHead: 500, firstByte: 500, firstToken: 1_500, upstream: 1_400, total: 2_000 };
+  const [request, attempt] = await spansOf({ stream: true, ms });
+  const events = request?.events.map((
+    { name, time },
+  ) => [name, hrTimeToMilliseconds(time) - NOW_MS]);
+  assertEquals(events, [["early_head", -1_500]]);
+  assertEquals(attempt?.events, []);
+});

@@ -215,6 +215,7 @@ export const BUSY: Snapshot = {
       strategy: "weighted",
       calls: 663,
       failed: 23,
+      early: 66,
       targets: [
         {
           provider: "claude",
@@ -401,7 +402,13 @@ export const BUSY: Snapshot = {
       firstTokenMs: null,
       totalMs: 1.3,
     }),
-    finishedCall(7577, { isSlow: true, firstByteMs: 9_400, firstTokenMs: 9_400, totalMs: 12_100 }),
+    finishedCall(7577, {
+      access: { ...finishedCall(7577).access, early_head_ms: 8_000, held: "complete" },
+      isSlow: true,
+      firstByteMs: 9_400,
+      firstTokenMs: 9_400,
+      totalMs: 12_100,
+    }),
     ...Array.from({ length: 20 }, (_, at) => finishedCall(7576 - at)),
   ],
   keys: [

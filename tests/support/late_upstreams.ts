@@ -158,7 +158,9 @@ ${
     targets.map(({ type }, at) =>
       `  up${at}: {type: ${
         type === "messages" ? type : "compat"
-      }, base_url: "http://up${at}.test", api_key: k-secret-${at}, timeout: 3m}`
+      }, base_url: "http://up${at}.test", api_key: k-secret-${at}, timeout: 3m${
+        type === "responses" ? ", capabilities: {background_responses: true}" : ""
+      }}`
     ).join("\n")
   }
 routing:

@@ -179,6 +179,22 @@ security: {enabled: true, api_key: {keys: [{name: a, value: client-key-012345678
   assertEquals(estimated, true);
 });
 
+Deno.test("a held stream without counts is estimated like any other", async () => {
+  const tokens = [];
+  for (const route of ["strategy: weighted", "hold: 30s"]) {
+    const gateway = lateGateway(
+      [whole("compat", 1_000)],
+      route,
+      "security: {enabled: true, api_key: {keys: [{name: a, value: client-key-0123456789}]}}",
+    );
+    const headers = { authorization: "Bearer client-key-0123456789" };
+    await callLate(gateway, "chat", { headers });
+    tokens.push((await gateway.reported(1)).charge?.tokens);
+  }
+  assertEquals(tokens[1], tokens[0]);
+  assert((tokens[0] ?? 0) > 3);
+});
+
 Deno.test("nothing is stored of a held attempt that failed, and the response of the one that served is", async () => {
   const gateway = lateGateway([cut("compat", 500), whole("compat")], "hold: 30s", RETRY);
   const { text } = await callLate(gateway, "responses", { members: { store: true } });
@@ -187,6 +203,27 @@ Deno.test("nothing is stored of a held attempt that failed, and the response of 
   const [id] = ids;
   const found = await gateway.app(new Request(`http://localhost/v1/responses/${id}`));
   assertEquals((await found.json()).output[0].content[0].text, "Alpha beta");
+});
+
+Deno.test("a response in the background is neither held nor begun early", async () => {
+  const gateway = lateGateway(
+    [{ type: "responses", answers: [streaming(STREAMS.responses ?? [], 30_000, 1_000)] }],
+    "early_head: 20s, hold: 60s",
+  );
+  const members = { store: true, background: true };
+  const { headers, headAt } = await callLate(gateway, "responses", { members });
+  assertEquals([headers.get("x-gateway-early"), headers.get("x-gateway-held")], [null, null]);
+  assertEquals(headAt, 30);
+});
+
+Deno.test("nothing is held while the response memory is full", async () => {
+  const gateway = lateGateway([whole("compat", 1_000)], "hold: 60s");
+  const { gateway: { state: { admission } }, world } = gateway;
+  world.after(500, () => admission.holdResponse("other", 1024 ** 3));
+  const { headers, headAt, text } = await callLate(gateway, "chat");
+  admission.release("other");
+  assertEquals([headers.get("x-gateway-held"), headAt], ["released", 2]);
+  assert(text.endsWith("data: [DONE]\n\n"));
 });
 
 Deno.test("without hold a break after content breaks the stream, and a silent target without content is no hold", async () => {

@@ -56,6 +56,17 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     meaning: "Milliseconds from the request to the first event of its stream.",
     example: "412.7",
   },
+  early_head_ms: {
+    meaning:
+      "Time until the head of the stream and its first sign of life, if `early_head` sent them " +
+      "before a provider had responded.",
+    example: "20000",
+  },
+  held: {
+    meaning:
+      "`complete` if `hold` held the stream back until it was complete, `released` if only its begin.",
+    example: "complete",
+  },
   queued_ms: {
     meaning: "Milliseconds that the request waited for a slot of a provider with `max_concurrent`.",
     example: "120.5",
@@ -67,17 +78,6 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   tokens_out: {
     meaning: "Output tokens that the provider counted, or an estimate.",
     example: "85",
-  },
-  early_head_ms: {
-    meaning:
-      "Time until the head of the stream and its first sign of life, if `early_head` sent them " +
-      "before a provider had responded.",
-    example: "20000",
-  },
-  held: {
-    meaning:
-      "`complete` if `hold` held the stream back until it was complete, `released` if only its begin.",
-    example: "complete",
   },
   tokens_estimated: {
     meaning: "True if tokens of a client key were estimated, because the provider reported none " +

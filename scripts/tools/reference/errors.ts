@@ -1,4 +1,7 @@
-import { FAULTS, REFUSALS } from "../../../src/core/failure/failure.ts";
+import { earlyErrorRecord } from "../../../src/api/messages/errors.ts";
+import { responseError } from "../../../src/api/responses/generate/error_code.ts";
+import { type FaultKind, FAULTS, REFUSALS } from "../../../src/core/failure/failure.ts";
+import { fault } from "../../../src/core/failure/result.ts";
 import { FAULT_DOCS } from "./fault_docs.ts";
 import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/failure/refusal_docs.ts";
 import { typeOfStatus } from "../../../src/core/failure/openai_error.ts";
@@ -14,8 +17,15 @@ interface ErrorEntry {
   readonly isRetried: boolean;
   readonly fallsBack: boolean;
   readonly logEnd: string;
+  /** What the stream of a call says of it if the head was sent early. */
+  readonly early: string;
   readonly doc: FailureDoc;
 }
+
+const EARLY_COLUMN = "after an early head";
+
+/** Faults that no attempt has, or whose client has left. */
+const UNTOLD: readonly FaultKind[] = ["no_route", "client_cancelled", "upstream_idle"];
 
 /** Returns the page `docs/reference/errors.md`. */
 export function errorsPage(): string {
@@ -38,9 +48,14 @@ back" means: it then tries the next target of the route. Requests with side effe
 responses, are repeated only if the provider certainly did not begin. Nothing is repeated after the first
 byte was delivered to the client. \`end\` is the value in the [access line](log-fields.md).
 
+"After an early head" has the words of a stream that [began early](../guide/streaming.md#a-sign-of-life-while-the-model-thinks):
+\`error.type\` of Messages, then \`error.code\` of Responses, whose messages begin with the code of the gateway in brackets. Chat
+streams end with the error of this table and \`[DONE]\`. With the status of a provider 429 and 5xx are as here, and other
+4xx have their own type and \`invalid_prompt\`. What is refused before an attempt has its status and no early head.
+
 ${
     tableText(
-      ["status", "`code`", "`type`", "retried", "falls back", "`end`"],
+      ["status", "`code`", "`type`", "retried", "falls back", "`end`", EARLY_COLUMN],
       coded.map((entry) => [`${entry.status}`, `\`${entry.code}\``, ...treatment(entry)]),
     )
   }
@@ -50,7 +65,7 @@ These failures have no code of the gateway. An error of a provider keeps its sta
 
 ${
     tableText(
-      ["failure", "status", "`type`", "retried", "falls back", "`end`"],
+      ["failure", "status", "`type`", "retried", "falls back", "`end`", EARLY_COLUMN],
       others.map((entry) => [
         `\`${entry.kind}\``,
         entry.status === "upstream" ? "as the provider responded" : `${entry.status}`,
@@ -78,7 +93,17 @@ function entries(): readonly ErrorEntry[] {
     const { status, code = kind, logEnd } = REFUSALS[kind];
     const doc = REFUSAL_DOCS[kind];
     const type = typeOfStatus(status);
-    return { kind, status, code, type, isRetried: false, fallsBack: false, logEnd, doc };
+    return {
+      kind,
+      status,
+      code,
+      type,
+      isRetried: false,
+      fallsBack: false,
+      logEnd,
+      early: "–",
+      doc,
+    };
   });
   const faults = keysOf(FAULTS).map((kind): ErrorEntry => {
     const { status, type, code, retry, fallback, logEnd } = FAULTS[kind];
@@ -90,19 +115,28 @@ function entries(): readonly ErrorEntry[] {
       isRetried: retry,
       fallsBack: fallback !== null,
       logEnd,
+      early: status === "upstream" ? "by its status" : earlyWords(kind),
       doc: FAULT_DOCS[kind],
     };
   });
   return [...refusals, ...faults];
 }
 
+/** Returns the type and the code of a failure after an early head, in Messages and Responses. */
+function earlyWords(kind: FaultKind): string {
+  if (UNTOLD.includes(kind)) return "–";
+  const { failure } = fault(kind, "");
+  const { error } = JSON.parse(earlyErrorRecord(failure, "").data);
+  return `\`${error.type}\`, \`${responseError(failure).code}\``;
+}
+
 function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): readonly Key[] {
   return Object.keys(table) as Key[];
 }
 
-function treatment({ type, isRetried, fallsBack, logEnd }: ErrorEntry): readonly string[] {
+function treatment({ type, isRetried, fallsBack, logEnd, early }: ErrorEntry): readonly string[] {
   const shown = type === "upstream" ? "as the provider responded" : `\`${type}\``;
-  return [shown, isRetried ? "yes" : "no", fallsBack ? "yes" : "no", `\`${logEnd}\``];
+  return [shown, isRetried ? "yes" : "no", fallsBack ? "yes" : "no", `\`${logEnd}\``, early];
 }
 
 function entryText({ kind, code, status, doc }: ErrorEntry): string {

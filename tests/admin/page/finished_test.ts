@@ -78,7 +78,7 @@ drawnTest(
       /refused 404 model_not_found gpt-9-mini requested – nightly/,
       /failed 504 upstream_timeout claude\/claude-sonnet-4-5 coding/,
       /complete 200 openai\/gpt-4o-mini cache hit main/,
-      /complete 200 openai\/gpt-4o-mini slow main/,
+      /complete 200 openai\/gpt-4o-mini early head held slow main/,
     ];
     for (const [at, pattern] of patterns.entries()) assertMatch(rows[at] ?? "", pattern);
     const tones = await shown.value<string[]>(

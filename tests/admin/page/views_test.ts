@@ -18,7 +18,7 @@ drawnTest(
       "#providers":
         /openai[^]*closed[^]*5,210[^]*success 5,178, upstream_throttled 21[^]*412 ms\s+1\.26 s\s+7 of 16[^]*spare\s+rests for 25 s[^]*claude[^]*open next attempt in 18 s[^]*half-open[^]*4 of 4, 3 calls waiting\s+no pool/,
       "#routes":
-        /coding\s+any path, model claude-\*\s*weighted; 663 calls, 23 \(3 %\) failed\s+claude\/claude-sonnet-4-5\s+80 %\s+63 %\s+425\s+23 \(5 %\)\s+81 %[^]*office-gpu\/qwen3 fallback\s+–\s+12 %\s+78\s+0\s+–[^]*openai\/model of the request/,
+        /coding\s+any path, model claude-\*\s*weighted; 663 calls, 23 \(3 %\) failed, 10 % with an early head\s+claude\/claude-sonnet-4-5\s+80 %\s+63 %\s+425\s+23 \(5 %\)\s+81 %[^]*office-gpu\/qwen3 fallback\s+–\s+12 %\s+78\s+0\s+–[^]*openai\/model of the request/,
       "#calls":
         /Running the newest 3 of 12 calls[^]*312 ms\s+waiting[^]*1\.24 s\s+streaming\s[^]*\s31\s[^]*11:59:59\s+complete 200[^]*1,200 in, 85 out\s+\$0\.000231[^]*not sent 503\s+circuit_open/,
       "#keys":

@@ -2,8 +2,9 @@ import { accessFields } from "../../../src/observe/access_log.ts";
 import { assertEquals } from "../../support/assert.ts";
 import type { Break } from "./break.ts";
 import { BREAKS } from "./breaks.ts";
-import { type Column, COLUMNS } from "./columns.ts";
+import { type Column, COLUMNS, type Mode, STREAM_COLUMNS } from "./columns.ts";
 import { type BreakingGateway, checkOutcome, newBreakingGateway, type Outcome } from "./matrix.ts";
+import { checkMode, isInMode } from "./modes.ts";
 
 /** What the page says of one break in one kind of call. */
 export interface Cell {
@@ -18,6 +19,8 @@ export interface Cell {
   readonly cause: string | null;
   /** Outcome of each attempt in `tries`, without the provider. */
   readonly tried: string;
+  /** What became of the call. */
+  readonly outcome: Outcome;
 }
 
 /** Most attempts of a call: two at the target, two at its fallback. */
@@ -30,24 +33,30 @@ export interface MatrixRun {
   readonly problems: readonly string[];
 }
 
-/** Runs every cell of the matrix and checks its promises; the kinds of call run side by side. */
-export async function runMatrix(): Promise<MatrixRun> {
-  const runs = await Promise.all(COLUMNS.map(runColumn));
+/**
+ * Runs every cell of the matrix and checks its promises; the kinds of call run side by side. In a
+ * mode only streams are run.
+ */
+export async function runMatrix(mode: Mode | null = null): Promise<MatrixRun> {
+  const columns = mode === null ? COLUMNS : STREAM_COLUMNS;
+  const runs = await Promise.all(columns.map((column) => runColumn(column, mode)));
   return {
     cells: runs.flatMap(({ cells }) => cells),
     problems: runs.flatMap(({ problems }) => problems),
   };
 }
 
-async function runColumn(column: Column): Promise<MatrixRun> {
-  await using gateway = newBreakingGateway(column);
+async function runColumn(column: Column, mode: Mode | null): Promise<MatrixRun> {
+  await using gateway = newBreakingGateway(column, mode);
   const cells: Cell[] = [];
   const problems: string[] = [];
   const healthy = await gateway.run(null, 0);
   if (!healthy.seen.isComplete) problems.push(`${column.call}: ${healthy.seen.text}`);
-  for (const broken of BREAKS.filter((one) => one.fits(column))) {
+  for (const broken of BREAKS.filter((one) => one.fits(column) && isInMode(mode, one))) {
     try {
-      cells.push(await runCell(gateway, column, broken, healthy));
+      const cell = await runCell(gateway, column, broken, healthy);
+      if (mode !== null) checkMode(mode, cell);
+      cells.push(cell);
     } catch (error) {
       const { call, type } = column;
       problems.push(`${call} over ${type}: ${broken.name}, ${broken.phase}: ${error}`);
@@ -86,6 +95,7 @@ async function runCell(
     fallsBack: report.fallbacks > 0,
     end: outcome.end,
     cause: accessFields(report).upstream_cause,
+    outcome,
     tried: [...new Set(report.attempts.map((attempt) => attempt.outcome))].join(", "),
   };
 }

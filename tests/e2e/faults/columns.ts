@@ -120,8 +120,23 @@ const PATHS: Readonly<Record<ProviderType, string>> = {
   native: "/compat/v1",
 };
 
-/** The configuration: each provider type with two attempts and a fallback of the same type. */
-export const CONFIG = JSON.stringify({
+/** What a route does with streams besides delivering them. */
+export type Mode = "early" | "held";
+
+/** Time until an early head, in the mode that has one. */
+export const EARLY_HEAD_MS = 1_000;
+
+/** The kinds of call that can begin early or be held. */
+export const STREAM_COLUMNS: readonly Column[] = COLUMNS.filter(({ delivery, format }) =>
+  format !== null && delivery !== "JSON"
+);
+
+const MODES: Readonly<Record<Mode, JsonObject>> = {
+  early: { early_head: `${EARLY_HEAD_MS}ms` },
+  held: { hold: "10m", hold_bytes: 16 * 1024 * 1024 },
+};
+
+const BASE = {
   providers: Object.fromEntries(TYPES.flatMap((type) =>
     [type, `${type}-2`].map((id) => [id, {
       type: type === "native" ? "compat" : type,
@@ -152,4 +167,17 @@ export const CONFIG = JSON.stringify({
   },
   retry: { max_attempts: 2, initial_delay: "10ms" },
   circuit_breaker: { enabled: false },
-});
+};
+
+/**
+ * Returns the configuration: each provider type with two attempts and a fallback of the same type.
+ */
+export function configFor(mode: Mode | null): string {
+  return JSON.stringify({
+    ...BASE,
+    routing: { routes: BASE.routing.routes.map((route) => ({ ...route, ...mode && MODES[mode] })) },
+  });
+}
+
+/** The configuration without a mode. */
+export const CONFIG = configFor(null);

@@ -6,7 +6,7 @@ import { type SocketGateway, socketGateway } from "../../support/socket_gateway.
 import { scriptedWorld } from "../../support/world.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import type { Break } from "./break.ts";
-import { type Column, CONFIG, TEXT } from "./columns.ts";
+import { type Column, configFor, EARLY_HEAD_MS, type Mode, TEXT } from "./columns.ts";
 import { begun, brokenBytes, codeOf, look, refusedBefore, type Seen } from "./look.ts";
 
 /** What became of one call. */
@@ -40,8 +40,9 @@ const STEP_MS = 20, SILENT_STEP_MS = 2_000;
 
 const MAX_LOOKS = 5_000;
 
-/** Opens a gateway for one kind of call. */
-export function newBreakingGateway(column: Column): BreakingGateway {
+/** Opens a gateway for one kind of call, whose route does this with streams. */
+export function newBreakingGateway(column: Column, mode: Mode | null = null): BreakingGateway {
+  const config = configFor(mode);
   let plan: Plan = { broken: null, brokenCount: 0, sent: 0, isSilent: false };
   const simulate = newSimulator(scriptedWorld());
 
@@ -53,6 +54,11 @@ export function newBreakingGateway(column: Column): BreakingGateway {
     const whole = () => simulate(new Request(url, sent));
     const isBroken = ++current.sent <= current.brokenCount;
     current.isSilent = false;
+    if (mode === "early" && current.sent === 1) {
+      current.isSilent = true;
+      await new Promise<void>((resolve) => void world.after(EARLY_HEAD_MS + 1, resolve));
+      current.isSilent = false;
+    }
     if (isBroken && current.broken !== null) {
       const fallSilent = () => void (current.isSilent = true);
       const pause = (ms: number) => {
@@ -67,8 +73,8 @@ export function newBreakingGateway(column: Column): BreakingGateway {
 
   const world = scriptedWorld({ fetch });
   const isSocket = column.delivery === "WebSocket";
-  const served = isSocket ? socketGateway(CONFIG, { world }) : null;
-  const gateway = served === null ? testGateway(CONFIG, world, {}) : null;
+  const served = isSocket ? socketGateway(config, { world }) : null;
+  const gateway = served === null ? testGateway(config, world, {}) : null;
 
   const inTime: InTime = async (promise) => {
     let isOver = false;

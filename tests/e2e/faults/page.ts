@@ -1,17 +1,29 @@
 import { tableText } from "../../../scripts/tools/reference/markdown.ts";
 import { PHASES } from "./break.ts";
 import type { Cell } from "./cells.ts";
-import { type Column, COLUMNS, TYPES } from "./columns.ts";
+import { type Column, COLUMNS, type Mode, STREAM_COLUMNS, TYPES } from "./columns.ts";
 import type { Leave } from "./leaving.ts";
 
 /** Returns the page `docs/reference/faults.md` of what a run has shown. */
-export function faultsPage(cells: readonly Cell[], leaves: readonly Leave[]): string {
+export function faultsPage(
+  cells: readonly Cell[],
+  leaves: readonly Leave[],
+  modes: Readonly<Record<Mode, readonly Cell[]>>,
+): string {
   const sections = PHASES.map((phase) =>
     sectionText(phase, cells.filter(({ broken }) => broken.phase === phase))
   );
   return `${HEAD}
 
 ${sections.join("\n\n")}
+
+${EARLY_HEAD}
+
+${modeTable(modes.early.filter(isBeforeContent))}
+
+${HELD_HEAD}
+
+${modeTable(modes.held.filter(isWithinContent))}
 
 ${leavesText(leaves)}
 
@@ -50,6 +62,34 @@ the slot is free, and nothing is sent again. Status 499 is only in the log; with
 tests/e2e/client_leaves_stream_test.ts -->
 
 <!-- fault matrix: \`./scripts/deno run -A tests/e2e/faults/write_page.ts\` writes it -->`;
+
+const EARLY_HEAD = `## The head was sent early
+
+With [\`early_head\`](../guide/streaming.md#a-sign-of-life-while-the-model-thinks) the breaks before the content of generated streams, behind a silence after which the head has
+gone out: status 200 and signs of life, then what the client gets here; \`tries\` and \`end\` are as above. A turn over a WebSocket to a native target says nothing
+before its response, and is as above too.`;
+
+const HELD_HEAD = `## The stream is held
+
+With [\`hold\`](../guide/reliability.md#a-whole-answer-after-a-cut-stream) a break within the content of a generated stream is like one before it. All others are as above.`;
+
+function isWithinContent({ broken: { phase } }: Cell): boolean {
+  return phase === "within the content";
+}
+
+/** True for a break to which an early head makes a difference. */
+function isBeforeContent({ broken: { phase }, column: { delivery, type } }: Cell): boolean {
+  const isSilent = delivery === "WebSocket" && type === "native";
+  return !isSilent && PHASES.indexOf(phase) < PHASES.indexOf("within the content");
+}
+
+function modeTable(cells: readonly Cell[]): string {
+  const shown = cells.map((cell) => {
+    const { texts: [seen = "", again = ""], ...rest } = shownCell(cell);
+    return { ...rest, texts: [seen.replace("a stream without content, then t", "t"), again] };
+  });
+  return tableText(["break", "calls", "client", "sent again"], rowsOf(shown, STREAM_COLUMNS));
+}
 
 const END = "<!-- end of fault matrix -->";
 
@@ -102,12 +142,15 @@ function breaksText(breaks: readonly string[]): string {
 }
 
 /** Joins the kinds of call with the same outcome of a break, then the breaks with the same rows. */
-function rowsOf(all: readonly Shown[]): readonly (readonly string[])[] {
+function rowsOf(
+  all: readonly Shown[],
+  columns: readonly Column[] = COLUMNS,
+): readonly (readonly string[])[] {
   const single = [...Map.groupBy(all, ({ name }) => name)].flatMap(([name, shown]) =>
     [...Map.groupBy(shown, ({ texts }) => JSON.stringify(texts)).values()].map((group) => ({
       name,
       texts: group[0]?.texts ?? [],
-      calls: callsText(group.map(({ column }) => column)),
+      calls: callsText(group.map(({ column }) => column), columns),
     }))
   );
   const joined = Map.groupBy(single, ({ texts, calls }) => JSON.stringify([texts, calls]));
@@ -121,14 +164,14 @@ function rowsOf(all: readonly Shown[]): readonly (readonly string[])[] {
 const DELIVERIES = [["streams", ["stream", "WebSocket"]], ["JSON", ["JSON"]]] as const;
 
 /** Names the calls of a row as briefly as it is exact. */
-function callsText(columns: readonly Column[]): string {
+function callsText(columns: readonly Column[], every: readonly Column[]): string {
   const named: string[] = [];
   let rest = columns;
-  if (rest.length === COLUMNS.length) return "all";
+  if (rest.length === every.length) return "all";
   for (const [name, deliveries] of DELIVERIES) {
     const isOne = ({ delivery }: { readonly delivery: string }) =>
       deliveries.some((one) => one === delivery);
-    if (rest.filter(isOne).length !== COLUMNS.filter(isOne).length) continue;
+    if (!every.some(isOne) || rest.filter(isOne).length !== every.filter(isOne).length) continue;
     named.push(name);
     rest = rest.filter((column) => !isOne(column));
   }
@@ -136,7 +179,7 @@ function callsText(columns: readonly Column[]): string {
     Map.groupBy(rest, ({ call }) => call),
     ([call, columns]) => {
       const types = TYPES.filter((type) => columns.some((column) => column.type === type));
-      const all = COLUMNS.filter((column) => column.call === call).length;
+      const all = every.filter((column) => column.call === call).length;
       return types.length === all ? "" : ` over ${types.join(", ")}`;
     },
   );

@@ -6,7 +6,13 @@ import { faultsPage } from "./page.ts";
 
 const PAGE = new URL("../../../docs/reference/faults.md", import.meta.url);
 
-const { cells, problems } = await runMatrix();
-for (const problem of problems) console.error(problem);
-if (problems.length > 0) Deno.exit(1);
-await Deno.writeTextFile(PAGE, faultsPage(cells, await runLeaves()));
+const [{ cells, problems }, early, held] = [
+  await runMatrix(),
+  await runMatrix("early"),
+  await runMatrix("held"),
+];
+const all = [...problems, ...early.problems, ...held.problems];
+for (const problem of all) console.error(problem);
+if (all.length > 0) Deno.exit(1);
+const modes = { early: early.cells, held: held.cells };
+await Deno.writeTextFile(PAGE, faultsPage(cells, await runLeaves(), modes));

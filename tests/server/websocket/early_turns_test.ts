@@ -19,14 +19,19 @@ const MESSAGE = JSON.stringify({
 });
 
 /** Runs one turn, and returns the messages with the seconds of their arrival. */
-async function turnOver(targets: readonly LateTarget[], route: string) {
-  const { gateway, world, reported } = lateGateway(targets, route);
+async function turnOver(
+  targets: readonly LateTarget[],
+  route: string,
+  isClosing = false,
+) {
+  const { gateway, world, reported, aborted } = lateGateway(targets, route);
   const sent: { readonly at: number; readonly event: Record<string, unknown> }[] = [];
   const add = (text: string) => void sent.push({ at: world.now() / 1000, event: JSON.parse(text) });
   const writer = {
     send(text: string) {
       add(text);
-      return Promise.resolve(true);
+      if (!isClosing) return Promise.resolve(true);
+      return new Promise<boolean>((resolve) => void world.after(1_000, () => resolve(false)));
     },
     sendNow: add,
   };
@@ -41,8 +46,14 @@ async function turnOver(targets: readonly LateTarget[], route: string) {
   const call = newCall(gateway, request, "/v1/responses", facts);
   turns.add(call, newResponsesSession(1_000, () => {}).parseMessage(MESSAGE));
   while (!turns.isIdle) await world.advance(500);
+  await world.advance(100);
   assertEquals(world.waiting, 0);
-  return { sent, types: sent.map(({ event }) => String(event.type)), report: await reported(1) };
+  return {
+    sent,
+    aborted,
+    types: sent.map(({ event }) => String(event.type)),
+    report: await reported(1),
+  };
 }
 
 function late(type: LateTarget["type"], ms: number): LateTarget {
@@ -80,6 +91,19 @@ Deno.test("a turn that fails after its early begin ends with response.failed", a
   assertEquals(types, ["response.created", "response.in_progress", "response.failed"]);
   assertEquals(sent.map(({ event }) => event.sequence_number), [0, 1, 2]);
   assert(JSON.stringify(sent.at(-1)?.event).includes('"code":"rate_limit_exceeded"'));
+});
+
+Deno.test("a response that arrives while the socket of its turn closes is ended", async () => {
+  const { types, aborted, report } = await turnOver(
+    [{
+      type: "compat",
+      answers: [streaming((STREAMS.compat ?? []).slice(1), 20_500, 10_000)],
+    }],
+    "early_head: 20s",
+    true,
+  );
+  assertEquals([types, aborted], [["response.created"], ["up0"]]);
+  assertEquals(report.failure?.kind, "client_cancelled");
 });
 
 Deno.test("a held turn that breaks is answered by the fallback, and marked in the report", async () => {
