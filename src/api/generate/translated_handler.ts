@@ -12,7 +12,7 @@ import type { Stage } from "../../wires/verified/stage.ts";
 import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../../wires/wire.ts";
 import { newCustomCallStage } from "./custom_calls.ts";
-import { parseResponseDocument } from "../stored/response_document.ts";
+import { parseResponseText } from "../stored/response_document.ts";
 
 /** A whole response in the protocol of the client. */
 export interface EncodedResponse {
@@ -72,7 +72,7 @@ export function newTranslatedHandler(
   return {
     kind: "whole",
     read(answer) {
-      const document = parseResponseDocument(answer);
+      const document = parseResponseText(answer);
       if (!document.ok) return document;
       const decoded = wire.decode(document.value, idSource);
       if (!decoded.ok) return decoded;

@@ -18,15 +18,16 @@ export interface Member {
   readonly end: number;
 }
 
-/**
- * A JSON object together with its text, so that unchanged parts can be sent with their original
- * text.
- */
-export interface JsonDocument {
+/** A JSON object together with its text, which has the numbers as they were written. */
+export interface JsonText {
   readonly text: string;
+  readonly value: JsonObject;
+}
+
+/** A JSON object whose unchanged parts can be sent with their original text. */
+export interface JsonDocument extends JsonText {
   /** The text as received UTF-8 bytes; absent if it was not received so. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  readonly value: JsonObject;
   /** Top-level members in the order of the text; each key occurs once. */
   readonly members: readonly Member[];
 }
