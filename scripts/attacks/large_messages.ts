@@ -1,5 +1,6 @@
 import {
   type Attack,
+  BODY_MEMORY_RATIO,
   CONTINUES_CODE,
   countsOf,
   frame,
@@ -81,6 +82,7 @@ const wholeMessages: Attack = {
     });
     return countsOf(ends);
   },
+  maxGrowthMib: () => BODY_MEMORY_RATIO * 256,
 };
 
 const filler = new Uint8Array(MESSAGE_BYTES).fill("x".charCodeAt(0));

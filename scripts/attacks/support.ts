@@ -31,11 +31,16 @@ export interface Target {
 }
 
 /**
- * Bound of the growth of the gateway's memory in MiB, for `docs/operate/limits.md`: twice what its
- * `max_body_memory` and `max_response_memory` are, because the garbage of a heap is about as large
- * as what is in use.
+ * Bound of the growth of the gateway's memory in MiB: twice what its `max_body_memory` and
+ * `max_response_memory` are, because the garbage of a heap is about as large as what is in use.
  */
 export const MAX_GROWTH_MIB = 2 * (256 + 256);
+
+/**
+ * Bound of the growth for each byte of `max_body_memory`, for `docs/operate/limits.md`: a request
+ * is in memory as text, as values, as the request to its provider and as what is stored of it.
+ */
+export const BODY_MEMORY_RATIO = 8;
 
 /** Bounds of the longest `/health` and of the longest small call of another client. */
 export const MAX_HEALTH_MS = 250, MAX_CALL_MS = 500;

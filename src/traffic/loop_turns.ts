@@ -25,10 +25,11 @@ const KINDS = ["start", "rest"] as const;
 type SharedKind = typeof KINDS[number];
 
 /**
- * Longest pause after a large piece, in milliseconds. In it a small call is served from its head to
- * its response, so that many large pieces delay it by one of them.
+ * Pause after a large piece, as a part of the time that it took, and its longest time in
+ * milliseconds. In a long pause a small call is served from its head to its response, so that many
+ * large pieces delay it by one of them.
  */
-const MAX_PAUSE_MS = 25;
+const PAUSE_RATIO = 0.25, MAX_PAUSE_MS = 25;
 
 /** Time since the first of several large pieces in which further ones begin, in milliseconds. */
 const FREE_MS = 4;
@@ -105,8 +106,8 @@ export function newLoopTurns(
 
 /**
  * Returns the turns of large pieces. One that finds none before it begins at once, and further
- * pieces do within `FREE_MS`. They are followed by a pause of as long as they took, up to
- * `MAX_PAUSE_MS`, and each piece that waits has a turn by itself.
+ * pieces do within `FREE_MS`. They are followed by a pause, and each piece that waits has a turn by
+ * itself.
  */
 function newLargeTurns(world: Pick<World, "now" | "after">) {
   const waiting: LinkedQueue<() => void> = newLinkedQueue();
@@ -117,7 +118,9 @@ function newLargeTurns(world: Pick<World, "now" | "after">) {
     isTaken = true;
     began = world.now();
     // The timer is due after the work of the turn.
-    world.after(0, () => world.after(Math.min(world.now() - began, MAX_PAUSE_MS), end));
+    world.after(0, () => {
+      world.after(Math.min(PAUSE_RATIO * (world.now() - began), MAX_PAUSE_MS), end);
+    });
   }
 
   function end() {

@@ -11,7 +11,7 @@ import type { ChatRequest } from "./chat_request.ts";
 import type { Decoder } from "../core/stream/stream.ts";
 import type { FallbackReason } from "../core/failure/failure.ts";
 import type { StreamEvent } from "../core/stream/events.ts";
-import type { JsonDocument, JsonObject } from "../core/json/json.ts";
+import type { JsonDocument, JsonObject, JsonText } from "../core/json/json.ts";
 import type { ErrorFields } from "../core/failure/openai_error.ts";
 import type { PromiseKind } from "../data/promise_kind.ts";
 import type { HeaderFields, RequestHeaders } from "../core/header_fields.ts";
@@ -202,7 +202,7 @@ export interface Wire {
    */
   takesCustomTools(settings: ProviderConfig): boolean;
   /** Returns a complete response as stream events. Fails if the response is malformed. */
-  decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]>;
+  decode(body: JsonText, idSource: IdSource): Result<readonly StreamEvent[]>;
   newDecoder(idSource: IdSource): Decoder;
   /** Returns credentials, protocol version and the client headers that may be forwarded. */
   headers(sender: Sender, client: RequestHeaders): Record<string, string>;

@@ -8,6 +8,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 /** The scripts behind the commands that measure, with whose numbers a page may explain them. */
 const MEASURING_SCRIPTS: Readonly<Record<string, string>> = {
+  attacks: "scripts/attacks/",
   bench: "scripts/bench/",
   soak: "scripts/soak/",
 };

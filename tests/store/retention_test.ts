@@ -13,6 +13,14 @@ Deno.test("a text counts for its bytes", () => {
   assert(bytes >= 2_000_000 && bytes < 2_000_200, String(bytes));
 });
 
+Deno.test("a short text and a key count for their bytes too", () => {
+  const plain = heldBytes({ text: "e", e: "" });
+  assertEquals([heldBytes({ text: "é", e: "" }), heldBytes({ text: "e", é: "" })], [
+    plain + 1,
+    plain + 1,
+  ]);
+});
+
 Deno.test("a value that is short as text and large in memory counts with its size in memory", () => {
   for (
     const [piece, least] of [["{}", 56], ["[]", 40], ["1.0", 64], ["1", 8], ['""', 8]] as const

@@ -4,7 +4,6 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../core/stream/reasoning.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { decode, newDecoder } from "../../wires/compat/decode.ts";
@@ -34,7 +33,7 @@ function newCollectingReader(handler: WholeHandler, idSource: IdSource): WholeHa
       const text = utf8Text(response.body);
       const value = text === null ? undefined : parseJson(text);
       if (text !== null && isObject(value)) {
-        const events = decode({ text, value, members: parseMembers(text) }, idSource);
+        const events = decode({ text, value }, idSource);
         if (events.ok) events.value.forEach(collector.push);
       }
       return success({ response, outcome: { ...outcome, ...collected(collector.value()) } });

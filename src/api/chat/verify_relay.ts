@@ -38,7 +38,7 @@ function newVerifiedReader(
       const text = utf8Text(read.value.response.body);
       const value = text === null ? undefined : parseJson(text);
       if (text === null || !isObject(value)) return read;
-      const events = decode({ text, value, members: parseMembers(text) }, idSource);
+      const events = decode({ text, value }, idSource);
       const kept = events.ok ? passStage(events.value, stage) : events;
       return kept.ok ? read : kept;
     },

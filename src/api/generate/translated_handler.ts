@@ -16,7 +16,7 @@ import type { IdSource, Target } from "../../wires/wire.ts";
 import { newContentWatch, newWatchedDecoder } from "./content_watch.ts";
 import { newCustomCallStage } from "./custom_calls.ts";
 import { newShownModelStage } from "./shown_model.ts";
-import { parseResponseDocument } from "../stored/response_document.ts";
+import { parseResponseText } from "../stored/response_document.ts";
 
 /** A whole response in the protocol of the client. */
 export interface EncodedResponse {
@@ -80,7 +80,7 @@ export function newTranslatedHandler(
   return {
     kind: "whole",
     read(answer) {
-      const document = parseResponseDocument(answer);
+      const document = parseResponseText(answer);
       if (!document.ok) return document;
       const decoded = wire.decode(document.value, idSource);
       if (!decoded.ok) return decoded;

@@ -1,5 +1,11 @@
 import type { HeaderFields } from "../../core/header_fields.ts";
-import { isObject, isTooDeep, type JsonDocument, parseJson } from "../../core/json/json.ts";
+import {
+  isObject,
+  isTooDeep,
+  type JsonDocument,
+  type JsonText,
+  parseJson,
+} from "../../core/json/json.ts";
 import type { UpstreamResponse } from "../../core/stream/reply.ts";
 import { fault, type Result, success } from "../../core/failure/result.ts";
 import { parseMembers } from "../../formats/edit.ts";
@@ -10,12 +16,23 @@ import { utf8Text } from "../../formats/utf8.ts";
  * deeply.
  */
 export function parseResponseDocument(
-  { body }: Pick<UpstreamResponse, "body">,
+  response: Pick<UpstreamResponse, "body">,
 ): Result<JsonDocument> {
+  const parsed = parseResponseText(response);
+  if (!parsed.ok) return parsed;
+  const { text, value } = parsed.value;
+  return success({ text, value, members: parseMembers(text) });
+}
+
+/**
+ * Parses an upstream response like `parseResponseDocument`, without the places of its members: to
+ * find them takes as long as the parse.
+ */
+export function parseResponseText({ body }: Pick<UpstreamResponse, "body">): Result<JsonText> {
   const text = utf8Text(body);
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)
-    ? success({ text, value, members: parseMembers(text) })
+    ? success({ text, value })
     : fault("invalid_upstream_response", "The provider's response is not a JSON object.");
 }
 

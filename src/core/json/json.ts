@@ -18,15 +18,16 @@ export interface Member {
   readonly end: number;
 }
 
-/**
- * A JSON object together with its text, so that unchanged parts can be sent with their original
- * text.
- */
-export interface JsonDocument {
+/** A JSON object together with its text, which has the numbers as they were written. */
+export interface JsonText {
   readonly text: string;
+  readonly value: JsonObject;
+}
+
+/** A JSON object whose unchanged parts can be sent with their original text. */
+export interface JsonDocument extends JsonText {
   /** The text as received UTF-8 bytes; absent if it was not received so. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  readonly value: JsonObject;
   /** Top-level members in the order of the text; each key occurs once. */
   readonly members: readonly Member[];
 }
@@ -112,9 +113,11 @@ const MAX_EXACT_ITEMS = 200_000;
  * text, if it is parsed already: without such a number it is returned.
  */
 export function parseExact(text: string, value = parseJson(text)): JsonValue | undefined {
-  // First, because the expressions take long for a text of very many numbers.
-  if (value === undefined || hasMoreItems(text, MAX_EXACT_ITEMS)) return value;
-  if (!MAY_CHANGE.test(text) || !VALUE_MAY_CHANGE.test(text) || isTooDeep(value)) return value;
+  const hasTooMany = () => hasMoreItems(text, MAX_EXACT_ITEMS);
+  // The expressions take long for a text of very many numbers, which take two characters or more.
+  if (value === undefined || (text.length > 2 * MAX_EXACT_ITEMS && hasTooMany())) return value;
+  if (!MAY_CHANGE.test(text) || !VALUE_MAY_CHANGE.test(text)) return value;
+  if (isTooDeep(value) || hasTooMany()) return value;
   const exact: unknown = JSON.parse(
     text,
     (_key, item, { source }) =>

@@ -1,6 +1,6 @@
 import type { Decoder } from "../../core/stream/stream.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
-import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonText } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
@@ -18,7 +18,7 @@ const NOTHING: Events = { ok: true, value: [] };
  * Returns a complete Chat response as events. Fails on an error under status 200, without a choice,
  * and on a missing or unknown finish reason.
  */
-export function decode(body: JsonDocument, idSource: IdSource): Events {
+export function decode(body: JsonText, idSource: IdSource): Events {
   const { value, text } = body;
   if ((value.error ?? null) !== null) return providerError(value);
   const choice = findChoice(value);

@@ -1,7 +1,7 @@
 import type { Decoder } from "../../core/stream/stream.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
 import { newId } from "../../core/ids.ts";
-import { isObject, type JsonDocument, type JsonObject, parseJson } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonText, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
 import { type Call, newCallReader } from "./calls.ts";
@@ -10,7 +10,7 @@ import type { Optional } from "../../prompt/refusals.ts";
 import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Returns a complete response as stream events. It is parsed like a stream with one record. */
-export function decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]> {
+export function decode(body: JsonText, idSource: IdSource): Result<readonly StreamEvent[]> {
   const reading = newRecordReader(idSource);
   const events = reading.read(body.value, body.text);
   if (events.ok && !reading.done()) return malformed("an answer that is not finished");

@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
-import { isObject, type JsonDocument, type JsonValue, parseExact } from "../../core/json/json.ts";
+import { isObject, type JsonText, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
@@ -18,8 +18,8 @@ interface Before {
  * Returns a complete Messages response as events. Fails on an error under status 200, on a block
  * type that has no counterpart in Chat, and on a missing or unknown stop reason.
  */
-export function decode(body: JsonDocument, idSource: IdSource): Result<readonly StreamEvent[]> {
-  const exact = parseExact(body.text);
+export function decode(body: JsonText, idSource: IdSource): Result<readonly StreamEvent[]> {
+  const exact = parseExact(body.text, body.value);
   const message = isObject(exact) ? exact : body.value;
   if (message.type === "error") return reportedFault(message);
   if (!Array.isArray(message.content)) return malformed("an answer without content");

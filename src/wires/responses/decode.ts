@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
-import type { JsonDocument } from "../../core/json/json.ts";
+import type { JsonText } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
@@ -13,7 +13,7 @@ import { newOutputReader } from "./output.ts";
  * counterpart in Chat.
  */
 export function decode(
-  { value }: JsonDocument,
+  { value }: JsonText,
   idSource: IdSource,
 ): Result<readonly StreamEvent[]> {
   const failure = findFailure(value);

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { longParses } from "../../support/long_parses.ts";
 import { testOverStores } from "../../support/over_stores.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { objectsAt, refusalOf, stateCalls, textAt } from "../../support/state_call.ts";
@@ -21,6 +22,8 @@ async function kept(item: JsonObject): Promise<JsonObject> {
   const { json } = await calls.post(await itemsPath(calls), { items: [item] });
   return objectsAt(json, "data")[0] ?? {};
 }
+
+const LONG = "x".repeat(1_000);
 
 const MESSAGE = { type: "message", role: "user", content: "Hi" } as const;
 const FUNCTION_CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" } as const;
@@ -179,4 +182,13 @@ testOverStores("items that are nested too deeply are refused", async () => {
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const answer = await calls.post(await itemsPath(calls), `{"items":[{"type":"x","a":${deep}}]}`);
   assertEquals(refusalOf(answer), [400, "invalid_value", "items"]);
+});
+
+Deno.test("a list of items is parsed once", async () => {
+  const calls = fixture();
+  const path = await itemsPath(calls);
+  using parses = longParses();
+  const { status } = await calls.post(path, { items: [{ role: "user", content: LONG }] });
+  // Two are the parses of the response by the test.
+  assertEquals([status, parses.count()], [200, 3]);
 });

@@ -113,3 +113,13 @@ Deno.test("a message counts in body memory while it waits for its turn, and is n
   assertEquals(served.reports.slice(1).map(endOf), ["client_gone", "client_gone"]);
   assertEquals([upstream.sent.length, admission.bodyBytes()], [0, 0]);
 });
+
+Deno.test("a message of 32 KiB waits for no turn of large ones", async () => {
+  const { served, held } = serve();
+  await using _served = served;
+  await using client = await served.open();
+  const rest = JSON.stringify(create({ input: "" })).length;
+  client.send(create({ input: "x".repeat(32 * 1024 - rest) }));
+  assertEquals((await client.rest()).output, "answer 1");
+  assertEquals(held.kinds.includes("large"), false);
+});

@@ -4,6 +4,7 @@ import { parseDocument } from "../../../src/formats/document.ts";
 import type { Result } from "../../../src/core/failure/result.ts";
 import { local } from "../../../src/wires/local/local.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
+import { longParses } from "../../support/long_parses.ts";
 import { countingMint } from "./target.ts";
 
 const START: StreamEvent = {
@@ -170,4 +171,17 @@ Deno.test("one missing count is zero, two are no usage, and cached tokens are pa
     usageOf({ prompt_eval_count: 9, eval_count: 4, prompt_eval_cached_count: 5 }),
     { ...none, input: 9, output: 4, total: 13, cached: 5 },
   );
+});
+
+Deno.test("a response with calls is parsed once, unless its numbers have to keep their text", () => {
+  for (const [number, expected] of [["1.5", 1], ["1.0", 2]] as const) {
+    const call = { function: { name: "f", arguments: { text: "x".repeat(1_000), number: 0 } } };
+    const message = { role: "assistant", content: "", tool_calls: [call] };
+    const text = JSON.stringify({ model: "m", done: true, message })
+      .replace('"number":0', `"number":${number}`);
+    using parses = longParses();
+    const events = valueOf(decodeText(text));
+    assertEquals(parses.count(), expected);
+    assertEquals(JSON.stringify(events).includes(`number\\":${number}`), true);
+  }
 });

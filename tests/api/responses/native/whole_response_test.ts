@@ -1,6 +1,7 @@
 import { parseNativeResponse } from "../../../../src/api/responses/native/whole_response.ts";
 import type { UpstreamResponse } from "../../../../src/core/stream/reply.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
+import { longParses } from "../../../support/long_parses.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
 
 const TEXT =
@@ -105,4 +106,11 @@ Deno.test("a failed response is returned with its error", () => {
   const { response, outcome } = valueOf(parseNativeResponse(answerOf(text), PLAIN));
   assertEquals(new TextDecoder().decode(response.body), text);
   assertEquals<unknown>(outcome.resource?.status, "failed");
+});
+
+Deno.test("an unstreamed response whose bytes do not change is parsed once", () => {
+  const text = `{"object":"response","id":"resp_1","output":[],"x":"${"x".repeat(1_000)}"}`;
+  using parses = longParses();
+  valueOf(parseNativeResponse(answerOf(text), PLAIN));
+  assertEquals(parses.count(), 1);
 });

@@ -1,0 +1,16 @@
+import { parseDocument } from "../../src/formats/document.ts";
+import { exactMember } from "../../src/prompt/exact_member.ts";
+import { assertEquals } from "../support/assert.ts";
+import { longParses } from "../support/long_parses.ts";
+import { valueOf } from "../support/translated.ts";
+
+Deno.test("a field is parsed again only for numbers that JavaScript would write differently", () => {
+  const padding = "x".repeat(1_000);
+  for (const [number, expected] of [["1.5", 0], ["1.0", 1]] as const) {
+    const tools = `[{"a":${number},"b":"${padding}"}]`;
+    const document = valueOf(parseDocument(`{"model":"m","tools":${tools}}`));
+    using parses = longParses();
+    assertEquals(JSON.stringify(exactMember(document, "tools")), tools);
+    assertEquals([exactMember(document, "absent"), parses.count()], [null, expected]);
+  }
+});
