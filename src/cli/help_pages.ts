@@ -4,6 +4,7 @@ import agents from "../../docs/guide/agents.md" with { type: "text" };
 import models from "../../docs/guide/models.md" with { type: "text" };
 import messages from "../../docs/guide/messages.md" with { type: "text" };
 import providers from "../../docs/guide/providers.md" with { type: "text" };
+import clouds from "../../docs/guide/clouds.md" with { type: "text" };
 import routing from "../../docs/guide/routing.md" with { type: "text" };
 import reliability from "../../docs/guide/reliability.md" with { type: "text" };
 import streaming from "../../docs/guide/streaming.md" with { type: "text" };
@@ -68,6 +69,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "agents", text: agents },
   { topic: "messages", text: messages },
   { topic: "providers", text: providers },
+  { topic: "clouds", text: clouds },
   { topic: "routing", text: routing },
   { topic: "reliability", text: reliability },
   { topic: "streaming", text: streaming },

@@ -15,6 +15,9 @@ const USUAL_BEFORE_MS = 5 * 60_000;
 /** Time between two refreshes because of refused requests. */
 const RENEW_INTERVAL_MS = 30_000;
 
+/** The same for a source that is only looked at, such as a file. */
+const LOOK_AGAIN_INTERVAL_MS = 1_000;
+
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
@@ -47,6 +50,7 @@ export function startRefresher(deps: RefresherDeps): Refresher {
   let failures = 0;
   let renewedAt = -Infinity;
   let cancelTimer = () => {};
+  const renewIntervalMs = source.everyMs === null ? RENEW_INTERVAL_MS : LOOK_AGAIN_INTERVAL_MS;
 
   /** Refreshes once, however many wait for it. */
   function refresh(): Promise<void> {
@@ -105,7 +109,7 @@ export function startRefresher(deps: RefresherDeps): Refresher {
 
   function renew(): Promise<void> {
     if (running !== null) return running;
-    if (cancellation.isCancelled || world.now() - renewedAt < RENEW_INTERVAL_MS) {
+    if (cancellation.isCancelled || world.now() - renewedAt < renewIntervalMs) {
       return Promise.resolve();
     }
     renewedAt = world.now();

@@ -34,7 +34,7 @@ function signature({ headers }: Sent): Record<string, string> {
   );
 }
 
-Deno.test("a request is signed over what is sent, and each retry anew", async () => {
+Deno.test("a request is signed over what is sent, and each retry again", async () => {
   let count = 0;
   const { ask, world, sent } = await credentialGateway(
     credentialConfig(AWS, { more: "retry: {initial_delay: 2s, jitter_factor: 0}" }),

@@ -52,7 +52,7 @@ export interface CredentialGateway extends TestGateway {
   reload(config: string): void;
 }
 
-/** Answers of the token endpoint and of the providers; absent for tokens of an hour and status 200. */
+/** Responses of the token endpoint and of providers; tokens of an hour and status 200 if absent. */
 export interface CredentialScript {
   readonly token?: (count: number, ...request: Parameters<Fetch>) => Promise<Response>;
   readonly provider?: (sent: Sent) => Promise<Response>;

@@ -239,6 +239,31 @@ Deno.test("a refresh that fails is one warning, and one line when it succeeds ag
   });
 });
 
+Deno.test("the last good token of a file is used while the file is empty, and one warning is logged", async () => {
+  const path = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(path, "first-token");
+    const { ask, sent, lines, world, credentials, gateway } = await credentialGateway(
+      credentialConfig(`type: file, path: "${path}"`),
+    );
+    // The file is read outside the scripted world, so a look is awaited by its own promise.
+    const look = async (text: string) => {
+      await Deno.writeTextFile(path, text);
+      await world.advance(30_000);
+      for (const id of gateway.generation.credentials.keys()) await credentials.renew(id);
+      await ask();
+      return sent.at(-1)?.headers.get("authorization");
+    };
+    assertEquals(await look("first-token"), "Bearer first-token");
+    assertEquals(await look(""), "Bearer first-token");
+    assertEquals(await look(""), "Bearer first-token");
+    assertEquals(await look("second-token"), "Bearer second-token");
+    assertEquals(lines.map((line) => JSON.parse(line).level), ["warn", "info"]);
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
 Deno.test("the model list of a provider is fetched with its credential", async () => {
   const { app, sent } = await credentialGateway(
     credentialConfig(ENTRA, { settings: ", models: {mode: fetch}" }),

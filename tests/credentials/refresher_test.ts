@@ -100,6 +100,18 @@ Deno.test("refused requests refresh a credential once in 30 s", async () => {
   assertEquals(fetches.length, 3);
 });
 
+Deno.test("refused requests look at a file once in a second", async () => {
+  const { world, fetches, refresher } = refreshing(() => FAILS, { everyMs: 10_000 });
+  await world.advance(500);
+  for (const _ of Array(50)) await refresher.renew();
+  await world.advance(999);
+  await refresher.renew();
+  assertEquals(fetches, [0, 500]);
+  await world.advance(1);
+  await refresher.renew();
+  assertEquals(fetches, [0, 500, 1_500]);
+});
+
 Deno.test("a clock that is set forward refreshes within a minute", async () => {
   let aheadMs = 0;
   const { world, fetches, holder } = refreshing((n, world) => {

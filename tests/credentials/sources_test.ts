@@ -144,7 +144,7 @@ Deno.test("a key file of another account is not used before a reload", async () 
   });
 });
 
-Deno.test("the service account of a machine is asked for with the header of Google", async () => {
+Deno.test("the request for the service account of a machine has the header of Google", async () => {
   const settings = credentialOf('type: google, source: metadata, scope: "s"');
   const { fetched, asked } = await fetchFrom(issuing(), settings);
   assertEquals([asked[0]?.method, asked[0]?.url, asked[0]?.headers["metadata-flavor"]], [
@@ -231,7 +231,7 @@ Deno.test("aws asks the metadata service for a session, the role and its keys", 
   ]);
 });
 
-Deno.test("aws asks the agent of a task or a pod, and no other host without TLS", async () => {
+Deno.test("aws sends a request to the agent of a task or a pod, and to no other host without TLS", async () => {
   const settings = credentialOf(`${AWS}, source: container`);
   const answer: UpstreamScript = (exchange) =>
     exchange.json(200, { ...ROLE_KEYS, Expiration: date(HOUR_MS) });
@@ -253,7 +253,7 @@ Deno.test("aws asks the agent of a task or a pod, and no other host without TLS"
   }
 });
 
-Deno.test("configured keys of aws are asked for nowhere and have no end", async () => {
+Deno.test("configured keys of aws cause no request and have no end", async () => {
   const settings = credentialOf(`${AWS}, access_key_id: AKIA1, secret_access_key: sk-1`);
   const { fetched, asked } = await fetchFrom(issuing(), settings);
   const secret = {
@@ -271,7 +271,7 @@ const HOSTILE: readonly (readonly [name: string, script: UpstreamScript, reason:
     (exchange) => exchange.answer(200, {}, "<html>"),
     "sent a response that is no JSON object",
   ],
-  ["too much", (exchange) => exchange.answer(200, {}, "x".repeat(300_000)), "too large"],
+  ["too much", (exchange) => exchange.answer(200, {}, "x".repeat(64 * 1024 + 1)), "too large"],
   ["no end of it", async (exchange) => {
     await exchange.head(200);
     while (await exchange.chunk("x".repeat(10_000)));

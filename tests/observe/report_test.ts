@@ -32,6 +32,7 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("state_unreadable", "").failure, "state_unavailable", "state_unavailable"],
   [fault("provider_keys_resting", "").failure, "refused", "refused"],
   [fault("provider_keys_refused", "").failure, "refused", "refused"],
+  [fault("credential_unavailable", "").failure, "refused", "refused"],
   [fault("internal_error", "").failure, "internal", "internal"],
 ];
 

@@ -3,7 +3,6 @@ import { isObject, parseJson } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { decode, newDecoder } from "../../wires/compat/decode.ts";

@@ -5,7 +5,7 @@ import { newNumberReader, type NumberedFunctions, type NumberReader } from "./te
 
 /**
  * Returns the stage that turns the texts in the arguments of calls back to numbers, where the host
- * got numbers as texts.
+ * has numbers as texts.
  */
 export function newNumberStage(functions: NumberedFunctions): Stage {
   const readers = new Map<number, NumberReader>();
