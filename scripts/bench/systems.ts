@@ -1,4 +1,5 @@
-import { findInPath, findValkeyBinary } from "../tools/valkey_binary.ts";
+import { findInPath } from "../tools/find_in_path.ts";
+import { findValkeyBinary } from "../tools/valkey_binary.ts";
 import { type ConfigName, configText } from "./configs.ts";
 import { nginxConfigText } from "./nginx.ts";
 import { freePort, type ServerProcess, type ServerProcesses, sumOf } from "./processes.ts";

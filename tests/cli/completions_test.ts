@@ -1,5 +1,5 @@
 import { COMMANDS } from "../../src/cli/run.ts";
-import { findInPath } from "../../scripts/tools/valkey_binary.ts";
+import { findInPath } from "../../scripts/tools/find_in_path.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { missingShell, typeInto } from "../support/shell_session.ts";
 import { ran } from "./test_terminal.ts";

@@ -58,6 +58,11 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
     const canReload = verb !== "reload" || (await unit()).includes("\nExecReload=");
     return verbs.includes(verb) && canReload && names.every((name) => name === UNIT);
   },
+  helm(args) {
+    const chart = "scripts/deploy/helm/switchyard";
+    return [`upgrade --install gateway ${chart} --values values.yaml`, `show values ${chart}`]
+      .includes(args.join(" "));
+  },
   async launchctl([verb = "", ...args]) {
     const plist = await textOf("scripts/deploy/launchd/switchyard.plist");
     const [, label] = /<key>Label<\/key>\s*<string>(\S+)<\/string>/.exec(plist) ?? [];

@@ -1,4 +1,4 @@
-import { findInPath } from "../../scripts/tools/valkey_binary.ts";
+import { findInPath } from "../../scripts/tools/find_in_path.ts";
 
 /** Shells that tests type into, each with the arguments that start it without files of the user. */
 const SHELLS: Readonly<Record<string, string>> = {

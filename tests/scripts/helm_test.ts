@@ -1,0 +1,213 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { parse, parseAllDocuments } from "yaml";
+import manifest from "../../deno.json" with { type: "json" };
+import schema from "../../scripts/deploy/helm/switchyard/values.schema.json" with { type: "json" };
+import {
+  CASE_NAMES,
+  casePath,
+  digestOf,
+  findHelm,
+  refusal,
+  renderCase,
+} from "../../scripts/deploy/helm/render.ts";
+import { unpackWheel } from "../../scripts/tools/python_wheel.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+
+const CHART = new URL("../../scripts/deploy/helm/switchyard/", import.meta.url);
+const RECIPE = new URL("../../scripts/deploy/kubernetes/switchyard.yaml", import.meta.url);
+
+/** Schemas of Kubernetes for each of its versions; the digest is that of the wheel. */
+const SCHEMAS = "kubernetes-validate==1.37.0";
+const SCHEMAS_SHA256 = "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9";
+
+/** The oldest version that the chart allows, and the newest one of the package. */
+const VERSIONS = ["v1.25.0", "v1.37.0"];
+
+function read(name: string): Promise<string> {
+  return Deno.readTextFile(new URL(name, CHART));
+}
+
+/** Returns the objects in a text of manifests. */
+function objectsIn(text: string): readonly JsonObject[] {
+  return parseAllDocuments(text).map((document): unknown => document.toJS()).filter(isObject);
+}
+
+/** Returns the objects that a case renders, by their kinds. */
+async function rendered(name: string): Promise<Readonly<Record<string, JsonObject>>> {
+  const objects = objectsIn(await Deno.readTextFile(casePath(name, "manifest.yaml")));
+  return Object.fromEntries(objects.map((one) => [String(one.kind), one]));
+}
+
+/** The parts of a manifest that tests look at, as untyped values. */
+// deno-lint-ignore no-explicit-any
+type Loose = any;
+
+/** Returns a function that returns the problems of an object by the schema of its kind. */
+async function newKubernetesCheck(folder: string) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const read = async (name: string): Promise<Loose> =>
+    parseJson(await Deno.readTextFile(`${folder}/${name}.json`));
+  ajv.addSchema(await read("_definitions"));
+  return async (object: JsonObject): Promise<readonly string[]> => {
+    const group = String(object.apiVersion).replace(/\.k8s\.io/, "").replace("/", "-");
+    const schema = await read(`${String(object.kind).toLowerCase()}-${group}`);
+    const validate = ajv.getSchema(schema.$id) ?? ajv.compile(schema);
+    validate(object);
+    return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  };
+}
+
+const wheel = await unpackWheel(SCHEMAS, SCHEMAS_SHA256, "kubernetes_validate/version.py");
+
+/** Registers a test, which is listed as ignored where `missing` says what the machine lacks. */
+function testUnless(missing: string | null, name: string, fn: () => Promise<void>): void {
+  Deno.test(
+    missing === null ? { name, fn } : { name: `${name} (ignored: ${missing})`, ignore: true, fn },
+  );
+}
+
+testUnless(
+  wheel.ok ? null : wheel.reason,
+  "what the chart renders is valid for the oldest and the newest Kubernetes, a misspelt member is not",
+  async () => {
+    assert(wheel.ok);
+    const folder = wheel.path.replace(/[^/]*$/, "kubernetes-json-schema");
+    for (const version of VERSIONS) {
+      const problemsOf = await newKubernetesCheck(`${folder}/${version}-local-strict`);
+      for (const name of CASE_NAMES) {
+        for (const object of Object.values(await rendered(name))) {
+          assertEquals(await problemsOf(object), [], `${name}: ${String(object.kind)}`);
+        }
+      }
+      for (const object of objectsIn(await Deno.readTextFile(RECIPE))) {
+        assertEquals(await problemsOf(object), []);
+      }
+      const broken: Loose = (await rendered("default")).Deployment;
+      broken.spec.template.spec.containers[0].imag = "x";
+      broken.spec.replicas = "two";
+      assertEquals((await problemsOf(broken)).length, 2);
+    }
+  },
+);
+
+const helm = findHelm();
+
+testUnless(
+  helm === null ? "there is no helm in the path; name one with HELM" : null,
+  "Helm accepts the chart, and renders the manifests of the repository",
+  async () => {
+    assert(helm !== null);
+    for (const name of CASE_NAMES) {
+      const manifest = await Deno.readTextFile(casePath(name, "manifest.yaml"));
+      assertEquals(await renderCase(helm, name), manifest, name);
+    }
+    assertMatch(await refusal(helm, "replicas=3"), /replicas/);
+    assertMatch(await refusal(helm, "config=server: {host: 127.0.0.1}"), /set server\.host to/);
+    assertMatch(await refusal(helm, "config=a: ["), /config is no YAML/);
+    const certificate = ["ingress.enabled=true", "ingress.tlsSecret=a"];
+    assertMatch(await refusal(helm, ...certificate), /ingress\.host is needed/);
+  },
+);
+
+Deno.test("the rendered manifests are those of the present chart: run scripts/deploy/helm/render.ts", async () => {
+  assertEquals([...CASE_NAMES], ["default", "public"]);
+  for (const name of CASE_NAMES) {
+    const [first] = (await Deno.readTextFile(casePath(name, "manifest.yaml"))).split("\n");
+    assertEquals(first, `# ${await digestOf(name)}`, name);
+  }
+});
+
+Deno.test("the chart without values is the Kubernetes recipe, with bounds and a disruption budget", async () => {
+  const recipe = objectsIn(await Deno.readTextFile(RECIPE));
+  const [map, deployment]: Loose = recipe;
+  const chart: Loose = await rendered("default");
+  assertEquals(chart.ConfigMap.data, map.data);
+  const [ours, theirs] = [chart.Deployment, deployment].map((one: Loose) => one.spec.template.spec);
+  const [container, expected] = [ours.containers[0], theirs.containers[0]];
+  for (const key of ["args", "envFrom", "securityContext", "volumeMounts"]) {
+    assertEquals(container[key], expected[key], key);
+  }
+  assertEquals(container.livenessProbe.httpGet.path, expected.livenessProbe.httpGet.path);
+  assertEquals(container.readinessProbe.httpGet.path, expected.readinessProbe.httpGet.path);
+  assertEquals(ours.terminationGracePeriodSeconds, theirs.terminationGracePeriodSeconds);
+  assertEquals(container.image, `switchyard:${manifest.version}`);
+  assertEquals(
+    Object.keys(chart).toSorted(),
+    ["ConfigMap", "Deployment", "PodDisruptionBudget", "Service"],
+  );
+});
+
+Deno.test("the objects of the chart name each other, and the port of the configuration", async () => {
+  for (const [name, port] of [["default", 8080], ["public", 9000]] as const) {
+    const chart: Loose = await rendered(name);
+    const { ConfigMap, Deployment, Service, PodDisruptionBudget } = chart;
+    const { selector, template } = Deployment.spec;
+    const [container] = template.spec.containers;
+    assertEquals(container.ports, [{ name: "http", containerPort: port }]);
+    assertEquals(Service.spec.ports[0].targetPort, container.ports[0].name);
+    for (const [key, value] of Object.entries(selector.matchLabels)) {
+      assertEquals(template.metadata.labels[key], value);
+    }
+    assertEquals(Service.spec.selector, selector.matchLabels);
+    assertEquals(PodDisruptionBudget.spec.selector, selector);
+    assertEquals(template.spec.volumes[0].configMap.name, ConfigMap.metadata.name);
+    const keys = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    const variables = ["OPENAI_API_KEY", "CLIENT_KEY", "STATE_KEY", "VALKEY_PASSWORD"];
+    const loaded = parseConfig(
+      ConfigMap.data["config.yaml"],
+      Object.fromEntries(variables.map((one) => [one, keys])),
+    );
+    assert(loaded.ok, JSON.stringify(loaded));
+    assertEquals(loaded.config.server.port, port);
+  }
+});
+
+Deno.test("an Ingress and an autoscaler are made when the values ask for them", async () => {
+  const { Ingress, HorizontalPodAutoscaler, Deployment, Service }: Loose = await rendered("public");
+  const [rule] = Ingress.spec.rules;
+  assertEquals(rule.host, "models.example.com");
+  assertEquals(rule.http.paths[0].backend.service.name, Service.metadata.name);
+  assertEquals(Ingress.spec.tls, [{ secretName: "models-tls", hosts: [rule.host] }]);
+  assertEquals(HorizontalPodAutoscaler.spec.scaleTargetRef.name, Deployment.metadata.name);
+  assertEquals(Deployment.spec.replicas, undefined);
+  assertEquals(Deployment.spec.template.spec.containers[0].envFrom, undefined);
+});
+
+Deno.test("the chart has the version of the program", async () => {
+  const { version, appVersion } = parse(await read("Chart.yaml"));
+  assertEquals([version, appVersion], [manifest.version, manifest.version]);
+});
+
+Deno.test("every value of the chart is documented in values.yaml and known to its schema", async () => {
+  const lines = (await read("values.yaml")).split("\n");
+  const documented: string[] = [];
+  let section = "";
+  for (const [index, line] of lines.entries()) {
+    const [, indent, key, value] = /^((?: {2})?)(\w+):(?: (.+))?$/.exec(line) ?? [];
+    if (key === undefined || line.startsWith("  ") && section === "config") continue;
+    if (indent === "") section = key;
+    const isExplained = /^ *# [A-Z].*\.$/.test(lines[index - 1] ?? "");
+    // A section without a value is explained by its members.
+    assert(isExplained || value === undefined || section === "resources", line);
+    documented.push(indent === "" ? key : `${section}.${key}`);
+  }
+  const known = (value: Loose, within = ""): readonly string[] =>
+    Object.entries(value.properties ?? {}).flatMap(([key, inner]: Loose) => [
+      `${within}${key}`,
+      ...known(inner, `${within}${key}.`),
+    ]);
+  assertEquals(documented, known(schema).filter((name) => name !== "global"));
+});
+
+Deno.test("the schema of the values takes those of the chart and of the examples, and no unknown one", async () => {
+  const { $schema: _draft, ...rest } = schema;
+  const validate = new Ajv2020({ strict: false, allowUnionTypes: true }).compile(rest);
+  assert(validate(parse(await read("values.yaml"))), JSON.stringify(validate.errors));
+  for (const name of CASE_NAMES) {
+    assert(validate(parse(await Deno.readTextFile(casePath(name, "values.yaml")))), name);
+  }
+  assert(!validate({ replicas: 3 }));
+  assert(!validate({ service: { type: "Headless" } }));
+});
