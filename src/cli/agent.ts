@@ -2,7 +2,7 @@ import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import { isPattern } from "../config/models_rules.ts";
 import type { Config, NamedModelConfig } from "../config/schema.ts";
-import { type AgentModel, AGENTS } from "./agents.ts";
+import { type AgentModel, AGENTS, unknownModel } from "./agents.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import { codexCatalog } from "./codex_catalog.ts";
 import {
@@ -66,7 +66,8 @@ export const agent: Command = {
         ? wrongUsage(terminal, "agent", "--model is missing.")
         : printProblems(terminal, gateway.problems);
     }
-    const about = (wanted: string) => models.find((one) => one.name === wanted) ?? unknown(wanted);
+    const about = (wanted: string) =>
+      models.find((one) => one.name === wanted) ?? unknownModel(wanted);
     if (options.has("catalog")) {
       if (name !== "codex") return wrongUsage(terminal, "agent", "--catalog is for codex.");
       const others = models.filter((one) => one.name !== model);
@@ -141,9 +142,4 @@ function placeOf({ server, security, models }: Config, variable: string | undefi
 function modelOf([name, model]: readonly [string, NamedModelConfig]): AgentModel {
   const { display_name = name, context_size = null, max_output = null } = model;
   return { name, displayName: display_name, contextSize: context_size, maxOutput: max_output };
-}
-
-/** Returns a model of which the file says nothing. */
-function unknown(name: string): AgentModel {
-  return { name, displayName: name, contextSize: null, maxOutput: null };
 }

@@ -8,6 +8,11 @@ export interface AgentModel {
   readonly maxOutput: number | null;
 }
 
+/** Returns a model of which nothing is known but its name. */
+export function unknownModel(name: string): AgentModel {
+  return { name, displayName: name, contextSize: null, maxOutput: null };
+}
+
 /** What an agent needs to know of a gateway. */
 export interface AgentPlace {
   /** Address of the gateway without a path: `http://127.0.0.1:8080`. */

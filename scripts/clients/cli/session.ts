@@ -1,5 +1,5 @@
 import fixtures from "../fixtures.json" with { type: "json" };
-import { AGENTS } from "../../../src/cli/agents.ts";
+import { AGENTS, unknownModel } from "../../../src/cli/agents.ts";
 import type { Client, Place } from "../client.ts";
 
 /** How a command-line client is started for one prompt. */
@@ -21,8 +21,7 @@ export type Starter = (place: Place, model: string, prompt: string) => Start;
 export function agentText(name: string, { baseURL }: Place, model: string): string {
   const reasoning = model.includes("think");
   const place = { url: baseURL.replace(/\/v1$/, ""), model, smallModel: model, reasoning };
-  const about = (name: string) => ({ name, displayName: name, contextSize: null, maxOutput: null });
-  return AGENTS[name]?.text({ ...place, about, keyVariable: "SWITCHYARD_KEY" }) ?? "";
+  return AGENTS[name]?.text({ ...place, keyVariable: "SWITCHYARD_KEY", about: unknownModel }) ?? "";
 }
 
 /**

@@ -87,7 +87,7 @@ export function newChoiceCalls({ idSource, numbered }: CallOptions): ChoiceCalls
     return changes.length === 0 ? UNCHANGED : { changes, open: null };
   }
 
-  /** Returns the change of a piece of arguments of which the host got numbers as texts. */
+  /** Returns the change of a piece of arguments in which the host has numbers as texts. */
   function numberChanges(found: FoundCall, item: JsonObject): readonly Change[] {
     const numbers = numbered?.get(found.name);
     if (numbers === undefined) return [];

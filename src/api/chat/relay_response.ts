@@ -83,7 +83,7 @@ export function relayResponse(
 
 /**
  * Returns new ids for the tool calls without an id, or with the id of another call of the same
- * choice, and the arguments of which the host got numbers as texts.
+ * choice, and the arguments in which the host has numbers as texts.
  */
 function callChanges(
   choices: readonly JsonValue[],

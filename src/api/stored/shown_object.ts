@@ -5,8 +5,8 @@ import type { Shown } from "../../store/bindings.ts";
 import type { NativeCall } from "./native_call.ts";
 
 /**
- * Returns the members to set so that an object of a provider has the model that its client requested, and
- * only the client's own instructions.
+ * Returns the members to set so that an object of a provider has the model that its client
+ * requested, and only the client's own instructions.
  */
 export function shownMembers(
   { model, instructions }: JsonObject,
