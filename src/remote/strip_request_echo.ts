@@ -30,11 +30,13 @@ const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
 export function stripRequestEcho(
   { response, report }: Pick<CapturedCall, "response" | "report">,
 ): string | null {
-  const { endpoint, status, failure, brokeOff } = report;
+  const { endpoint, status, failure, brokeOff, ms } = report;
   if (response === null) return null;
   if (!endpoint.sharesAnswer && status < 400) return null;
   const text = typeof response === "string" ? response : new TextDecoder().decode(response);
-  const isOwnError = failure !== null && !brokeOff &&
+  // A stream that began early may hold a Response.
+  const isWhole = !brokeOff && ms.earlyHead === null;
+  const isOwnError = failure !== null && isWhole &&
     (isRefusal(failure) || failure.upstream === null);
   // An error written by the gateway contains nothing of the request.
   if (isOwnError) return text;

@@ -243,6 +243,20 @@ Deno.test("early_head counts from the begin of the call, however slowly its body
   await world.advance(1);
 });
 
+Deno.test("a response that continues a native one has one candidate, its owner, and begins early with comments", async () => {
+  const pieces = STREAMS.responses ?? [];
+  const gateway = lateGateway(
+    [{ type: "responses", answers: [streaming(pieces, 0), streaming(pieces, 30_000)] }],
+    "early_head: 20s",
+  );
+  const first = await callLate(gateway, "responses", { members: { store: true } });
+  assertEquals(first.headAt, 0);
+  const members = { store: true, previous_response_id: "resp_native" };
+  const { headAt, text } = await callLate(gateway, "responses", { members });
+  assertEquals(headAt, 20);
+  assert(text.startsWith(COMMENT) && text.endsWith(pieces.at(-1) ?? ""));
+});
+
 Deno.test("one native candidate among those left means comments only, and none is left once it has failed", async () => {
   const native = { type: "responses", answers: [failing(503, 30_000)] } as const;
   const both = lateGateway([native, late("compat", 10_000)], "early_head: 20s");

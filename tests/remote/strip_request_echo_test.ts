@@ -34,6 +34,15 @@ Deno.test("only the output of a Response is shared, in its events too", () => {
   assertEquals(alone(text(response), { stream: true }), text(RESOURCE));
 });
 
+Deno.test("a stream that began early and failed is shared without what its Response repeats", () => {
+  const response = { ...RESOURCE, ...REPEATED };
+  const text = (whole: object) =>
+    `data: ${JSON.stringify({ type: "response.failed", response: whole })}\n\n`;
+  const ms = { earlyHead: 20, firstByte: 20, firstToken: null, upstream: 30, total: 40 };
+  const { failure } = fault("upstream_timeout", "No.");
+  assertEquals(alone(text(response), { stream: true, failure, ms }), text(RESOURCE));
+});
+
 Deno.test("only the output of a completion is shared, with its numbers unchanged", () => {
   const endpoint = endpointAt("/v1/chat/completions");
   const kept = '{"id":"c","choices":[{"index":0,"logprob":-1.0}]}';

@@ -2,7 +2,7 @@ import { codedMessage, responseError } from "../../../../src/api/responses/gener
 import { newResponseEncoder } from "../../../../src/api/responses/generate/encoder.ts";
 import { fault, refuse } from "../../../../src/core/failure/result.ts";
 import { assertEquals } from "../../../support/assert.ts";
-import { labelsOf, readEvents } from "../encoded.ts";
+import { finish, labelsOf, readEvents } from "../encoded.ts";
 import { text } from "../event_cases.ts";
 
 function reported(status: number, kind: "upstream_rejected" | "upstream_throttled") {
@@ -27,6 +27,18 @@ Deno.test("the code of a failed response is one of the closed list, by the statu
   for (const [failure, code, message] of cases) {
     assertEquals([responseError(failure).code, codedMessage(failure)], [code, message]);
   }
+});
+
+Deno.test("a stream whose first event would have been the terminal one fails with its opening", () => {
+  const encoder = newResponseEncoder(labelsOf());
+  encoder.push(finish());
+  assertEquals(encoder.end().ok, true);
+  const failed = encoder.fail(fault("state_unavailable", "No.").failure);
+  assertEquals(readEvents(failed).map(({ type }) => type), [
+    "response.created",
+    "response.in_progress",
+    "response.failed",
+  ]);
 });
 
 Deno.test("a stream that breaks after content has the code of its failure, and the gateway's own sentence", () => {
