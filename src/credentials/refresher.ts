@@ -6,9 +6,6 @@ import type { CredentialSource, Fetched } from "./source.ts";
 /** Longest wait of a timer: the clock of the wall may be set, or the machine may sleep. */
 const MAX_WAIT_MS = 60_000;
 
-/** Shortest time between two refreshes that have succeeded. */
-const MIN_REFRESH_MS = 10_000;
-
 /** Least time before its end at which a credential is replaced, unless the file states another. */
 const USUAL_BEFORE_MS = 5 * 60_000;
 
@@ -94,7 +91,7 @@ export function startRefresher(deps: RefresherDeps): Refresher {
     // Earlier by up to a tenth, so that many gateways do not refresh in the same second. A short
     // credential is used for half of its time at least.
     const dueMs = expiresMs - beforeMs * (1 + 0.1 * world.random());
-    return Math.max(dueMs, now + lifetimeMs / 2, now + MIN_REFRESH_MS);
+    return Math.max(dueMs, now + lifetimeMs / 2);
   }
 
   function waitUntil(dueMs: number): void {

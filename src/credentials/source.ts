@@ -34,8 +34,8 @@ export function noCredential(reason: string): Extract<Fetched, { readonly ok: fa
 /** Longest time that a token endpoint is believed: no cloud issues tokens for longer. */
 const MAX_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
-/** A credential with less time is refused: a request could not be sent with it. */
-const MIN_LIFETIME_MS = 15_000;
+/** A credential with less time is refused: it could not be replaced before it is unusable. */
+const MIN_LIFETIME_MS = 20_000;
 
 /** Returns a token that a request can carry and that is valid for some time, or the reason. */
 export function issuedToken(token: unknown, endsMs: unknown, wallMs: number): Fetched {

@@ -152,7 +152,7 @@ function compileProvider(
     namespace: `${id}@${generation}`,
     sharedNamespace,
     get secrets() {
-      return holder === null ? secrets : [...secrets, ...holder.secrets()];
+      return holder === null ? secrets : [...secrets, ...holder.secrets().filter(isLongSecret)];
     },
     transport: newTransport(settings),
   };
@@ -247,6 +247,10 @@ function digestAccount(
 /** Minimum length of a secret that is redacted; shorter texts would match unrelated text. */
 const MIN_SECRET_CHARS = 4;
 
+function isLongSecret(text: string): boolean {
+  return text.length >= MIN_SECRET_CHARS;
+}
+
 /** Minimum length for query parameters, which are mostly words such as `json`. */
 const MIN_QUERY_SECRET_CHARS = 8;
 
@@ -264,7 +268,7 @@ function collectSecrets(settings: ProviderConfig): string[] {
     ...url.search.slice(1).split("&").map((pair) => pair.slice(pair.indexOf("=") + 1)),
   ];
   return [
-    ...texts.filter((text) => text.length >= MIN_SECRET_CHARS),
+    ...texts.filter(isLongSecret),
     ...new Set(parameters.filter((text) => text.length >= MIN_QUERY_SECRET_CHARS)),
   ];
 }

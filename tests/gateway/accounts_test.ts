@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { compile } from "../../src/gateway/compile.ts";
 import type { Provider } from "../../src/wires/wire.ts";
 import { configOf } from "../config/parse.ts";
@@ -59,4 +59,12 @@ Deno.test("a key serves the models that one of its patterns matches", () => {
     false,
     false,
   ]);
+});
+
+Deno.test("a reader of a shared cache cannot try out the secret of a credential", () => {
+  const keys = "region: r, service: s, access_key_id: a, secret_access_key: secret-1";
+  const { settings, sharedNamespace, secrets } = provider(`credential: {type: aws, ${keys}}`);
+  const unkeyed = createHmac("sha256", "").update(JSON.stringify(["p", settings])).digest("hex");
+  assert(sharedNamespace !== unkeyed);
+  assertEquals(secrets, ["secret-1"]);
 });

@@ -98,6 +98,24 @@ browserTest(
 );
 
 browserTest(
+  "a provider with a credential shows whether it is valid, not refreshed or missing",
+  async (browser) => {
+    const [first] = EMPTY.providers;
+    if (first === undefined) throw new Error("the snapshot has no provider");
+    const providers = (["fresh", "late", "gone"] as const)
+      .map((credential) => ({ ...first, id: `p-${credential}`, keys: [], credential }));
+    await using admin = serveScripted({ ...EMPTY, providers });
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    assertMatch(
+      await shown.text("#providers"),
+      /p-fresh[^]*credential valid[^]*p-late[^]*credential not refreshed[^]*p-gone[^]*no credential/,
+    );
+    assertNoErrors(shown);
+  },
+);
+
+browserTest(
   "the timeline of a call whose promise was broken says so, and calls nothing verified",
   async (browser) => {
     const failure = "promise_broken: The response is no object of the schema.";
