@@ -7,9 +7,7 @@ import { folderFor, runCommand } from "../../tools/package_cache.ts";
 /** The Go module that Helm is built from. */
 const HELM = "helm.sh/helm/v3/cmd/helm@v3.22.0";
 
-/**
- * The oldest Kubernetes that the chart allows: a Helm that was built from its module knows none.
- */
+/** The oldest Kubernetes of the chart: a Helm that was built from its module knows none. */
 const KUBERNETES = ["--kube-version", "1.25.0"];
 
 const CHART = new URL("./switchyard/", import.meta.url).pathname;
