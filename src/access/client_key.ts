@@ -9,8 +9,8 @@ export interface ClientKey {
    * kinds of callers.
    */
   readonly caller: string;
-  /** SHA-256 digest of the key. */
-  readonly digest: Uint8Array;
+  /** The secret of the key, and those that it has replaced. */
+  readonly secrets: readonly ClientSecret[];
   readonly isDisabled: boolean;
   /** True if the key may use objects at providers whose creator is not known. */
   readonly adoptsUnknown: boolean;
@@ -26,6 +26,16 @@ export interface ClientKey {
   readonly requestsPerMinute: number | null;
   /** Further limits of the key and its groups; null if none has any. */
   readonly limits: KeyLimits | null;
+}
+
+/** A secret of a client key. */
+export interface ClientSecret {
+  /** SHA-256 digest of the secret. */
+  readonly digest: Uint8Array;
+  /**
+   * End of a replaced secret: a date, and its Unix time in milliseconds; null for the current one.
+   */
+  readonly until: { readonly date: string; readonly ms: number } | null;
 }
 
 /** True if the key has expired at this Unix time in milliseconds. */

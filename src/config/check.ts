@@ -16,6 +16,7 @@ import {
 } from "./schema.ts";
 import { securityProblems } from "./security_rules.ts";
 import { completeState, stateProblems } from "./state_rules.ts";
+import { completeKeys } from "./templates.ts";
 import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
 import { withoutUnused } from "./unused_keys.ts";
 import { workerProblems } from "./worker_rules.ts";
@@ -90,7 +91,8 @@ function complete(written: WrittenConfig, outside: Outside): Config {
   const caching = completeCaching(written.caching);
   const state = completeState(written.state, outside);
   const admin = completeAdmin(written.admin);
-  return { ...written, admin, caching, state, providers: Object.fromEntries(providers) };
+  const security = completeKeys(written.security);
+  return { ...written, admin, security, caching, state, providers: Object.fromEntries(providers) };
 }
 
 function freeze<T>(value: T): T {

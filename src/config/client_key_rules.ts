@@ -13,14 +13,27 @@ export function clientKeyProblems(
   providers: readonly string[],
 ): Problem[] {
   const keys = objectsIn(keysIn(security));
-  const names = keys.flatMap(([, { name }]) => typeof name === "string" ? [name] : []);
+  const names = namesOf(keys);
   const groups = objectsIn(isObject(security) ? security.groups : undefined);
+  const templates = objectsIn(isObject(security) ? security.templates : undefined);
+  const templateNames = namesOf(templates);
   return [
     ...repeatedNames(keys, CLIENT_KEYS_PATH, "key"),
-    ...keys.flatMap(([index, key]) => keyProblems(key, [...CLIENT_KEYS_PATH, index], providers)),
+    ...keys.flatMap(([index, key]) => {
+      const path = [...CLIENT_KEYS_PATH, index];
+      return [
+        ...keyProblems(key, path),
+        ...unknownNames([key.template], path, templateNames, A_TEMPLATE, "template"),
+        ...profileProblems(key, path, providers),
+      ];
+    }),
+    ...repeatedNames(templates, ["security", "templates"], "template"),
+    ...templates.flatMap(([index, template]) =>
+      profileProblems(template, ["security", "templates", index], providers)
+    ),
     ...repeatedNames(groups, ["security", "groups"], "group"),
     ...groups.flatMap(([index, group]) =>
-      groupProblems(group, ["security", "groups", index], names)
+      groupProblems(group, ["security", "groups", index], names, templateNames)
     ),
     ...matchProblems(routing, names),
     ...repeatedLabels(observability),
@@ -35,6 +48,10 @@ function keysIn(security: unknown): unknown {
 function objectsIn(list: unknown): (readonly [index: number, item: JsonObject])[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: unknown, index) => isObject(item) ? [[index, item] as const] : []);
+}
+
+function namesOf(items: readonly (readonly [index: number, item: JsonObject])[]): string[] {
+  return items.flatMap(([, { name }]) => typeof name === "string" ? [name] : []);
 }
 
 function repeatedNames(
@@ -57,9 +74,18 @@ function repeated(values: readonly (readonly [path: Path, value: unknown])[], te
   });
 }
 
-function keyProblems(key: JsonObject, path: Path, providers: readonly string[]): Problem[] {
+function keyProblems(key: JsonObject, path: Path): Problem[] {
   return [
     ...secretProblems(key, path),
+    ...objectsIn(key.previous).flatMap(([index, secret]) =>
+      secretProblems(secret, [...path, "previous", index])
+    ),
+  ];
+}
+
+/** Returns the problems of the members that keys and templates have. */
+function profileProblems(key: JsonObject, path: Path, providers: readonly string[]): Problem[] {
+  return [
     ...unknownNames(key.providers, [...path, "providers"], providers, "a configured provider"),
     ...budgetProblems(key.budgets, [...path, "budgets"]),
   ];
@@ -74,11 +100,26 @@ function secretProblems({ value, sha256 }: JsonObject, path: Path): Problem[] {
   return [problem([...path, "sha256"], "must not be set together with value", "key")];
 }
 
-function groupProblems(group: JsonObject, path: Path, keys: readonly string[]): Problem[] {
+function groupProblems(
+  group: JsonObject,
+  path: Path,
+  keys: readonly string[],
+  templates: readonly string[],
+): Problem[] {
   return [
+    ...isEmpty(group.keys) && isEmpty(group.templates)
+      ? [problem([...path, "keys"], "must have a key, or templates one template")]
+      : [],
     ...unknownNames(group.keys, [...path, "keys"], keys, "the name of a client key"),
+    ...unknownNames(group.templates, [...path, "templates"], templates, A_TEMPLATE),
     ...budgetProblems(group.budgets, [...path, "budgets"]),
   ];
+}
+
+const A_TEMPLATE = "the name of a template";
+
+function isEmpty(list: unknown): boolean {
+  return list === undefined || Array.isArray(list) && list.length === 0;
 }
 
 function matchProblems(routing: unknown, keys: readonly string[]): Problem[] {
@@ -88,16 +129,18 @@ function matchProblems(routing: unknown, keys: readonly string[]): Problem[] {
   });
 }
 
+/** `member` is the last part of the path for a name that is in no list. */
 function unknownNames(
   written: unknown,
   path: Path,
   known: readonly string[],
   what: string,
+  member?: string,
 ): Problem[] {
   if (!Array.isArray(written)) return [];
   return written.flatMap((name: unknown, index): Problem[] => {
     if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
-    return [problem([...path, index], `is not ${what}${likelyHint(name, known)}`)];
+    return [problem([...path, member ?? index], `is not ${what}${likelyHint(name, known)}`)];
   });
 }
 

@@ -56,9 +56,22 @@ function valueProblems(keys: unknown = []): Problem[] {
     return [problem([...PLACE, "keys"], text)];
   }
   return keys.flatMap((key, index): Problem[] => {
-    if (!isObject(key) || typeof key.value !== "string" || key.value.trim() !== "") return [];
-    return [problem(keyPath(index, "value"), "must not be blank while security.enabled is true")];
+    if (!isObject(key)) return [];
+    const previous = Array.isArray(key.previous) ? key.previous : [];
+    return [
+      ...blankProblem(key, [...PLACE, "keys", index]),
+      ...previous.flatMap((one, place) =>
+        blankProblem(one, [...PLACE, "keys", index, "previous", place])
+      ),
+    ];
   });
+}
+
+function blankProblem(secret: unknown, path: Path): Problem[] {
+  if (!isObject(secret) || typeof secret.value !== "string" || secret.value.trim() !== "") {
+    return [];
+  }
+  return [problem([...path, "value"], "must not be blank while security.enabled is true")];
 }
 
 function keyPath(index: number, member: string): Path {

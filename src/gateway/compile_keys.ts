@@ -10,6 +10,7 @@ import {
   type Permissions,
   type ScopeLimits,
 } from "../access/client_key.ts";
+import { isInGroup } from "../config/templates.ts";
 import { compileGlob } from "../observe/glob.ts";
 import { keyLabelField } from "../observe/instruments.ts";
 
@@ -20,14 +21,20 @@ export function compileClientKeys(
 ): ClientKey[] {
   const { enabled, provider, api_key, groups } = security;
   if (!enabled || provider !== "api_key") return [];
-  const compiledGroups = groups.map((group) => [group.keys, compileGroup(group)] as const);
+  const compiledGroups = groups.map((group) => [group, compileGroup(group)] as const);
   return api_key.keys.map((key) => {
-    const own = compiledGroups.filter(([keys]) => keys.includes(key.name))
+    const own = compiledGroups.filter(([group]) => isInGroup(group, key))
       .map(([, group]) => group);
     return {
       name: key.name,
       caller: `key ${key.name}`,
-      digest: digestKey(key),
+      secrets: [
+        { digest: digestKey(key), until: null },
+        ...key.previous.map((secret) => ({
+          digest: digestKey(secret),
+          until: { date: secret.until, ms: calendar.startOfDay(secret.until) },
+        })),
+      ],
       isDisabled: key.disabled,
       adoptsUnknown: key.adopt_unknown,
       expiresMs: key.expires === undefined ? null : calendar.startOfDay(key.expires),
@@ -40,7 +47,9 @@ export function compileClientKeys(
   });
 }
 
-function digestKey({ value = "", sha256 }: ClientKeyConfig): Uint8Array {
+function digestKey(
+  { value = "", sha256 }: Pick<ClientKeyConfig, "value" | "sha256">,
+): Uint8Array {
   return sha256 === undefined
     ? createHash("sha256").update(value).digest()
     : Uint8Array.fromHex(sha256);

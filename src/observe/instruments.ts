@@ -156,6 +156,11 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "Tokens of the calls of a client key.",
       "client",
     ),
+    previousKeys: counter(
+      "gateway_client_previous_secrets_total",
+      "Requests with a secret that the client key has replaced.",
+      "client",
+    ),
     estimated: counter(
       "gateway_usage_estimated_total",
       "Calls of client keys whose tokens were estimated because the provider reported none.",

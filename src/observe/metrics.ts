@@ -164,6 +164,7 @@ function collectFacts(report: Readonly<CallReport>) {
     cost: report.cost,
     isCostUnknown: report.isCostUnknown,
     client: report.client,
+    keySecret: report.keySecret,
     charge: report.charge,
     estimated: report.estimated,
   };
@@ -213,6 +214,9 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   // down, or if the gateway refused to store the response.
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
+  if (report.client !== null && report.keySecret !== null) {
+    to.previousKeys.inc({ client: report.client });
+  }
   countUse(to, report, allLabels);
   countCharge(to, report, provider);
   countRefusal(to, failure);

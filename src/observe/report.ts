@@ -62,6 +62,8 @@ export interface CallReport {
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
   client: string | null;
+  /** `previous` for a secret that the client key has replaced; null otherwise. */
+  keySecret: "previous" | null;
   /** Labels of the client key that logs and metrics show; null for none. */
   keyLabels: Readonly<Record<string, string>> | null;
   route: string | null;
@@ -141,6 +143,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     sessionFrom: null,
     endpoint: UNKNOWN_ENDPOINT,
     client: null,
+    keySecret: null,
     keyLabels: null,
     route: null,
     provider: null,

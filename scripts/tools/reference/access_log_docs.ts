@@ -20,6 +20,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     example: "200",
   },
   client: { meaning: "Name of the client key.", example: "team-a" },
+  client_secret: {
+    meaning: "`previous` if the client has sent a secret that its key has replaced.",
+    example: "previous",
+  },
   session: {
     meaning:
       "Name of the session; one of more than 256 characters is replaced by its SHA-256. On `/v1/messages` without a session: `metadata.user_id`.",

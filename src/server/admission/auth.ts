@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { type ClientKey, isExpired } from "../../access/client_key.ts";
+import { type ClientKey, type ClientSecret, isExpired } from "../../access/client_key.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];
@@ -16,11 +16,11 @@ export function authenticate(call: Call): Result<ClientKey | null> {
   if (clientKeys.length === 0) return success(null);
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
-  const key = presented === "" ? null : findKey(presented, clientKeys);
-  const lapsed = key === null ? null : refuseLapsed(key, call);
-  if (key !== null && lapsed === null) {
-    setClient(call, key);
-    return success(key);
+  const found = presented === "" ? null : findKey(presented, clientKeys);
+  const lapsed = found === null ? null : refuseLapsed(found, call);
+  if (found !== null && lapsed === null) {
+    setClient(call, found);
+    return success(found.key);
   }
   responseHeaders["www-authenticate"] = 'Bearer realm="gateway"';
   if (lapsed !== null) return lapsed;
@@ -29,17 +29,34 @@ export function authenticate(call: Call): Result<ClientKey | null> {
     : refuse("invalid_api_key", "This client key is not known here; send one that is.");
 }
 
-/** Returns the refusal of a key that is disabled or has expired; null if it is valid now. */
-function refuseLapsed(key: ClientKey, { world }: Call): Failed | null {
+/** A client key with the secret by which it was presented. */
+interface FoundKey {
+  readonly key: ClientKey;
+  readonly secret: ClientSecret;
+}
+
+/**
+ * Returns the refusal of a key that is disabled or has expired, or whose secret has; null if it is
+ * valid now.
+ */
+function refuseLapsed({ key, secret: { until } }: FoundKey, { world }: Call): Failed | null {
   if (key.isDisabled) {
     return refuse("invalid_api_key", "This client key is disabled; send one that is not.");
   }
-  return isExpired(key, world.wall())
-    ? refuse("invalid_api_key", "This client key has expired; send one that is valid.")
+  if (isExpired(key, world.wall())) {
+    return refuse("invalid_api_key", "This client key has expired; send one that is valid.");
+  }
+  return until !== null && world.wall() >= until.ms
+    ? refuse("invalid_api_key", "This client key was replaced; send the new one.")
     : null;
 }
 
-function setClient({ generation: { config }, report, caller, client }: Call, key: ClientKey): void {
+function setClient(call: Call, { key, secret: { until } }: FoundKey): void {
+  const { generation: { config }, report, caller, client, responseHeaders } = call;
+  if (until !== null) {
+    report.keySecret = "previous";
+    responseHeaders["x-gateway-key-expires"] = until.date;
+  }
   report.client = key.name;
   report.keyLabels = key.reported;
   caller.name = key.caller;
@@ -48,14 +65,16 @@ function setClient({ generation: { config }, report, caller, client }: Call, key
 }
 
 /**
- * Returns the client key with the presented value. Every key is compared,
+ * Returns the client key with the presented value. Every secret is compared,
  * each in constant time, so that timing reveals no key.
  */
-function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | null {
+function findKey(presented: string, keys: readonly ClientKey[]): FoundKey | null {
   const digest = createHash("sha256").update(presented).digest();
-  let found: ClientKey | null = null;
+  let found: FoundKey | null = null;
   for (const key of keys) {
-    if (timingSafeEqual(key.digest, digest)) found ??= key;
+    for (const secret of key.secrets) {
+      if (timingSafeEqual(secret.digest, digest)) found ??= { key, secret };
+    }
   }
   return found;
 }

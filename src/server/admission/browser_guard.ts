@@ -50,6 +50,7 @@ const EXPOSED_HEADERS = [
   "x-ratelimit-limit-tokens",
   "x-ratelimit-remaining-tokens",
   "x-gateway-budget",
+  "x-gateway-key-expires",
   "retry-after",
   "x-should-retry",
   "content-disposition",
