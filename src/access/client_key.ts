@@ -1,4 +1,6 @@
 import type { CalendarPeriod } from "../core/calendar.ts";
+import { keyLabelField } from "../observe/instruments.ts";
+import type { MeasuredClient } from "../observe/report.ts";
 import type { EndpointName } from "../core/endpoint.ts";
 
 /** A client key with its settings. */
@@ -21,11 +23,35 @@ export interface ClientKey {
   /** Labels by name, which routes match. */
   readonly labels: ReadonlyMap<string, string>;
   /** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
-  readonly reported: Readonly<Record<string, string>> | null;
+  readonly reported: ReportedLabels;
+  /**
+   * What metrics have instead of the name and the labels, for a client that the configuration does
+   * not name; null for a configured key.
+   */
+  readonly measured: MeasuredClient | null;
+  /** Name of the template; null without one. */
+  readonly template: string | null;
+  /** Name of the issuer of the token; null for a configured key. */
+  readonly issuer: string | null;
   /** Rate limit of this key; null for the default rate limit. */
   readonly requestsPerMinute: number | null;
   /** Further limits of the key and its groups; null if none has any. */
   readonly limits: KeyLimits | null;
+}
+
+/** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
+export type ReportedLabels = Readonly<Record<string, string>> | null;
+
+/**
+ * Returns the labels with these names, each with the prefix that no other field has; null for none.
+ */
+export function reportedLabels(
+  labels: Iterable<readonly [name: string, value: string]>,
+  names: readonly string[],
+): ReportedLabels {
+  const reported = [...labels].filter(([name]) => names.includes(name))
+    .map(([name, value]) => [keyLabelField(name), value] as const);
+  return reported.length === 0 ? null : Object.fromEntries(reported);
 }
 
 /** A secret of a client key. */

@@ -105,6 +105,14 @@ function budgetsNow(
 }
 
 /**
+ * Returns the milliseconds until the last current window of the budgets ends; 0 without budgets.
+ */
+export function lastWindowMs(limits: ScopeLimits, calendar: Calendar, wallMs: number): number {
+  const ends = budgetsNow(limits, calendar, wallMs).map(({ endMs }) => endMs - wallMs);
+  return Math.max(0, ...ends);
+}
+
+/**
  * Time for which the sum of a window is stored beyond its end, so that a clock that is set back
  * finds it again.
  */

@@ -3,6 +3,7 @@ import type { Calendar } from "../core/calendar.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 import type { ClientKey, ModelPattern } from "../access/client_key.ts";
+import type { TokenClients } from "../access/tokens/token_clients.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {
@@ -19,12 +20,19 @@ export interface Generation {
    * model shares.
    */
   readonly namedModels: ReadonlySet<string>;
-  /** Client keys accepted on `/v1/*`; empty if authentication is off. */
+  /** Client keys accepted on `/v1/*`; empty if there are none. */
   readonly clientKeys: readonly ClientKey[];
+  /** Clients with tokens of issuers; null if tokens are not accepted. */
+  readonly tokens: TokenClients | null;
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
   /** Calendar of `security.time_zone`, for the windows of budgets. */
   readonly calendar: Calendar;
+}
+
+/** True if `/v1/*` requires a client key or a token. */
+export function requiresKey({ clientKeys, tokens }: Generation): boolean {
+  return clientKeys.length > 0 || tokens !== null;
 }
 
 /** A named rule that sends matching requests to targets. */
@@ -36,8 +44,8 @@ export interface Route {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Patterns of the requested model; null matches all. */
   readonly models: readonly ModelPattern[] | null;
-  /** Names of client keys; null matches every client. */
-  readonly keys: ReadonlySet<string> | null;
+  /** Patterns of the names of clients; null matches every client. */
+  readonly keys: readonly ModelPattern[] | null;
   /** Labels that the client key must have. */
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly strategy: Strategy;

@@ -6,6 +6,8 @@ import { newRealWorld } from "./real_world.ts";
 import { VERSION } from "../core/build.ts";
 import type { World } from "../core/world.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
+import { type KeyReceiver, newKeyRefresh, withinFirstKeys } from "../gateway/key_refresh.ts";
+import type { KeysMessage } from "../workers/key_messages.ts";
 import { newGateway, newKeyWarning } from "../gateway/gateway.ts";
 import { newLoopTurns } from "../traffic/loop_turns.ts";
 import { openStateStore } from "../store/open_store.ts";
@@ -37,6 +39,8 @@ export type GatewayServer =
     readonly adminUrl: string | null;
     readonly generation: Generation;
     readonly world: World;
+    /** Receives keys of issuers from the parent. */
+    receiveKeys(message: KeysMessage): void;
     /** Returns the metrics of this process. */
     metricValues(): Promise<MetricValues>;
     /** Drains the gateway and releases all resources; `hurry` ends `server.drain_delay`. */
@@ -54,6 +58,10 @@ export interface WorkerRole {
   readonly divide: Divide;
   /** Returns the metrics of all workers in the text format. */
   scrape(): Promise<string>;
+  /** Keys of issuers at the start. */
+  readonly keys: readonly KeysMessage[];
+  /** Requests the keys of a source from the parent. */
+  demandKeys(source: string): void;
 }
 
 /**
@@ -135,6 +143,15 @@ export async function openGateway(
       },
     },
   );
+  const receiver: KeyReceiver = {
+    begin: (source) => gateway.generation.tokens?.keySets.begin(source),
+    end: (source, keys) => gateway.generation.tokens?.keySets.end(source, keys, world.now()),
+  };
+  const counted = gateway.metrics.keysRefreshed;
+  const refresh = role === null ? newKeyRefresh({ world, log, receiver, counted }) : null;
+  const demandKeys = refresh?.demand ?? role?.demandKeys ?? (() => {});
+  role?.keys.forEach(receiveKeys);
+  await applyKeys(config);
   const notes = newNoteBook(() => world.wall());
   const isStateUp = store === null || await store.start();
   const { host, port } = config.server;
@@ -160,10 +177,25 @@ export async function openGateway(
   if (warning !== null) log.warn(warning);
   outbound.apply(config);
 
+  /** Refreshes the keys of issuers. Resolves when the first ones are there, or after a bound. */
+  async function applyKeys(next: Config): Promise<void> {
+    gateway.generation.tokens?.keySets.onDemand(demandKeys);
+    if (refresh === null) return;
+    const applied = refresh.apply(next);
+    if (gateway.generation.tokens !== null) await withinFirstKeys(applied, world);
+  }
+
+  function receiveKeys(message: KeysMessage): void {
+    const { source } = message;
+    if (message.kind === "keys_begin") return receiver.begin(source);
+    const { keys, ageMs } = message;
+    gateway.generation.tokens?.keySets.end(source, keys, world.now() - ageMs);
+  }
+
   /** Releases what was opened for a gateway that cannot start, and returns the reason. */
   async function abandon(reason: Extract<Listening, { readonly ok: false }>) {
     feed?.close();
-    await Promise.all([store?.close(), spans?.flush()]);
+    await Promise.all([store?.close(), spans?.flush(), refresh?.close()]);
     world.close();
     return reason;
   }
@@ -185,9 +217,11 @@ export async function openGateway(
       level = next.logging.level;
       const changes = gateway.reload(next);
       outbound.apply(gateway.generation.config);
+      void applyKeys(gateway.generation.config);
       return changes;
     },
     reloaded: (result) => gateway.metrics.reloaded(result),
+    receiveKeys,
     metricValues: () => gateway.metrics.values(),
     async close(...hurry) {
       const { inFlight } = gateway.state;
@@ -195,7 +229,7 @@ export async function openGateway(
       feed?.close();
       if (admin !== null) await closePage(admin, world);
       await gateway.state.usage.close();
-      await Promise.all([store?.close(), outbound.close(), spans?.flush()]);
+      await Promise.all([store?.close(), outbound.close(), spans?.flush(), refresh?.close()]);
       world.close();
     },
   };

@@ -17,8 +17,8 @@ const NAME = "NAME";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Number of days for which the replaced secret is accepted by default. */
-const USUAL_OVERLAP_DAYS = 14;
+/** Time for which the replaced secret is accepted by default. */
+const USUAL_OVERLAP = "14d";
 
 /** Command `switchyard key rotate NAME`: prints a new secret for a client key of the file. */
 export const keyRotate: Command = {
@@ -30,15 +30,13 @@ export const keyRotate: Command = {
     config: CONFIG_OPTION,
     grace: {
       value: "DAYS",
-      about:
-        `Days for which the old secret is accepted, such as 14d; ${USUAL_OVERLAP_DAYS}d by default.`,
+      about: `Days for which the old secret is accepted; ${USUAL_OVERLAP} by default.`,
     },
   },
   async run(options, terminal) {
     const name = optionValue(options, NAME) ?? "";
-    const [, days] =
-      /^(\d{1,3})d$/.exec(optionValue(options, "grace") ?? `${USUAL_OVERLAP_DAYS}d`) ??
-        [];
+    const [, days] = /^(\d{1,3})d$/.exec(optionValue(options, "grace") ?? USUAL_OVERLAP) ??
+      [];
     if (days === undefined || days === "0") {
       return wrongUsage(terminal, "key rotate", "--grace must be a number of days, such as 14d.");
     }

@@ -7,6 +7,8 @@ import { newLog } from "../observe/log.ts";
 import { newParentMetrics } from "../observe/worker_metrics.ts";
 import { type Group, newGroup } from "../workers/group.ts";
 import { ownAbilities, startWorker, workersObstacle } from "../workers/process.ts";
+import { newParentKeys } from "./parent_keys.ts";
+import { withinFirstKeys } from "../gateway/key_refresh.ts";
 import { newRealWorld } from "./real_world.ts";
 import { findPort, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
@@ -69,6 +71,12 @@ export async function openWorkers(
     config.observability.key_labels,
     (): number => group.listening(),
   );
+  const keys = newParentKeys({
+    world,
+    log,
+    counted: metrics.keysRefreshed,
+    send: (message) => group.sendKeys(message),
+  });
   const group: Group = newGroup(config, {
     world,
     log,
@@ -87,9 +95,13 @@ export async function openWorkers(
       }),
     ownMetrics: metrics.values,
     restarted: metrics.restarted,
+    keys: keys.all,
+    demandKeys: keys.demand,
   });
+  await withinFirstKeys(keys.apply(config), world);
   const problem = await group.start();
   if (problem !== null) {
+    await keys.close();
     world.close();
     return { ok: false, isTaken: false, trouble: problem };
   }
@@ -109,12 +121,14 @@ export async function openWorkers(
       const previous = current;
       current = next;
       group.reload(next);
+      void keys.apply(next);
       return changesBetween(previous, next);
     },
     reloaded: metrics.reloaded,
     kill: group.kill,
     async close() {
       await group.drain();
+      await keys.close();
       world.close();
     },
   };

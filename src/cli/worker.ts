@@ -40,7 +40,7 @@ interface Parent {
 }
 
 async function serveAs(
-  { place, port, generation, instanceId, config, isColoured }: StartMessage,
+  { place, port, generation, instanceId, config, isColoured, keys }: StartMessage,
   { channel, messages }: Parent,
   terminal: Terminal,
 ): Promise<number> {
@@ -53,6 +53,8 @@ async function serveAs(
     generation,
     instanceId,
     divide: (whole) => shareOf(whole, place),
+    keys,
+    demandKeys: (source) => void channel.send({ kind: "demand_keys", source }),
     scrape: async () => await group.scrape() ?? await metricsText([await ownMetrics()]),
   });
   if (!server.ok) {
@@ -84,6 +86,9 @@ async function serveAs(
     switch (message.kind) {
       case "reload":
         return void server.reload(message.config);
+      case "keys_begin":
+      case "keys":
+        return server.receiveKeys(message);
       case "measure":
         return void server.metricValues().then((metrics) =>
           channel.send({ kind: "measured", metrics })

@@ -4,6 +4,7 @@ import { cachingProblems, completeCaching } from "./caching_rules.ts";
 import { clientKeyProblems } from "./client_key_rules.ts";
 import { issueProblems } from "./issues.ts";
 import { outboundProblems } from "./outbound_rules.ts";
+import { completeIssuers, jwtProblems } from "./jwt_rules.ts";
 import { type Problem, problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
@@ -65,6 +66,7 @@ function rules(
     ...tlsProblems(value.providers, outside),
     ...routingProblems(value.routing, value.providers),
     ...securityProblems(value.security),
+    ...jwtProblems(value.security, outside),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
@@ -91,7 +93,7 @@ function complete(written: WrittenConfig, outside: Outside): Config {
   const caching = completeCaching(written.caching);
   const state = completeState(written.state, outside);
   const admin = completeAdmin(written.admin);
-  const security = completeKeys(written.security);
+  const security = completeIssuers(completeKeys(written.security), outside);
   return { ...written, admin, security, caching, state, providers: Object.fromEntries(providers) };
 }
 

@@ -1,5 +1,13 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
+import {
+  A_TEMPLATE,
+  type Item,
+  namesOf,
+  objectsIn,
+  repeated,
+  unknownNames,
+} from "./named_lists.ts";
+import { type Path, type Problem, problem } from "./problems.ts";
 
 /** Path of the list of client keys. */
 export const CLIENT_KEYS_PATH = ["security", "api_key", "keys"] as const;
@@ -35,7 +43,7 @@ export function clientKeyProblems(
     ...groups.flatMap(([index, group]) =>
       groupProblems(group, ["security", "groups", index], names, templateNames)
     ),
-    ...matchProblems(routing, names),
+    ...matchProblems(routing, names, namesOf(issuersIn(security))),
     ...repeatedLabels(observability),
   ];
 }
@@ -44,34 +52,13 @@ function keysIn(security: unknown): unknown {
   return isObject(security) && isObject(security.api_key) ? security.api_key.keys : undefined;
 }
 
-/** Returns the mappings in a list, with their indices. */
-function objectsIn(list: unknown): (readonly [index: number, item: JsonObject])[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item: unknown, index) => isObject(item) ? [[index, item] as const] : []);
-}
-
-function namesOf(items: readonly (readonly [index: number, item: JsonObject])[]): string[] {
-  return items.flatMap(([, { name }]) => typeof name === "string" ? [name] : []);
-}
-
 function repeatedNames(
-  items: readonly (readonly [index: number, item: JsonObject])[],
+  items: readonly Item[],
   path: Path,
   kind: string,
 ): Problem[] {
   const text = `is already the name of an earlier ${kind}`;
   return repeated(items.map(([index, { name }]) => [[...path, index, "name"], name]), text);
-}
-
-/** Returns a problem for each text that an earlier path has too. */
-function repeated(values: readonly (readonly [path: Path, value: unknown])[], text: string) {
-  const seen = new Set<string>();
-  return values.flatMap(([path, value]): Problem[] => {
-    if (typeof value !== "string") return [];
-    const isRepeated = seen.has(value);
-    seen.add(value);
-    return isRepeated ? [problem(path, text)] : [];
-  });
 }
 
 function keyProblems(key: JsonObject, path: Path): Problem[] {
@@ -116,31 +103,28 @@ function groupProblems(
   ];
 }
 
-const A_TEMPLATE = "the name of a template";
-
 function isEmpty(list: unknown): boolean {
   return list === undefined || Array.isArray(list) && list.length === 0;
 }
 
-function matchProblems(routing: unknown, keys: readonly string[]): Problem[] {
-  return objectsIn(isObject(routing) ? routing.routes : undefined).flatMap(([index, { match }]) => {
-    const path = ["routing", "routes", index, "match", "key"];
-    return isObject(match) ? unknownNames(match.key, path, keys, "the name of a client key") : [];
-  });
+function issuersIn(security: unknown): Item[] {
+  return isObject(security) && isObject(security.jwt) ? objectsIn(security.jwt.issuers) : [];
 }
 
-/** `member` is the last part of the path for a name that is in no list. */
-function unknownNames(
-  written: unknown,
-  path: Path,
-  known: readonly string[],
-  what: string,
-  member?: string,
+/** A pattern, and the name of a client with a token, need not be that of a key. */
+function matchProblems(
+  routing: unknown,
+  keys: readonly string[],
+  issuers: readonly string[],
 ): Problem[] {
-  if (!Array.isArray(written)) return [];
-  return written.flatMap((name: unknown, index): Problem[] => {
-    if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
-    return [problem([...path, member ?? index], `is not ${what}${likelyHint(name, known)}`)];
+  const isOpen = (name: unknown) =>
+    typeof name === "string" &&
+    (name.includes("*") || issuers.some((issuer) => name.startsWith(`${issuer}/`)));
+  return objectsIn(isObject(routing) ? routing.routes : undefined).flatMap(([index, { match }]) => {
+    const path = ["routing", "routes", index, "match", "key"];
+    if (!isObject(match) || !Array.isArray(match.key)) return [];
+    const names = match.key.map((name: unknown) => isOpen(name) ? null : name);
+    return unknownNames(names, path, keys, "the name of a client key");
   });
 }
 

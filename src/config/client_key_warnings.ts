@@ -11,7 +11,7 @@ import { isInGroup } from "./templates.ts";
  */
 export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
   const { enabled, provider, api_key: { keys }, templates } = config.security;
-  if (!enabled || provider !== "api_key") return [];
+  if (!enabled || provider === "none") return [];
   return [
     ...repeatedSecrets(keys),
     ...nameWarnings(keys),
@@ -159,8 +159,8 @@ function labelWarnings(config: Config): Problem[] {
 
 /** Returns a warning for each route that no client can match because of its key or its labels. */
 export function keyMatchWarnings({ routing: { routes }, security }: Config): Problem[] {
-  const { enabled, provider, api_key: { keys } } = security;
-  const isRequired = enabled && provider === "api_key";
+  const { enabled, provider, api_key: { keys }, jwt: { issuers } } = security;
+  const isRequired = enabled && provider !== "none";
   return routes.flatMap(({ match }, index): Problem[] => {
     const wanted = Object.entries(match.labels);
     if (match.key === undefined && wanted.length === 0) return [];
@@ -168,8 +168,10 @@ export function keyMatchWarnings({ routing: { routes }, security }: Config): Pro
     if (!isRequired) {
       return [problem(path, "never matches, because no client keys are required")];
     }
+    // Which tokens there are is not known.
+    if (issuers.length > 0) return [];
     const isMet = keys.some(({ name, labels }) =>
-      (match.key === undefined || match.key.includes(name)) &&
+      (match.key === undefined || match.key.some((one) => one === name || one.includes("*"))) &&
       wanted.every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value)
     );
     return isMet ? [] : [problem(path, "never matches, because no client key has these labels")];

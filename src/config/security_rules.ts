@@ -11,11 +11,11 @@ export function securityProblems(security: unknown): Problem[] {
   if (!isObject(security)) return [];
   const { enabled, provider = "api_key", api_key: settings = {} } = security;
   if (!isObject(settings)) return [];
-  const isOn = parseBoolean(enabled) === true && provider === "api_key";
+  const isOn = parseBoolean(enabled) === true && provider !== "none";
   return [
     ...headerProblems(settings.header),
     ...prefixProblems(settings.header, settings.prefix),
-    ...(isOn ? valueProblems(settings.keys) : []),
+    ...(isOn ? valueProblems(settings.keys, provider === "jwt") : []),
   ];
 }
 
@@ -49,9 +49,9 @@ function prefixProblems(header: unknown = "Authorization", prefix: unknown): Pro
 }
 
 /** Without keys every request is refused; a blank key is mostly a variable that is not set. */
-function valueProblems(keys: unknown = []): Problem[] {
+function valueProblems(keys: unknown = [], hasTokens: boolean): Problem[] {
   if (!Array.isArray(keys)) return [];
-  if (keys.length === 0) {
+  if (keys.length === 0 && !hasTokens) {
     const text = "must contain at least one key while security.enabled is true";
     return [problem([...PLACE, "keys"], text)];
   }
@@ -82,7 +82,7 @@ function keyPath(index: number, member: string): Path {
 export function securityWarnings({ security, rate_limiting }: Config): Problem[] {
   const { enabled, provider, api_key } = security;
   if (!enabled) return [];
-  if (provider !== "api_key") {
+  if (provider === "none") {
     const text = "is none, so no key is required although security.enabled is true";
     return [problem(["security", "provider"], text)];
   }

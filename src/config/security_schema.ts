@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
+import { jwtSchema } from "./jwt_schema.ts";
 import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";
 
 /** Schema of a host name as in a `Host` header, without the port. */
@@ -115,8 +116,9 @@ const group = section({
 /** Schema of `security`: client authentication. */
 export const securitySchema = section({
   enabled: flag().prefault(false).describe("Require a client key on /v1/*."),
-  provider: z.enum(["none", "api_key"]).default("api_key")
-    .describe("Authentication method; none requires no key."),
+  provider: z.enum(["none", "api_key", "jwt"]).default("api_key").describe(
+    "Authentication method; none requires no key, jwt accepts tokens of issuers and client keys.",
+  ),
   api_key: section({
     header: headerName().default("Authorization").describe("Request header that carries the key."),
     prefix: z.string().regex(/^[\x21-\x7e]*$/, {
@@ -131,6 +133,7 @@ export const securitySchema = section({
     .describe("Groups of client keys; their limits hold for all keys of a group together."),
   templates: z.array(template).default([])
     .describe("Permissions, limits and labels that several clients have, each for itself."),
+  jwt: jwtSchema.prefault({}).describe("Tokens of identity providers, with provider: jwt."),
   time_zone: z.string().refine(isTimeZone, {
     error: "must be the name of a time zone such as UTC or Europe/Berlin",
   }).default("UTC").describe("Time zone of budgets and of expires."),

@@ -8,6 +8,7 @@ import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
+import { compileTokens } from "./compile_tokens.ts";
 import { compileGlob } from "../observe/glob.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 
@@ -47,6 +48,7 @@ export function compile(
     routes,
     namedModels: collectModels(config),
     clientKeys: compileClientKeys(config, calendar),
+    tokens: compileTokens(config, previous),
     calendar,
     sharedCachePrefix: sharedCachePrefix(whole),
   };
@@ -201,7 +203,7 @@ function compileRoute(
     headers: Object.entries(route.match.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const),
     models: route.match.models?.map(compileGlob) ?? null,
-    keys: route.match.key === undefined ? null : new Set(route.match.key),
+    keys: route.match.key === undefined ? null : route.match.key.map(compileGlob),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
     targets: compileTargets(route.targets, route.omit_tools, providers),

@@ -93,6 +93,7 @@ export function newGateway(
     breakers: () => breakersOf(gateway),
     slots: () => slotCounts(gateway),
     restingKeys: () => restingKeys(gateway),
+    issuerKeys: () => issuerKeys(gateway),
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
@@ -178,6 +179,14 @@ function* breakersOf({ generation, state }: Gateway) {
 function* restingKeys({ generation, state }: Gateway) {
   for (const provider of generation.providers.values()) {
     if (hasPool(provider)) yield [provider.id, countResting({ state }, provider)] as const;
+  }
+}
+
+/** Yields the keys of each issuer of tokens that has some. */
+function* issuerKeys({ generation: { tokens }, world }: Gateway) {
+  for (const { name, source } of tokens?.issuers ?? []) {
+    const state = tokens?.keySets.state(source, world.now()) ?? null;
+    if (state !== null) yield [name, state] as const;
   }
 }
 

@@ -42,6 +42,8 @@ export function accessFields(report: Readonly<CallReport>) {
     path: report.path,
     status: report.status,
     client: report.client,
+    issuer: report.issuer,
+    template: report.template,
     client_secret: report.keySecret,
     session: report.session?.slice(0, MAX_SESSION_CHARS).toWellFormed() ?? null,
     session_from: report.sessionFrom,

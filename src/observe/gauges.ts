@@ -20,6 +20,10 @@ export interface MetricSources {
   >;
   /** Returns the number of resting keys of each provider with several keys. */
   restingKeys(): Iterable<readonly [provider: string, keys: number]>;
+  /** Returns the keys of each issuer of tokens that has some, and their age in milliseconds. */
+  issuerKeys(): Iterable<
+    readonly [issuer: string, keys: { readonly keys: number; readonly ageMs: number }]
+  >;
   cache(): Size;
   /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
@@ -81,6 +85,7 @@ export function registerGauges(
   registerStores(registry, sources);
   registerSlots(registry, sources);
   registerRestingKeys(registry, sources);
+  registerIssuers(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
     help:
@@ -155,6 +160,31 @@ function registerRestingKeys(registry: Registry, { restingKeys }: MetricSources)
     collect() {
       this.reset();
       for (const [provider, keys] of restingKeys()) this.set({ provider }, keys);
+    },
+  });
+}
+
+function registerIssuers(registry: Registry, { issuerKeys }: MetricSources): void {
+  new Gauge({
+    name: "gateway_issuer_keys",
+    help: "Usable keys of each issuer of tokens.",
+    aggregator: "max",
+    labelNames: ["issuer"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [issuer, { keys }] of issuerKeys()) this.set({ issuer }, keys);
+    },
+  });
+  new Gauge({
+    name: "gateway_issuer_keys_age_seconds",
+    help: "Time since the keys of each issuer of tokens were refreshed.",
+    aggregator: "max",
+    labelNames: ["issuer"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [issuer, { ageMs }] of issuerKeys()) this.set({ issuer }, ageMs / 1000);
     },
   });
 }

@@ -24,6 +24,7 @@ import {
 } from "../data/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, keyLabelField, registerInstruments } from "./instruments.ts";
+import { type TokenCheck, tokenLabels } from "./token_check.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 import { type MetricValues, registerProcessMetrics } from "./worker_metrics.ts";
 
@@ -58,6 +59,10 @@ export interface Metrics {
   fellBack(operation: FallbackOperation): void;
   /** Counts a response that was checked for a kind of promise. */
   verified(promise: PromiseKind, result: PromiseResult): void;
+  /** Counts a token by its issuer and the result of its check. */
+  tokenChecked(checked: TokenCheck): void;
+  /** Counts a refresh of the keys of an issuer. */
+  keysRefreshed(issuer: string, result: "success" | "failure"): void;
   /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
   /** Returns all metrics in the Prometheus text format. */
@@ -117,7 +122,7 @@ export function newMetrics(sources: MetricSources): Metrics {
       const labels = {
         provider: report.provider ?? "",
         model: label(report.model),
-        byKey: keyLabelsOf(report.keyLabels),
+        byKey: keyLabelsOf(report.measured === null ? report.keyLabels : report.measured.labels),
       };
       waiting.push([collectFacts(report), labels]);
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
@@ -130,6 +135,8 @@ export function newMetrics(sources: MetricSources): Metrics {
     writesLost: (reason, writes) => instruments.lostWrites.inc({ reason }, writes),
     fellBack: (operation) => instruments.stateFallbacks.inc({ operation }),
     verified: (promise, result) => instruments.verified.inc({ promise, result }),
+    tokenChecked: (checked) => instruments.tokensChecked.inc(tokenLabels(checked)),
+    keysRefreshed: (issuer, result) => instruments.keyRefreshes.inc({ issuer, result }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;
@@ -163,7 +170,7 @@ function collectFacts(report: Readonly<CallReport>) {
     usage: report.usage,
     cost: report.cost,
     isCostUnknown: report.isCostUnknown,
-    client: report.client,
+    client: report.measured?.client ?? report.client,
     keySecret: report.keySecret,
     charge: report.charge,
     estimated: report.estimated,

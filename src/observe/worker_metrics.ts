@@ -39,12 +39,15 @@ export function newParentMetrics(
   listening: () => number,
 ) {
   const registry = new Registry();
-  const { reloads } = registerInstruments(registry, keyLabels);
+  const { reloads, keyRefreshes } = registerInstruments(registry, keyLabels);
   registerProcessMetrics(registry);
   const { restarts } = registerWorkerMetrics(registry, listening);
   return {
     /** Counts a changed configuration that was applied or refused: once, not in each worker. */
     reloaded: (result: "success" | "failure"): void => reloads.inc({ result }),
+    /** Counts a refresh of the keys of an issuer. */
+    keysRefreshed: (issuer: string, result: "success" | "failure"): void =>
+      keyRefreshes.inc({ issuer, result }),
     /** Counts a worker that ended and is started again. */
     restarted: (): void => restarts.inc(),
     values: (): Promise<MetricValues> => registry.getMetricsAsJSON(),

@@ -3,6 +3,7 @@ import { bugText } from "../core/failure/bug_text.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { WorkerProcess } from "./process.ts";
+import type { KeysMessage } from "./key_messages.ts";
 import { newSlot, type Slot } from "./slot.ts";
 import { coalesced } from "./group_metrics.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
@@ -26,6 +27,10 @@ export interface GroupDeps {
   /** Returns the metrics of the parent itself. */
   ownMetrics(): Promise<MetricValues>;
   restarted(): void;
+  /** Returns the keys of issuers for a worker that starts. */
+  keys(): readonly KeysMessage[];
+  /** Receives the source of a key that a worker does not have. */
+  demandKeys(source: string): void;
 }
 
 /** The workers of one gateway, all with one configuration. */
@@ -55,8 +60,10 @@ export function newGroup(first: Config, deps: GroupDeps) {
         instanceId,
         isColoured,
         config,
+        keys: deps.keys(),
       }),
       scrape,
+      demandKeys: deps.demandKeys,
       retain(metrics) {
         adding = adding.then(async () => {
           retained = await addMetrics([retained, metrics]);
@@ -123,6 +130,10 @@ export function newGroup(first: Config, deps: GroupDeps) {
       config = next;
       generation++;
       for (const slot of slots) slot.send({ kind: "reload", config: next });
+    },
+    /** Hands keys of issuers to all workers. */
+    sendKeys(message: KeysMessage): void {
+      for (const slot of slots) slot.send(message);
     },
     /** Drains all workers; resolves when they have ended. */
     drain,

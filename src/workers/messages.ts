@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import type { KeysMessage } from "./key_messages.ts";
 import type { Place } from "./share.ts";
 import type { MetricValues } from "../observe/worker_metrics.ts";
 
@@ -15,12 +16,15 @@ export interface StartMessage {
   /** The configuration of all workers; each serves its share. */
   readonly config: Config;
   readonly isColoured: boolean;
+  /** Keys of issuers of tokens. */
+  readonly keys: readonly KeysMessage[];
 }
 
 /** Message of the parent to a worker. */
 export type ToWorker =
   | StartMessage
   | { readonly kind: "reload"; readonly config: Config }
+  | KeysMessage
   /** Requests the metrics of the worker. */
   | { readonly kind: "measure" }
   /**
@@ -40,6 +44,8 @@ export type ToParent =
   | { readonly kind: "measured"; readonly metrics: MetricValues }
   /** Response to `ping`. */
   | { readonly kind: "alive" }
+  /** A token names a key that the worker does not have. */
+  | { readonly kind: "demand_keys"; readonly source: string }
   /** A client of this worker requests the metrics of all workers. */
   | { readonly kind: "scrape" }
   /** The worker has drained; these are its last metrics. */

@@ -31,6 +31,8 @@ function newScriptedGroup() {
     isColoured: false,
     spawn,
     ownMetrics: () => Promise.resolve([]),
+    keys: () => [],
+    demandKeys: () => {},
     restarted: () => void restarts++,
   });
 

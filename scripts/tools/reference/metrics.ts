@@ -16,6 +16,7 @@ const NO_SOURCES: MetricSources = {
   breakers: () => [],
   slots: () => [],
   restingKeys: () => [],
+  issuerKeys: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),
   isStateUp: () => true,

@@ -1,6 +1,16 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
-import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
+import {
+  type Awaitable,
+  type Failed,
+  refuse,
+  type Result,
+  success,
+  whenReady,
+} from "../../core/failure/result.ts";
+import type { TokenResult } from "../../access/tokens/token_clients.ts";
+import { requiresKey } from "../../call/generation.ts";
+import { refuseToken } from "./refuse_token.ts";
 import type { Call } from "../../call/call.ts";
 import { type ClientKey, type ClientSecret, isExpired } from "../../access/client_key.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
@@ -8,25 +18,48 @@ import type { RequestHeaders } from "../../core/header_fields.ts";
 type KeySettings = Config["security"]["api_key"];
 
 /**
- * Returns the client key of the request; null if authentication is off. Refused as
- * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
+ * Returns the client key of the request, or the client of its token; null if authentication is off.
+ * A promise only if a token must be verified. Refused as `missing_api_key` or `invalid_api_key`,
+ * with a challenge (RFC 9110, section 11.6.1).
  */
-export function authenticate(call: Call): Result<ClientKey | null> {
-  const { generation: { clientKeys, config }, headers, responseHeaders } = call;
-  if (clientKeys.length === 0) return success(null);
+export function authenticate(call: Call): Awaitable<Result<ClientKey | null>> {
+  const { generation, headers, responseHeaders } = call;
+  if (!requiresKey(generation)) return success(null);
+  const { clientKeys, tokens, config } = generation;
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
-  const found = presented === "" ? null : findKey(presented, clientKeys);
+  if (presented === "") {
+    responseHeaders["www-authenticate"] = CHALLENGE;
+    return refuse(
+      "missing_api_key",
+      `Send a client key in the header ${describeKeyHeader(settings)}.`,
+    );
+  }
+  const digest = createHash("sha256").update(presented).digest();
+  const found = findKey(digest, clientKeys);
+  if (found === null && tokens !== null) {
+    const result = tokens.authenticate(presented, digest.toString("base64"), call.world);
+    return whenReady(result, (one) => admitToken(call, one));
+  }
   const lapsed = found === null ? null : refuseLapsed(found, call);
   if (found !== null && lapsed === null) {
     setClient(call, found);
     return success(found.key);
   }
-  responseHeaders["www-authenticate"] = 'Bearer realm="gateway"';
-  if (lapsed !== null) return lapsed;
-  return presented === ""
-    ? refuse("missing_api_key", `Send a client key in the header ${describeKeyHeader(settings)}.`)
-    : refuse("invalid_api_key", "This client key is not known here; send one that is.");
+  responseHeaders["www-authenticate"] = CHALLENGE;
+  return lapsed ??
+    refuse("invalid_api_key", "This client key is not known here; send one that is.");
+}
+
+const CHALLENGE = 'Bearer realm="gateway"';
+
+/** Returns the client of a token, or its refusal. */
+function admitToken(call: Call, result: TokenResult): Result<ClientKey> {
+  call.metrics.tokenChecked(result);
+  if (result.kind !== "client") return refuseToken(call, result);
+  const { client } = result;
+  setCaller(call, client);
+  return success(client);
 }
 
 /** A client key with the secret by which it was presented. */
@@ -52,24 +85,32 @@ function refuseLapsed({ key, secret: { until } }: FoundKey, { world }: Call): Fa
 }
 
 function setClient(call: Call, { key, secret: { until } }: FoundKey): void {
-  const { generation: { config }, report, caller, client, responseHeaders } = call;
   if (until !== null) {
-    report.keySecret = "previous";
-    responseHeaders["x-gateway-key-expires"] = until.date;
+    call.report.keySecret = "previous";
+    call.responseHeaders["x-gateway-key-expires"] = until.date;
   }
+  setCaller(call, key);
+}
+
+function setCaller(
+  { generation: { config }, report, caller, client }: Call,
+  key: ClientKey,
+): void {
   report.client = key.name;
   report.keyLabels = key.reported;
+  report.measured = key.measured;
+  report.template = key.template;
+  report.issuer = key.issuer;
   caller.name = key.caller;
   caller.isIsolated = config.security.isolate_clients;
   client.key = key;
 }
 
 /**
- * Returns the client key with the presented value. Every secret is compared,
+ * Returns the client key with the digest of the presented value. Every secret is compared,
  * each in constant time, so that timing reveals no key.
  */
-function findKey(presented: string, keys: readonly ClientKey[]): FoundKey | null {
-  const digest = createHash("sha256").update(presented).digest();
+function findKey(digest: Uint8Array, keys: readonly ClientKey[]): FoundKey | null {
   let found: FoundKey | null = null;
   for (const key of keys) {
     for (const secret of key.secrets) {

@@ -1,5 +1,6 @@
 import { type Awaitable, cancelled, type Failed, refuse } from "../../core/failure/result.ts";
-import type { Call } from "../../call/call.ts";
+import type { Call, CountedSubject } from "../../call/call.ts";
+import { MAX_SUBJECTS } from "../../traffic/subjects.ts";
 import { type ClientKey, usdOf } from "../../access/client_key.ts";
 import {
   budgetWall,
@@ -21,6 +22,8 @@ interface CallLimits {
   readonly requests: BucketSettings | null;
   /** Other limits of a client key and its groups; null for none. */
   readonly quotas: CallQuotas | null;
+  /** The client, if the configuration does not name it; absent for every other one. */
+  readonly subject?: CountedSubject;
 }
 
 /** Returns the limits of a call of a client key; null for no limit. */
@@ -28,11 +31,28 @@ export function keyLimits({ generation }: Call, key: ClientKey): CallLimits | nu
   const { calendar, config: { rate_limiting: rate } } = generation;
   if (!rate.enabled && key.limits === null) return null;
   const requests_per_minute = key.requestsPerMinute ?? rate.requests_per_minute;
+  const requests = rate.enabled ? { requests_per_minute, burst_size: rate.burst_size } : null;
   return {
     caller: key.caller,
-    requests: rate.enabled ? { requests_per_minute, burst_size: rate.burst_size } : null,
+    requests,
     quotas: key.limits === null ? null : { callers: limitedCallers(key), calendar },
+    ...key.issuer !== null && {
+      subject: {
+        pool: TOKEN_POOL,
+        caller: key.caller,
+        max: MAX_SUBJECTS,
+        rateMs: requests === null ? 0 : fullRateMs(requests),
+      },
+    },
   };
+}
+
+/** Pool of the clients with tokens. */
+const TOKEN_POOL = "tokens";
+
+/** Returns the milliseconds in which an empty bucket is full again. */
+function fullRateMs({ requests_per_minute, burst_size }: BucketSettings): number {
+  return burst_size * 60_000 / requests_per_minute;
 }
 
 /** Returns the rate of a caller without a key; null for no limit. */
@@ -58,6 +78,8 @@ export function takeLimits(
 ): Awaitable<Failed | null> {
   if (limits === null) return null;
   const { requests, quotas } = limits;
+  const full = clockReplies > 0 ? null : enterSubject(call, limits.subject);
+  if (full !== null) return full;
   const scopes = quotas === null
     ? rateScopes(limits)
     : scopesNow(quotas, requests, budgetWall(call));
@@ -81,6 +103,27 @@ export function takeLimits(
     if (quotas !== null) holdConcurrent(call, quotas);
     return null;
   });
+}
+
+/** Time after which a client for which there is no room may try again, in seconds. */
+const ROOM_WAIT_S = 60;
+
+/**
+ * Counts a client that the configuration does not name. Returns the refusal without room for it.
+ */
+function enterSubject(call: Call, subject: CountedSubject | undefined): Failed | null {
+  if (subject === undefined) return null;
+  const { pool, caller, max } = subject;
+  if (call.state.subjects.enter(pool, caller, max)) {
+    call.client.subject = subject;
+    return null;
+  }
+  call.responseHeaders["retry-after"] = String(ROOM_WAIT_S);
+  return refuse(
+    "too_many_clients",
+    `The gateway counts limits of ${max} clients with tokens, and has no room for one more; ` +
+      `try again in ${ROOM_WAIT_S} s.`,
+  );
 }
 
 const NO_BUDGETS: CallScope["limits"]["budgets"] = [];
