@@ -37,6 +37,25 @@ export interface ClientKey {
   readonly requestsPerMinute: number | null;
   /** Further limits of the key and its groups; null if none has any. */
   readonly limits: KeyLimits | null;
+  /** End users that the key names; null if it names none. */
+  readonly endUsers: EndUsers | null;
+}
+
+/** End users behind a client key. */
+export interface EndUsers {
+  /** Lower-case name of the request header that names the end user. */
+  readonly header: string;
+  readonly isRequired: boolean;
+  /** Maximum number of end users whose limits are counted. */
+  readonly max: number;
+  /** Limits of each end user; null for none. */
+  readonly limits: UserLimits | null;
+}
+
+/** Limits of an end user. */
+export interface UserLimits extends ScopeLimits {
+  /** Rate of requests; null for no limit. */
+  readonly requestsPerMinute: number | null;
 }
 
 /** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
@@ -105,6 +124,8 @@ export interface KeyLimits extends ScopeLimits {
 /** A group of client keys whose limits hold for all of them together. */
 export interface ClientGroup {
   readonly name: string;
+  /** For an end user of a key, whose limits are counted as those of a group: its rate. */
+  readonly user?: { readonly requestsPerMinute: number | null };
   /** Identity for the limits, distinct from those of keys. */
   readonly caller: string;
   readonly limits: ScopeLimits;

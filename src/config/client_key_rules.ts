@@ -7,6 +7,7 @@ import {
   repeated,
   unknownNames,
 } from "./named_lists.ts";
+import { isForwardedHeader } from "./security_rules.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 
 /** Path of the list of client keys. */
@@ -33,6 +34,7 @@ export function clientKeyProblems(
         ...keyProblems(key, path),
         ...unknownNames([key.template], path, templateNames, A_TEMPLATE, "template"),
         ...profileProblems(key, path, providers),
+        ...endUserProblems(key.end_users, [...path, "end_users"], templates),
       ];
     }),
     ...repeatedNames(templates, ["security", "templates"], "template"),
@@ -67,6 +69,26 @@ function keyProblems(key: JsonObject, path: Path): Problem[] {
     ...objectsIn(key.previous).flatMap(([index, secret]) =>
       secretProblems(secret, [...path, "previous", index])
     ),
+  ];
+}
+
+/** Members of a template that are no limits. */
+const PERMISSIONS = ["models", "providers", "endpoints", "adopt_unknown", "labels"];
+
+function endUserProblems(written: unknown, path: Path, templates: readonly Item[]): Problem[] {
+  if (!isObject(written)) return [];
+  const { header, template } = written;
+  const used = templates.find(([, { name }]) => name === template);
+  const other = PERMISSIONS.find((member) => used?.[1][member] !== undefined);
+  return [
+    ...unknownNames([template], path, namesOf(templates), A_TEMPLATE, "template"),
+    ...other === undefined ? [] : [problem(
+      [...path, "template"],
+      `must have only limits, and has ${other}: permissions and labels are those of the key`,
+    )],
+    ...typeof header === "string" && isForwardedHeader(header)
+      ? [problem([...path, "header"], "must not be a header that is forwarded")]
+      : [],
   ];
 }
 

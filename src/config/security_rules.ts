@@ -2,7 +2,7 @@ import { SESSION_HEADERS } from "../core/session.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
-import type { Config } from "./schema.ts";
+import type { Config, TemplateConfig } from "./schema.ts";
 
 const PLACE = ["security", "api_key"] as const;
 
@@ -35,8 +35,13 @@ const FORWARDED_HEADERS = [
   "traceparent",
 ];
 
+/** True for a header whose values leave the gateway. */
+export function isForwardedHeader(header: string): boolean {
+  return FORWARDED_HEADERS.includes(header.toLowerCase());
+}
+
 function headerProblems(header: unknown): Problem[] {
-  if (typeof header !== "string" || !FORWARDED_HEADERS.includes(header.toLowerCase())) return [];
+  if (typeof header !== "string" || !isForwardedHeader(header)) return [];
   const text = "must not be a header that is forwarded, because the keys would be forwarded too";
   return [problem([...PLACE, "header"], text)];
 }
@@ -74,22 +79,25 @@ function blankProblem(secret: unknown, path: Path): Problem[] {
   return [problem([...path, "value"], "must not be blank while security.enabled is true")];
 }
 
-function keyPath(index: number, member: string): Path {
-  return [...PLACE, "keys", index, member];
-}
-
 /** Returns a warning for each valid setting that is likely a mistake. */
 export function securityWarnings({ security, rate_limiting }: Config): Problem[] {
-  const { enabled, provider, api_key } = security;
+  const { enabled, provider, api_key, templates } = security;
   if (!enabled) return [];
   if (provider === "none") {
     const text = "is none, so no key is required although security.enabled is true";
     return [problem(["security", "provider"], text)];
   }
   if (rate_limiting.enabled) return [];
-  return api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
-    if (requests_per_minute === undefined) return [];
-    const text = "has no effect while rate_limiting.enabled is false";
-    return [problem(keyPath(index, "requests_per_minute"), text)];
-  });
+  const isSet = ({ requests_per_minute: rate }: Pick<TemplateConfig, "requests_per_minute">) =>
+    rate !== undefined;
+  const fromTemplate = new Set(templates.filter(isSet).map(({ name }) => name));
+  const own = api_key.keys.map((key, index) => ({ key, path: [...PLACE, "keys", index] }))
+    .filter(({ key }) => !fromTemplate.has(key.template ?? ""));
+  const shared = templates.map((key, index) => ({ key, path: ["security", "templates", index] }));
+  return [...own, ...shared].filter(({ key }) => isSet(key)).map(({ path }) =>
+    problem(
+      [...path, "requests_per_minute"],
+      "has no effect while rate_limiting.enabled is false",
+    )
+  );
 }

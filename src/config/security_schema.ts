@@ -87,6 +87,18 @@ const PROFILE = {
   ),
 };
 
+/** Maximum number of end users of a key with limits at the same time. */
+const MAX_END_USERS = 100_000;
+
+const endUsers = section({
+  header: headerName().describe("Request header that names the end user; never forwarded."),
+  required: flag().prefault(false).describe("Refuse requests without the header."),
+  template: text().optional()
+    .describe("Name of a template, whose limits hold for each end user; it must have only limits."),
+  max: integer(1, MAX_END_USERS).prefault(1_000)
+    .describe("Maximum number of end users with limits in use at the same time."),
+});
+
 const clientKey = section({
   name: text().describe("Unique name of the client in logs; owner of what the key creates."),
   ...SECRET,
@@ -96,6 +108,9 @@ const clientKey = section({
     "Name of a template, for what the key does not set itself; labels of both are joined.",
   ),
   ...PROFILE,
+  end_users: endUsers.optional().describe(
+    "End users behind the key, whom a trusted front end names: each has limits and objects alone.",
+  ),
   expires: date.optional()
     .describe("First day on which the key is refused, in security.time_zone."),
   disabled: flag().prefault(false).describe("Refuse the key."),

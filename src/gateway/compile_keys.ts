@@ -12,6 +12,7 @@ import {
   type Budget,
   type ClientGroup,
   type ClientKey,
+  type EndUsers,
   type KeyLimits,
   nanoUsd,
   type Permissions,
@@ -42,8 +43,29 @@ export function compileClientKeys(config: Settings, calendar: Calendar): ClientK
       expiresMs: key.expires === undefined ? null : calendar.startOfDay(key.expires),
       measured: null,
       issuer: null,
+      endUsers: compileEndUsers(key, config),
     };
   });
+}
+
+function compileEndUsers(
+  { end_users: written }: ClientKeyConfig,
+  { security }: Settings,
+): EndUsers | null {
+  if (written === undefined) return null;
+  const template = security.templates.find(({ name }) => name === written.template);
+  const limits = template === undefined ? null : {
+    ...compileLimits(template),
+    requestsPerMinute: template.requests_per_minute ?? null,
+  };
+  return {
+    header: written.header.toLowerCase(),
+    isRequired: written.required,
+    max: written.max,
+    limits: limits !== null && (hasLimit(limits) || limits.requestsPerMinute !== null)
+      ? limits
+      : null,
+  };
 }
 
 /** Returns the templates of a configuration by name. */

@@ -44,6 +44,7 @@ export function accessFields(report: Readonly<CallReport>) {
     client: report.client,
     issuer: report.issuer,
     template: report.template,
+    end_user: report.endUser,
     client_secret: report.keySecret,
     session: report.session?.slice(0, MAX_SESSION_CHARS).toWellFormed() ?? null,
     session_from: report.sessionFrom,

@@ -74,6 +74,8 @@ export interface CallReport {
   issuer: string | null;
   /** What metrics show of a client with a token; null for every other one. */
   measured: MeasuredClient | null;
+  /** End user of the client key, as a part of a digest; null without one. */
+  endUser: string | null;
   /** `previous` for a secret that the client key has replaced; null otherwise. */
   keySecret: "previous" | null;
   /** Labels of the client key that logs and metrics show; null for none. */
@@ -158,6 +160,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     template: null,
     issuer: null,
     measured: null,
+    endUser: null,
     keySecret: null,
     keyLabels: null,
     route: null,

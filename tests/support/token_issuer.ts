@@ -15,7 +15,7 @@ export interface SigningKey {
   readonly alg: string;
   readonly publicJwk: JWK;
   readonly privateKey: CryptoKey;
-  /** A token that is valid for an hour; members of `claims` and `header` win, undefined ones are absent. */
+  /** A token that is valid for an hour, with other `claims` and another `header`. */
   sign(claims?: JWTPayload, header?: JsonObject): Promise<string>;
 }
 
@@ -25,7 +25,7 @@ export async function newSigningKey(kid: string, alg = "ES256"): Promise<Signing
   return {
     alg,
     publicJwk: { ...await exportJWK(publicKey), kid, alg, use: "sig" },
-    privateKey,
+    privateKey: privateKey as CryptoKey,
     sign: (claims = {}, header = {}) =>
       new SignJWT({
         iss: ISSUER,
@@ -91,7 +91,8 @@ export async function tokenGateway(
       const parsed = next === null ? null : await parseKeySet(
         JSON.stringify({ keys: next.map(({ publicJwk }) => publicJwk) }),
       );
-      assert(tokens !== null && (parsed === null || parsed.ok));
+      assert(tokens !== null);
+      if (parsed?.ok === false) throw new Error(parsed.problem);
       tokens.keySets.end(`url ${url}`, parsed?.keys ?? null, gateway.world.now());
     },
     call: (token, headers = {}) =>

@@ -26,6 +26,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   },
   issuer: { meaning: "Name of the issuer of the client's token.", example: "corp" },
   template: { meaning: "Name of the client's template.", example: "developer" },
+  end_user: {
+    meaning: "End user of the client key: 12 digits of the SHA-256 of both names.",
+    example: "9f86d081884c",
+  },
   client_secret: {
     meaning: "`previous` if the client has sent a secret that its key has replaced.",
     example: "previous",

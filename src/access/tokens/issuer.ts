@@ -4,7 +4,7 @@ import type { ClientKey } from "../client_key.ts";
 /** What a client with a token has by its template: a client key without its identity. */
 export type Template = Omit<
   ClientKey,
-  "caller" | "secrets" | "isDisabled" | "expiresMs" | "issuer" | "measured"
+  "caller" | "endUsers" | "secrets" | "isDisabled" | "expiresMs" | "issuer" | "measured"
 >;
 
 /** An issuer of tokens. */

@@ -184,6 +184,7 @@ function newClient(
     ...template,
     name,
     caller: `${SUBJECT_PREFIX}token ${name}`,
+    endUsers: null,
     secrets: [],
     isDisabled: false,
     expiresMs: null,

@@ -12,8 +12,14 @@ import type { TokenResult } from "../../access/tokens/token_clients.ts";
 import { requiresKey } from "../../call/generation.ts";
 import { refuseToken } from "./refuse_token.ts";
 import type { Call } from "../../call/call.ts";
-import { type ClientKey, type ClientSecret, isExpired } from "../../access/client_key.ts";
-import type { RequestHeaders } from "../../core/header_fields.ts";
+import { isEndUser, keyOfUser, newEndUser } from "../../access/end_users.ts";
+import {
+  type ClientKey,
+  type ClientSecret,
+  type EndUsers,
+  isExpired,
+} from "../../access/client_key.ts";
+import { decodeHeaderText, type RequestHeaders } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
@@ -44,11 +50,37 @@ export function authenticate(call: Call): Awaitable<Result<ClientKey | null>> {
   const lapsed = found === null ? null : refuseLapsed(found, call);
   if (found !== null && lapsed === null) {
     setClient(call, found);
-    return success(found.key);
+    const { endUsers } = found.key;
+    return endUsers === null ? success(found.key) : identifyUser(call, found.key, endUsers);
   }
   responseHeaders["www-authenticate"] = CHALLENGE;
   return lapsed ??
     refuse("invalid_api_key", "This client key is not known here; send one that is.");
+}
+
+/**
+ * Returns the key with the limits of the end user that the request names. A client with the key may
+ * name any of them.
+ */
+function identifyUser(call: Call, key: ClientKey, endUsers: EndUsers): Result<ClientKey> {
+  const { header, isRequired } = endUsers;
+  const written = call.headers.get(header);
+  if (written === null) {
+    return isRequired
+      ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
+      : success(key);
+  }
+  const name = decodeHeaderText(written);
+  if (!isEndUser(name)) {
+    const rule = "must be 1 to 256 characters without control characters and blanks around them";
+    return refuse("invalid_value", { kind: "rule", rule }, header);
+  }
+  const user = newEndUser(key, name);
+  const own = keyOfUser(key, endUsers, user);
+  call.report.endUser = user.hash;
+  call.caller.name = user.caller;
+  call.client.key = own;
+  return success(own);
 }
 
 const CHALLENGE = 'Bearer realm="gateway"';

@@ -36,15 +36,25 @@ export function keyLimits({ generation }: Call, key: ClientKey): CallLimits | nu
     caller: key.caller,
     requests,
     quotas: key.limits === null ? null : { callers: limitedCallers(key), calendar },
-    ...key.issuer !== null && {
-      subject: {
-        pool: TOKEN_POOL,
-        caller: key.caller,
-        max: MAX_SUBJECTS,
-        rateMs: requests === null ? 0 : fullRateMs(requests),
-      },
-    },
+    ...subjectOf(key, requests),
   };
+}
+
+/** Returns the client to count, if the configuration does not name it; nothing otherwise. */
+function subjectOf(
+  { issuer, caller, limits, endUsers, name }: ClientKey,
+  requests: BucketSettings | null,
+): Pick<CallLimits, "subject"> {
+  const rateMs = requests === null ? 0 : fullRateMs(requests);
+  if (issuer !== null) return { subject: { pool: TOKEN_POOL, caller, max: MAX_SUBJECTS, rateMs } };
+  const user = limits?.groups.find((group) => group.user !== undefined);
+  if (endUsers === null || user === undefined) return {};
+  const rate = user.user?.requestsPerMinute ?? null;
+  const userMs = rate === null || requests === null
+    ? 0
+    : fullRateMs({ ...requests, requests_per_minute: rate });
+  const pool = `users of ${name}`;
+  return { subject: { pool, caller: user.caller, max: endUsers.max, rateMs: userMs } };
 }
 
 /** Pool of the clients with tokens. */
@@ -119,6 +129,13 @@ function enterSubject(call: Call, subject: CountedSubject | undefined): Failed |
     return null;
   }
   call.responseHeaders["retry-after"] = String(ROOM_WAIT_S);
+  if (pool !== TOKEN_POOL) {
+    return refuse(
+      "too_many_end_users",
+      `This client key has ${max} end users, as many as end_users.max allows; ` +
+        `try again in ${ROOM_WAIT_S} s.`,
+    );
+  }
   return refuse(
     "too_many_clients",
     `The gateway counts limits of ${max} clients with tokens, and has no room for one more; ` +
@@ -211,19 +228,31 @@ function refuseByLimit(
   const seconds = setWait(call, refused.waitMs);
   switch (reason) {
     case "requests":
-      return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
+      return refuse(
+        "rate_limit_exceeded",
+        `Too many requests${scope?.user === undefined ? "" : " of this user"}; ` +
+          `try again in ${seconds} s.`,
+      );
     case "tokens": {
-      const owner = scope?.group == null ? "" : ` of the group '${scope.group}'`;
+      const owner = scope?.group == null ? "" : ` of ${ownerText(scope)}`;
       return refuse("token_rate_exceeded", `Too many tokens${owner}; try again in ${seconds} s.`);
     }
     case "concurrency": {
       const most = scope?.limits.maxConcurrent ?? 0;
       return refuse(
         "concurrency_limit_exceeded",
-        `Too many concurrent calls: this client key may have ${most}; try again in ${seconds} s.`,
+        `Too many concurrent calls: ${
+          ownerText(scope)
+        } may have ${most}; try again in ${seconds} s.`,
       );
     }
   }
+}
+
+/** Returns who has the limits of a scope. */
+function ownerText(scope: CallScope | undefined): string {
+  if (scope?.user !== undefined) return "this user";
+  return scope?.group == null ? "this client key" : `the group '${scope.group}'`;
 }
 
 /** Sets `Retry-After` and returns its seconds. */
@@ -238,7 +267,7 @@ function setWait({ responseHeaders }: Call, waitMs: number): number {
  * otherwise.
  */
 function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refused): Failed {
-  const owner = scope?.group == null ? "this client key" : `the group '${scope.group}'`;
+  const owner = ownerText(scope);
   const budget = scope?.limits.budgets.find((one) => one.window === window);
   call.responseHeaders["x-should-retry"] = "false";
   if (budget === undefined) return refuse("budget_exceeded", `A budget of ${owner} is used up.`);

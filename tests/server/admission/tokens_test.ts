@@ -160,7 +160,7 @@ Deno.test("subject and rules may read a member within a claim, and a claim with 
   }
 });
 
-Deno.test("static keys work beside tokens, also while no key of an issuer is known", async () => {
+Deno.test("static keys work where tokens are accepted, also while no key of an issuer is known", async () => {
   const { verdict, gateway, call } = await tokenGateway(tokenSecurity(), [KEY]);
   assertEquals(await verdict("key-of-nightly"), [200, null]);
   assertEquals<unknown>(await verdict("key-of-nobody"), INVALID);
