@@ -83,6 +83,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   hono: ["server"],
   zod: ["config", "api"],
   yaml: ["config"],
+  jose: ["access"],
   re2js: ["wires"],
   "node:sqlite": ["store"],
   iovalkey: ["store"],

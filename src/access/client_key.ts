@@ -1,4 +1,6 @@
 import type { CalendarPeriod } from "../core/calendar.ts";
+import { keyLabelField } from "../observe/instruments.ts";
+import type { MeasuredClient } from "../observe/report.ts";
 import type { EndpointName } from "../core/endpoint.ts";
 
 /** A client key with its settings. */
@@ -9,8 +11,8 @@ export interface ClientKey {
    * kinds of callers.
    */
   readonly caller: string;
-  /** SHA-256 digest of the key. */
-  readonly digest: Uint8Array;
+  /** The secret of the key, and those that it has replaced. */
+  readonly secrets: readonly ClientSecret[];
   readonly isDisabled: boolean;
   /** True if the key may use objects at providers whose creator is not known. */
   readonly adoptsUnknown: boolean;
@@ -21,11 +23,64 @@ export interface ClientKey {
   /** Labels by name, which routes match. */
   readonly labels: ReadonlyMap<string, string>;
   /** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
-  readonly reported: Readonly<Record<string, string>> | null;
+  readonly reported: ReportedLabels;
+  /**
+   * What metrics have instead of the name and the labels, for a client that the configuration does
+   * not name; null for a configured key.
+   */
+  readonly measured: MeasuredClient | null;
+  /** Name of the template; null without one. */
+  readonly template: string | null;
+  /** Name of the issuer of the token; null for a configured key. */
+  readonly issuer: string | null;
   /** Rate limit of this key; null for the default rate limit. */
   readonly requestsPerMinute: number | null;
   /** Further limits of the key and its groups; null if none has any. */
   readonly limits: KeyLimits | null;
+  /** End users that the key names; null if it names none. */
+  readonly endUsers: EndUsers | null;
+}
+
+/** End users behind a client key. */
+export interface EndUsers {
+  /** Lower-case name of the request header that names the end user. */
+  readonly header: string;
+  readonly isRequired: boolean;
+  /** Maximum number of end users whose limits are counted. */
+  readonly max: number;
+  /** Limits of each end user; null for none. */
+  readonly limits: UserLimits | null;
+}
+
+/** Limits of an end user. */
+export interface UserLimits extends ScopeLimits {
+  /** Rate of requests; null for no limit. */
+  readonly requestsPerMinute: number | null;
+}
+
+/** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
+export type ReportedLabels = Readonly<Record<string, string>> | null;
+
+/**
+ * Returns the labels with these names, each with the prefix that no other field has; null for none.
+ */
+export function reportedLabels(
+  labels: Iterable<readonly [name: string, value: string]>,
+  names: readonly string[],
+): ReportedLabels {
+  const reported = [...labels].filter(([name]) => names.includes(name))
+    .map(([name, value]) => [keyLabelField(name), value] as const);
+  return reported.length === 0 ? null : Object.fromEntries(reported);
+}
+
+/** A secret of a client key. */
+export interface ClientSecret {
+  /** SHA-256 digest of the secret. */
+  readonly digest: Uint8Array;
+  /**
+   * End of a replaced secret: a date, and its Unix time in milliseconds; null for the current one.
+   */
+  readonly until: { readonly date: string; readonly ms: number } | null;
 }
 
 /** True if the key has expired at this Unix time in milliseconds. */
@@ -69,6 +124,8 @@ export interface KeyLimits extends ScopeLimits {
 /** A group of client keys whose limits hold for all of them together. */
 export interface ClientGroup {
   readonly name: string;
+  /** For an end user of a key, whose limits are counted as those of a group: its rate. */
+  readonly user?: { readonly requestsPerMinute: number | null };
   /** Identity for the limits, distinct from those of keys. */
   readonly caller: string;
   readonly limits: ScopeLimits;

@@ -9,7 +9,7 @@ import type {
   Spend,
   WindowBudget,
 } from "../store/quota_store.ts";
-import type { ClientKey, ScopeLimits } from "./client_key.ts";
+import type { ClientGroup, ClientKey, ScopeLimits } from "./client_key.ts";
 
 /** Unit of a budget and of its sum. */
 export type BudgetUnit = "usd" | "tokens";
@@ -26,6 +26,8 @@ export interface CurrentBudget extends WindowBudget {
 export interface CallScope extends QuotaScope {
   /** Name of the group; null for the client key itself. */
   readonly group: string | null;
+  /** The end user of the key; absent for the key and its groups. */
+  readonly user?: ClientGroup["user"];
   readonly limits: Omit<QuotaLimits, "budgets"> & { readonly budgets: readonly CurrentBudget[] };
 }
 
@@ -40,6 +42,7 @@ export interface LimitedCaller {
   readonly caller: string;
   /** Name of the group; null for the client key itself. */
   readonly group: string | null;
+  readonly user?: ClientGroup["user"];
   readonly limits: ScopeLimits;
 }
 
@@ -68,22 +71,36 @@ export function budgetWall({ world, state }: BudgetClocks): number {
   return world.wall() + (state.quotas.clockAheadMs?.() ?? 0);
 }
 
-/** Returns what a call is checked against now. The rate of requests is that of the first caller. */
+/**
+ * Returns what a call is checked against now. The rate of requests is that of the first caller, or
+ * of an end user; both have the same burst.
+ */
 export function scopesNow(
   { callers, calendar }: CallQuotas,
   requests: BucketSettings | null,
   wallMs: number,
 ): readonly CallScope[] {
-  return callers.map(({ caller, group, limits }) => ({
+  return callers.map(({ caller, group, user, limits }) => ({
     caller,
     group,
+    ...user !== undefined && { user },
     limits: {
-      requests: group === null ? requests : null,
+      requests: group === null ? requests : userRate(user, requests),
       tokensPerMinute: limits.tokensPerMinute,
       maxConcurrent: limits.maxConcurrent,
       budgets: budgetsNow(limits, calendar, wallMs),
     },
   }));
+}
+
+function userRate(
+  user: ClientGroup["user"],
+  requests: BucketSettings | null,
+): BucketSettings | null {
+  const rate = user?.requestsPerMinute ?? null;
+  return rate === null || requests === null
+    ? null
+    : { requests_per_minute: rate, burst_size: requests.burst_size };
 }
 
 function budgetsNow(
@@ -102,6 +119,14 @@ function budgetsNow(
     }
   }
   return current;
+}
+
+/**
+ * Returns the milliseconds until the last current window of the budgets ends; 0 without budgets.
+ */
+export function lastWindowMs(limits: ScopeLimits, calendar: Calendar, wallMs: number): number {
+  const ends = budgetsNow(limits, calendar, wallMs).map(({ endMs }) => endMs - wallMs);
+  return Math.max(0, ...ends);
 }
 
 /**

@@ -91,7 +91,8 @@ export function newFeed(
     running.delete(report.id);
     const endedAtMs = world.wall();
     const second = Math.floor(endedAtMs / 1000), minute = Math.floor(endedAtMs / 60_000);
-    const { usage, ms, client, provider } = report;
+    const { usage, ms, provider } = report;
+    const client = report.measured?.client ?? report.client;
     const isSlow = provider !== null && ms.firstByte !== null &&
       slow.isSlow(second, provider, ms.firstByte);
     const view = finishedView(++finishedCount, endedAtMs, report, isSlow);

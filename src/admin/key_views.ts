@@ -1,6 +1,7 @@
 import { type ClientKey, isLapsed, usdOf } from "../access/client_key.ts";
 import { budgetWall, type CallScope, limitedCallers, scopesNow } from "../access/quotas.ts";
 import type { Config } from "../config/schema.ts";
+import { isInGroup } from "../config/templates.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { CallReport } from "../observe/report.ts";
@@ -67,13 +68,10 @@ function countRunning(reports: Iterable<Readonly<CallReport>>): ReadonlyMap<stri
 
 /** Returns the names of the groups of each key that has one. */
 function groupNames({ security }: Config): ReadonlyMap<string, readonly string[]> {
-  const names = new Map<string, string[]>();
-  for (const { name, keys } of security.groups) {
-    for (const key of keys) {
-      const before = names.get(key);
-      if (before === undefined) names.set(key, [name]);
-      else before.push(name);
-    }
+  const names = new Map<string, readonly string[]>();
+  for (const key of security.api_key.keys) {
+    const own = security.groups.filter((group) => isInGroup(group, key)).map(({ name }) => name);
+    if (own.length > 0) names.set(key.name, own);
   }
   return names;
 }
@@ -84,9 +82,10 @@ function sumGroupTokens(
   feed: Pick<Feed, "key">,
 ): ReadonlyMap<string, number> {
   return new Map(
-    security.groups.map(({ name, keys }) => [
-      name,
-      keys.reduce((sum, key) => sum + feed.key(key).tokens, 0),
+    security.groups.map((group) => [
+      group.name,
+      security.api_key.keys.filter((key) => isInGroup(group, key))
+        .reduce((sum, { name }) => sum + feed.key(name).tokens, 0),
     ]),
   );
 }

@@ -1,4 +1,4 @@
-import type { Generation, Route, RouteTarget } from "../call/generation.ts";
+import { type Generation, requiresKey, type Route, type RouteTarget } from "../call/generation.ts";
 import { VERSION } from "../core/build.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { firstKnownModel } from "../routing/first_model.ts";
@@ -53,7 +53,7 @@ export function newSnapshots(
       generation: generation.number,
       isDraining: state.inFlight.isDraining,
       gatewayUrl: gatewayUrl(),
-      requiresKey: generation.clientKeys.length > 0,
+      requiresKey: requiresKey(generation),
       keyHeader: { name, prefix },
       exampleModel: example.model,
       refusedReload: notes.refusedReload,

@@ -42,6 +42,8 @@ export interface CallClient {
   key: PresentedKey;
   /** The conversation that the call belongs to; null if the client names none. */
   session: Session | null;
+  /** Client that the configuration does not name, which counts while it has limits; else null. */
+  subject: CountedSubject | null;
   /** Limits of the key and its groups that have admitted the call; null if they have none. */
   quotas: CallQuotas | null;
   /** Meter of what the call uses; null without a client key. */
@@ -50,9 +52,19 @@ export interface CallClient {
   steering: Steering | null;
 }
 
+/** A client that the configuration does not name, among those whose limits are counted. */
+export interface CountedSubject {
+  readonly pool: string;
+  readonly caller: string;
+  /** Maximum number of counted clients of the pool. */
+  readonly max: number;
+  /** Time in milliseconds until a used up rate of requests is full again; 0 without a rate. */
+  readonly rateMs: number;
+}
+
 /** Returns the client of a call that is not admitted yet. */
 export function newCallClient(): CallClient {
-  return { key: null, session: null, quotas: null, meter: null, steering: null };
+  return { key: null, session: null, subject: null, quotas: null, meter: null, steering: null };
 }
 
 /** Records the model that a client requests, for the admin page; the header wins over the body. */

@@ -5,6 +5,7 @@ import type { Preset } from "../prompt/preset.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
 import type { ClientKey, ModelPattern } from "../access/client_key.ts";
+import type { TokenClients } from "../access/tokens/token_clients.ts";
 
 /** One compiled configuration. Immutable; a reload replaces it as a whole. */
 export interface Generation {
@@ -30,8 +31,10 @@ export interface Generation {
   readonly listedModels: readonly ListedNamedModel[];
   /** Time of the load in seconds since 1970; 0 outside a gateway. */
   readonly loaded: number;
-  /** Client keys accepted on `/v1/*`; empty if authentication is off. */
+  /** Client keys accepted on `/v1/*`; empty if there are none. */
   readonly clientKeys: readonly ClientKey[];
+  /** Clients with tokens of issuers; null if tokens are not accepted. */
+  readonly tokens: TokenClients | null;
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
   /** Calendar of `security.time_zone`, for the windows of budgets. */
@@ -55,6 +58,11 @@ export interface ListedNamedModel {
   readonly route: Route;
 }
 
+/** True if `/v1/*` requires a client key or a token. */
+export function requiresKey({ clientKeys, tokens }: Generation): boolean {
+  return clientKeys.length > 0 || tokens !== null;
+}
+
 /** A named rule that sends matching requests to targets. */
 export interface Route {
   readonly name: string;
@@ -64,8 +72,8 @@ export interface Route {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Patterns of the requested model; null matches all. */
   readonly models: readonly ModelPattern[] | null;
-  /** Names of client keys; null matches every client. */
-  readonly keys: ReadonlySet<string> | null;
+  /** Patterns of the names of clients; null matches every client. */
+  readonly keys: readonly ModelPattern[] | null;
   /** Labels that the client key must have. */
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly strategy: Strategy;

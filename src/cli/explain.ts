@@ -15,6 +15,7 @@ import {
 } from "./command.ts";
 import { explainRouting, parseExplainedHeaders, USUAL_PATH } from "../routing/explain.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
+import { isInGroup } from "../config/templates.ts";
 import type { BudgetConfig, ClientKeyConfig, Config } from "../config/schema.ts";
 
 /** Command `switchyard explain`: prints the targets of a request without sending it. */
@@ -78,7 +79,7 @@ function findKey({ clientKeys, config }: Generation, name: string) {
 
 /** Returns what a client key may use, one line for each kind of permission and limit. */
 function keyLines(key: ClientKeyConfig, { security, rate_limiting }: Config): string[] {
-  const groups = security.groups.filter(({ keys }) => keys.includes(key.name));
+  const groups = security.groups.filter((group) => isInGroup(group, key));
   const labels = Object.entries(key.labels).map(([name, value]) => `${name}=${value}`);
   const rate = key.requests_per_minute ?? rate_limiting.requests_per_minute;
   const limits = [

@@ -1,4 +1,4 @@
-import type { Generation } from "../call/generation.ts";
+import { type Generation, requiresKey } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
 import { firstModel, PLACEHOLDER } from "../routing/first_model.ts";
 
@@ -49,7 +49,7 @@ export function firstCall(generation: Generation, url: string): string {
   }
   const curl = chatCurl(url, { model }, keyHeader(generation));
   const hints = [
-    ...(generation.clientKeys.length > 0 ? ["put a client key in SWITCHYARD_KEY"] : []),
+    ...(requiresKey(generation) ? ["put a client key in SWITCHYARD_KEY"] : []),
     ...(model.endsWith(`/${PLACEHOLDER}`)
       ? [`put a model of that provider in the place of ${PLACEHOLDER}`]
       : []),
@@ -58,9 +58,9 @@ export function firstCall(generation: Generation, url: string): string {
 }
 
 /** Returns the header argument with the name of a key variable, never with a key. */
-function keyHeader({ clientKeys, config }: Generation): string {
-  if (clientKeys.length === 0) return "";
-  const { header, prefix } = config.security.api_key;
+function keyHeader(generation: Generation): string {
+  if (!requiresKey(generation)) return "";
+  const { header, prefix } = generation.config.security.api_key;
   const field = `${header}: ${prefix === "" ? "" : `${prefix} `}`;
   // Between double quotes a shell would expand what a prefix may have.
   return /^[\w:. -]*$/.test(field)

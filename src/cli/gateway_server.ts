@@ -8,6 +8,8 @@ import type { CredentialHolder } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import { newCredentials } from "../credentials/credentials.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
+import { type KeyReceiver, newKeyRefresh, withinFirstKeys } from "../gateway/key_refresh.ts";
+import type { KeysMessage } from "../workers/key_messages.ts";
 import { newGateway, newKeyWarning } from "../gateway/gateway.ts";
 import { newLoopTurns } from "../traffic/loop_turns.ts";
 import { openStateStore } from "../store/open_store.ts";
@@ -39,6 +41,8 @@ export type GatewayServer =
     readonly adminUrl: string | null;
     readonly generation: Generation;
     readonly world: World;
+    /** Receives keys of issuers from the parent. */
+    receiveKeys(message: KeysMessage): void;
     /** Returns the metrics of this process. */
     metricValues(): Promise<MetricValues>;
     /** Drains the gateway and releases all resources; `hurry` ends `server.drain_delay`. */
@@ -58,6 +62,10 @@ export interface WorkerRole {
   scrape(): Promise<string>;
   /** Lets the parent refresh these credentials. */
   follow(holders: Iterable<CredentialHolder>): void;
+  /** Keys of issuers at the start. */
+  readonly keys: readonly KeysMessage[];
+  /** Requests the keys of a source from the parent. */
+  demandKeys(source: string): void;
 }
 
 /**
@@ -148,6 +156,15 @@ export async function openGateway(
     })
     : null;
   applyCredentials();
+  const receiver: KeyReceiver = {
+    begin: (source) => gateway.generation.tokens?.keySets.begin(source),
+    end: (source, keys) => gateway.generation.tokens?.keySets.end(source, keys, world.now()),
+  };
+  const counted = gateway.metrics.keysRefreshed;
+  const refresh = role === null ? newKeyRefresh({ world, log, receiver, counted }) : null;
+  const demandKeys = refresh?.demand ?? role?.demandKeys ?? (() => {});
+  role?.keys.forEach(receiveKeys);
+  await applyKeys(config);
   const notes = newNoteBook(() => world.wall());
   const isStateUp = store === null || await store.start();
   const { host, port } = config.server;
@@ -180,11 +197,26 @@ export async function openGateway(
     role?.follow(all.values().map(({ holder }) => holder));
   }
 
+  /** Refreshes the keys of issuers. Resolves when the first ones are there, or after a bound. */
+  async function applyKeys(next: Config): Promise<void> {
+    gateway.generation.tokens?.keySets.onDemand(demandKeys);
+    if (refresh === null) return;
+    const applied = refresh.apply(next);
+    if (gateway.generation.tokens !== null) await withinFirstKeys(applied, world);
+  }
+
+  function receiveKeys(message: KeysMessage): void {
+    const { source } = message;
+    if (message.kind === "keys_begin") return receiver.begin(source);
+    const { keys, ageMs } = message;
+    gateway.generation.tokens?.keySets.end(source, keys, world.now() - ageMs);
+  }
+
   /** Releases what was opened for a gateway that cannot start, and returns the reason. */
   async function abandon(reason: Extract<Listening, { readonly ok: false }>) {
     feed?.close();
     credentials?.close();
-    await Promise.all([store?.close(), spans?.flush()]);
+    await Promise.all([store?.close(), spans?.flush(), refresh?.close()]);
     world.close();
     return reason;
   }
@@ -207,9 +239,11 @@ export async function openGateway(
       const changes = gateway.reload(next);
       applyCredentials();
       outbound.apply(gateway.generation.config);
+      void applyKeys(gateway.generation.config);
       return changes;
     },
     reloaded: (result) => gateway.metrics.reloaded(result),
+    receiveKeys,
     metricValues: () => gateway.metrics.values(),
     async close(...hurry) {
       const { inFlight } = gateway.state;
@@ -218,7 +252,7 @@ export async function openGateway(
       credentials?.close();
       if (admin !== null) await closePage(admin, world);
       await gateway.state.usage.close();
-      await Promise.all([store?.close(), outbound.close(), spans?.flush()]);
+      await Promise.all([store?.close(), outbound.close(), spans?.flush(), refresh?.close()]);
       world.close();
     },
   };

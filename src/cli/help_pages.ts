@@ -16,6 +16,7 @@ import relay from "../../docs/guide/relay.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import promptCache from "../../docs/guide/prompt-cache.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
+import identity from "../../docs/guide/identity.md" with { type: "text" };
 import teams from "../../docs/guide/teams.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
 import cli from "../../docs/reference/cli.md" with { type: "text" };
@@ -84,6 +85,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "prompt-cache", text: promptCache },
   { topic: "security", text: security },
   { topic: "teams", text: teams },
+  { topic: "identity", text: identity },
   { topic: "configuration", text: configuration },
   { topic: "cli", text: cli },
   { topic: "hosts", text: hosts },

@@ -23,9 +23,7 @@ export const keyNew: Command = {
     if (name.trim() === "") {
       return Promise.resolve(wrongUsage(terminal, "key new", "The name of the key is missing."));
     }
-    const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-    const secret = `${PREFIX}${bytes.toBase64({ alphabet: "base64url", omitPadding: true })}`;
-    const digest = createHash("sha256").update(secret).digest("hex");
+    const { secret, digest } = newSecret();
     terminal.out([
       `Secret of the client key, shown only here: ${secret}`,
       "",
@@ -43,10 +41,17 @@ export const keyNew: Command = {
   },
 };
 
+/** Returns a new secret and its SHA-256 digest. */
+export function newSecret(): { readonly secret: string; readonly digest: string } {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  const secret = `${PREFIX}${bytes.toBase64({ alphabet: "base64url", omitPadding: true })}`;
+  return { secret, digest: createHash("sha256").update(secret).digest("hex") };
+}
+
 /**
  * Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts.
  */
-function yamlText(text: string): string {
+export function yamlText(text: string): string {
   const isPlain = /^[A-Za-z][A-Za-z0-9._-]*$/.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
   return isPlain ? text : JSON.stringify(text);

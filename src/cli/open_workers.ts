@@ -8,6 +8,8 @@ import { newLog } from "../observe/log.ts";
 import { newParentMetrics } from "../observe/worker_metrics.ts";
 import { type Group, newGroup } from "../workers/group.ts";
 import { ownAbilities, startWorker, workersObstacle } from "../workers/process.ts";
+import { newParentKeys } from "./parent_keys.ts";
+import { withinFirstKeys } from "../gateway/key_refresh.ts";
 import { newRealWorld } from "./real_world.ts";
 import { findPort, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
@@ -80,6 +82,12 @@ export async function openWorkers(
     updated: (id, update) => group.credential(id, update),
   });
   const latest = (id: string) => all.get(id)?.holder.latest() ?? null;
+  const keys = newParentKeys({
+    world,
+    log,
+    counted: metrics.keysRefreshed,
+    send: (message) => group.sendKeys(message),
+  });
   const group: Group = newGroup(config, {
     world,
     log,
@@ -105,11 +113,15 @@ export async function openWorkers(
       await credentials.renew(id);
       return latest(id);
     },
+    keys: keys.all,
+    demandKeys: keys.demand,
   });
   credentials.configure(all);
+  await withinFirstKeys(keys.apply(config), world);
   const problem = await group.start();
   if (problem !== null) {
     credentials.close();
+    await keys.close();
     world.close();
     return { ok: false, isTaken: false, trouble: problem };
   }
@@ -132,6 +144,7 @@ export async function openWorkers(
       group.reload(next);
       for (const { holder } of all.values()) group.credential(holder.id, holder.latest());
       credentials.configure(all);
+      void keys.apply(next);
       return changesBetween(previous, next);
     },
     reloaded: metrics.reloaded,
@@ -139,6 +152,7 @@ export async function openWorkers(
     async close() {
       await group.drain();
       credentials.close();
+      await keys.close();
       world.close();
     },
   };

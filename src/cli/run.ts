@@ -11,6 +11,7 @@ import { COMMON_OPTIONS, help, helpText } from "./help.ts";
 import { health } from "./health.ts";
 import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
+import { keyRotate } from "./key_rotate.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   explain,
   agent,
   keyNew,
+  keyRotate,
   schema,
   state,
   usage,

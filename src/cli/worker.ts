@@ -42,7 +42,7 @@ interface Parent {
 }
 
 async function serveAs(
-  { place, port, generation, instanceId, config, credentials, isColoured }: StartMessage,
+  { place, port, generation, instanceId, config, credentials, isColoured, keys }: StartMessage,
   { channel, messages }: Parent,
   terminal: Terminal,
 ): Promise<number> {
@@ -57,6 +57,8 @@ async function serveAs(
     instanceId,
     divide: (whole) => shareOf(whole, place),
     follow: (holders) => link.follow(holders),
+    keys,
+    demandKeys: (source) => void channel.send({ kind: "demand_keys", source }),
     scrape: async () => await group.scrape() ?? await metricsText([await ownMetrics()]),
   });
   if (!server.ok) {
@@ -95,6 +97,9 @@ async function serveAs(
         return void server.reload(message.config);
       case "credential":
         return received(message.id, message.update);
+      case "keys_begin":
+      case "keys":
+        return server.receiveKeys(message);
       case "measure":
         return void server.metricValues().then((metrics) =>
           channel.send({ kind: "measured", metrics })

@@ -6,6 +6,7 @@ import { credentialProblems } from "./credential_rules.ts";
 import { issueProblems } from "./issues.ts";
 import { modelsProblems } from "./models_rules.ts";
 import { outboundProblems } from "./outbound_rules.ts";
+import { completeIssuers, jwtProblems } from "./jwt_rules.ts";
 import { type Problem, problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
@@ -18,6 +19,7 @@ import {
 } from "./schema.ts";
 import { securityProblems } from "./security_rules.ts";
 import { completeState, stateProblems } from "./state_rules.ts";
+import { completeKeys } from "./templates.ts";
 import { NOTHING_OUTSIDE, type Outside, tlsProblems } from "./tls_rules.ts";
 import { withoutUnused } from "./unused_keys.ts";
 import { workerProblems } from "./worker_rules.ts";
@@ -68,6 +70,7 @@ function rules(
     ...routingProblems(value.routing, value.providers),
     ...modelsProblems(value),
     ...securityProblems(value.security),
+    ...jwtProblems(value.security, outside),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
     ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
@@ -94,7 +97,8 @@ function complete(written: WrittenConfig, outside: Outside): Config {
   const caching = completeCaching(written.caching);
   const state = completeState(written.state, outside);
   const admin = completeAdmin(written.admin);
-  return { ...written, admin, caching, state, providers: Object.fromEntries(providers) };
+  const security = completeIssuers(completeKeys(written.security), outside);
+  return { ...written, admin, security, caching, state, providers: Object.fromEntries(providers) };
 }
 
 function freeze<T>(value: T): T {

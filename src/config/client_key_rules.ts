@@ -1,5 +1,14 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
+import {
+  A_TEMPLATE,
+  type Item,
+  namesOf,
+  objectsIn,
+  repeated,
+  unknownNames,
+} from "./named_lists.ts";
+import { isForwardedHeader } from "./security_rules.ts";
+import { type Path, type Problem, problem } from "./problems.ts";
 
 /** Path of the list of client keys. */
 export const CLIENT_KEYS_PATH = ["security", "api_key", "keys"] as const;
@@ -13,16 +22,30 @@ export function clientKeyProblems(
   providers: readonly string[],
 ): Problem[] {
   const keys = objectsIn(keysIn(security));
-  const names = keys.flatMap(([, { name }]) => typeof name === "string" ? [name] : []);
+  const names = namesOf(keys);
   const groups = objectsIn(isObject(security) ? security.groups : undefined);
+  const templates = objectsIn(isObject(security) ? security.templates : undefined);
+  const templateNames = namesOf(templates);
   return [
     ...repeatedNames(keys, CLIENT_KEYS_PATH, "key"),
-    ...keys.flatMap(([index, key]) => keyProblems(key, [...CLIENT_KEYS_PATH, index], providers)),
+    ...keys.flatMap(([index, key]) => {
+      const path = [...CLIENT_KEYS_PATH, index];
+      return [
+        ...keyProblems(key, path),
+        ...unknownNames([key.template], path, templateNames, A_TEMPLATE, "template"),
+        ...profileProblems(key, path, providers),
+        ...endUserProblems(key.end_users, [...path, "end_users"], templates),
+      ];
+    }),
+    ...repeatedNames(templates, ["security", "templates"], "template"),
+    ...templates.flatMap(([index, template]) =>
+      profileProblems(template, ["security", "templates", index], providers)
+    ),
     ...repeatedNames(groups, ["security", "groups"], "group"),
     ...groups.flatMap(([index, group]) =>
-      groupProblems(group, ["security", "groups", index], names)
+      groupProblems(group, ["security", "groups", index], names, templateNames)
     ),
-    ...matchProblems(routing, names),
+    ...matchProblems(routing, names, namesOf(issuersIn(security))),
     ...repeatedLabels(observability),
   ];
 }
@@ -31,14 +54,8 @@ function keysIn(security: unknown): unknown {
   return isObject(security) && isObject(security.api_key) ? security.api_key.keys : undefined;
 }
 
-/** Returns the mappings in a list, with their indices. */
-function objectsIn(list: unknown): (readonly [index: number, item: JsonObject])[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item: unknown, index) => isObject(item) ? [[index, item] as const] : []);
-}
-
 function repeatedNames(
-  items: readonly (readonly [index: number, item: JsonObject])[],
+  items: readonly Item[],
   path: Path,
   kind: string,
 ): Problem[] {
@@ -46,20 +63,38 @@ function repeatedNames(
   return repeated(items.map(([index, { name }]) => [[...path, index, "name"], name]), text);
 }
 
-/** Returns a problem for each text that an earlier path has too. */
-function repeated(values: readonly (readonly [path: Path, value: unknown])[], text: string) {
-  const seen = new Set<string>();
-  return values.flatMap(([path, value]): Problem[] => {
-    if (typeof value !== "string") return [];
-    const isRepeated = seen.has(value);
-    seen.add(value);
-    return isRepeated ? [problem(path, text)] : [];
-  });
-}
-
-function keyProblems(key: JsonObject, path: Path, providers: readonly string[]): Problem[] {
+function keyProblems(key: JsonObject, path: Path): Problem[] {
   return [
     ...secretProblems(key, path),
+    ...objectsIn(key.previous).flatMap(([index, secret]) =>
+      secretProblems(secret, [...path, "previous", index])
+    ),
+  ];
+}
+
+/** Members of a template that are no limits. */
+const PERMISSIONS = ["models", "providers", "endpoints", "adopt_unknown", "labels"];
+
+function endUserProblems(written: unknown, path: Path, templates: readonly Item[]): Problem[] {
+  if (!isObject(written)) return [];
+  const { header, template } = written;
+  const used = templates.find(([, { name }]) => name === template);
+  const other = PERMISSIONS.find((member) => used?.[1][member] !== undefined);
+  return [
+    ...unknownNames([template], path, namesOf(templates), A_TEMPLATE, "template"),
+    ...other === undefined ? [] : [problem(
+      [...path, "template"],
+      `must have only limits, and has ${other}: permissions and labels are those of the key`,
+    )],
+    ...typeof header === "string" && isForwardedHeader(header)
+      ? [problem([...path, "header"], "must not be a header that is forwarded")]
+      : [],
+  ];
+}
+
+/** Returns the problems of the members that keys and templates have. */
+function profileProblems(key: JsonObject, path: Path, providers: readonly string[]): Problem[] {
+  return [
     ...unknownNames(key.providers, [...path, "providers"], providers, "a configured provider"),
     ...budgetProblems(key.budgets, [...path, "budgets"]),
   ];
@@ -74,30 +109,44 @@ function secretProblems({ value, sha256 }: JsonObject, path: Path): Problem[] {
   return [problem([...path, "sha256"], "must not be set together with value", "key")];
 }
 
-function groupProblems(group: JsonObject, path: Path, keys: readonly string[]): Problem[] {
+function groupProblems(
+  group: JsonObject,
+  path: Path,
+  keys: readonly string[],
+  templates: readonly string[],
+): Problem[] {
   return [
+    ...isEmpty(group.keys) && isEmpty(group.templates)
+      ? [problem([...path, "keys"], "must have a key, or templates one template")]
+      : [],
     ...unknownNames(group.keys, [...path, "keys"], keys, "the name of a client key"),
+    ...unknownNames(group.templates, [...path, "templates"], templates, A_TEMPLATE),
     ...budgetProblems(group.budgets, [...path, "budgets"]),
   ];
 }
 
-function matchProblems(routing: unknown, keys: readonly string[]): Problem[] {
-  return objectsIn(isObject(routing) ? routing.routes : undefined).flatMap(([index, { match }]) => {
-    const path = ["routing", "routes", index, "match", "key"];
-    return isObject(match) ? unknownNames(match.key, path, keys, "the name of a client key") : [];
-  });
+function isEmpty(list: unknown): boolean {
+  return list === undefined || Array.isArray(list) && list.length === 0;
 }
 
-function unknownNames(
-  written: unknown,
-  path: Path,
-  known: readonly string[],
-  what: string,
+function issuersIn(security: unknown): Item[] {
+  return isObject(security) && isObject(security.jwt) ? objectsIn(security.jwt.issuers) : [];
+}
+
+/** A pattern, and the name of a client with a token, need not be that of a key. */
+function matchProblems(
+  routing: unknown,
+  keys: readonly string[],
+  issuers: readonly string[],
 ): Problem[] {
-  if (!Array.isArray(written)) return [];
-  return written.flatMap((name: unknown, index): Problem[] => {
-    if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];
-    return [problem([...path, index], `is not ${what}${likelyHint(name, known)}`)];
+  const isOpen = (name: unknown) =>
+    typeof name === "string" &&
+    (name.includes("*") || issuers.some((issuer) => name.startsWith(`${issuer}/`)));
+  return objectsIn(isObject(routing) ? routing.routes : undefined).flatMap(([index, { match }]) => {
+    const path = ["routing", "routes", index, "match", "key"];
+    if (!isObject(match) || !Array.isArray(match.key)) return [];
+    const names = match.key.map((name: unknown) => isOpen(name) ? null : name);
+    return unknownNames(names, path, keys, "the name of a client key");
   });
 }
 

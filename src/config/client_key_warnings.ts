@@ -1,31 +1,48 @@
 import { createHash } from "node:crypto";
 import { newCalendar } from "../core/calendar.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
-import { type Problem, problem } from "./problems.ts";
+import { type Path, type Problem, problem } from "./problems.ts";
 import type { ClientKeyConfig, Config } from "./schema.ts";
+import { isInGroup } from "./templates.ts";
 
 /**
  * Returns a warning for each setting of client keys and groups that is likely a mistake. `wallMs`
  * is the current Unix time in milliseconds.
  */
 export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
-  const { enabled, provider, api_key: { keys } } = config.security;
-  if (!enabled || provider !== "api_key") return [];
+  const { enabled, provider, api_key: { keys }, templates } = config.security;
+  if (!enabled || provider === "none") return [];
   return [
     ...repeatedSecrets(keys),
+    ...nameWarnings(keys),
     ...expiryWarnings(config, wallMs),
+    ...previousWarnings(config, wallMs),
     ...keys.flatMap((key, index) =>
-      key.budgets.length > 0 && key.max_concurrent === undefined
-        ? [problem(
-          [...CLIENT_KEYS_PATH, index, "budgets"],
-          "can be exceeded without limit, because running requests are never ended: " +
-            "set max_concurrent",
-        )]
-        : []
+      key.budgets === templateOf(config, key)?.budgets
+        ? []
+        : budgetWarnings(key, [...CLIENT_KEYS_PATH, index])
+    ),
+    ...templates.flatMap((template, index) =>
+      budgetWarnings(template, ["security", "templates", index])
     ),
     ...groupWarnings(config),
     ...labelWarnings(config),
   ];
+}
+
+/** Returns the template of a key; undefined if it has none. */
+function templateOf({ security }: Config, { template }: ClientKeyConfig) {
+  return security.templates.find(({ name }) => name === template);
+}
+
+function budgetWarnings(
+  { budgets, max_concurrent }: Pick<ClientKeyConfig, "budgets" | "max_concurrent">,
+  path: Path,
+): Problem[] {
+  return budgets.length === 0 || max_concurrent !== undefined ? [] : [problem(
+    [...path, "budgets"],
+    "can be exceeded without limit, because running requests are never ended: set max_concurrent",
+  )];
 }
 
 /**
@@ -33,14 +50,49 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
  */
 function repeatedSecrets(keys: readonly ClientKeyConfig[]): Problem[] {
   const digests = new Set<string>();
-  return keys.flatMap(({ value = "", sha256 }, index): Problem[] => {
+  const secrets = keys.flatMap((key, index) => {
+    const path = [...CLIENT_KEYS_PATH, index];
+    return [
+      { ...key, path },
+      ...key.previous.map((one, place) => ({ ...one, path: [...path, "previous", place] })),
+    ];
+  });
+  return secrets.flatMap(({ value = "", sha256, path }): Problem[] => {
     const digest = sha256?.toLowerCase() ?? createHash("sha256").update(value).digest("hex");
     const isRepeated = digests.has(digest);
     digests.add(digest);
-    const path = [...CLIENT_KEYS_PATH, index, sha256 === undefined ? "value" : "sha256"];
     const text = "is already the value of an earlier key: the settings of that key apply";
-    return isRepeated ? [problem(path, text)] : [];
+    const member = sha256 === undefined ? "value" : "sha256";
+    return isRepeated ? [problem([...path, member], text)] : [];
   });
+}
+
+/** Time after which a replaced secret that is still accepted is likely a mistake. */
+const MAX_USUAL_OVERLAP_MS = 90 * 24 * 60 * 60 * 1000;
+
+function previousWarnings({ security }: Config, wallMs: number): Problem[] {
+  const calendar = newCalendar(security.time_zone);
+  return security.api_key.keys.flatMap(({ previous }, index) =>
+    previous.flatMap(({ until }, place): Problem[] => {
+      const path = [...CLIENT_KEYS_PATH, index, "previous", place, "until"];
+      const untilMs = calendar.startOfDay(until);
+      if (wallMs >= untilMs) return [problem(path, "has begun, so this secret is refused")];
+      return untilMs - wallMs <= MAX_USUAL_OVERLAP_MS || wallMs === 0
+        ? []
+        : [problem(path, "is more than 90 days away: until then the replaced secret is accepted")];
+    })
+  );
+}
+
+function nameWarnings(keys: readonly ClientKeyConfig[]): Problem[] {
+  return keys.flatMap(({ name }, index) =>
+    name.includes("/")
+      ? [problem(
+        [...CLIENT_KEYS_PATH, index, "name"],
+        "has a slash, as names of clients with tokens have: a later version refuses it",
+      )]
+      : []
+  );
 }
 
 function expiryWarnings({ security }: Config, wallMs: number): Problem[] {
@@ -53,14 +105,15 @@ function expiryWarnings({ security }: Config, wallMs: number): Problem[] {
 }
 
 function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
-  return groups.flatMap(({ keys, budgets, tokens_per_minute }, index): Problem[] => {
+  return groups.flatMap((group, index): Problem[] => {
+    const { budgets, tokens_per_minute } = group;
     const path = ["security", "groups", index];
     if (budgets.length === 0) {
       const text = "has no effect without budgets and tokens_per_minute";
       return tokens_per_minute === undefined ? [problem(path, text)] : [];
     }
-    const unbounded = api_key.keys.filter(({ name, max_concurrent }) =>
-      keys.includes(name) && max_concurrent === undefined
+    const unbounded = api_key.keys.filter((key) =>
+      isInGroup(group, key) && key.max_concurrent === undefined
     ).map(({ name }) => name);
     if (unbounded.length === 0) return [];
     const text = "can be exceeded without limit, because running requests are never ended: " +
@@ -72,14 +125,25 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
 /**
  * Returns a warning for each label that nothing uses, and for each use of a label that no key has.
  */
-function labelWarnings({ security, observability, routing }: Config): Problem[] {
-  const { keys } = security.api_key;
+function labelWarnings(config: Config): Problem[] {
+  const { security: { api_key: { keys }, templates }, observability, routing } = config;
   const matched = routing.routes.flatMap(({ match }) => Object.keys(match.labels));
   const used = new Set([...observability.key_labels, ...matched]);
-  const unused = keys.flatMap(({ labels }, index) =>
-    Object.keys(labels).filter((name) => !used.has(name)).map((name): Problem =>
+  const owners = [
+    ...keys.map((key, index) => ({
+      names: Object.keys(key.labels)
+        .filter((name) => !Object.hasOwn(templateOf(config, key)?.labels ?? {}, name)),
+      path: [...CLIENT_KEYS_PATH, index, "labels"],
+    })),
+    ...templates.map(({ labels }, index) => ({
+      names: Object.keys(labels),
+      path: ["security", "templates", index, "labels"],
+    })),
+  ];
+  const unused = owners.flatMap(({ names, path }) =>
+    names.filter((name) => !used.has(name)).map((name): Problem =>
       problem(
-        [...CLIENT_KEYS_PATH, index, "labels", name],
+        [...path, name],
         "is used neither in match.labels of a route nor in observability.key_labels",
         "key",
       )
@@ -95,8 +159,8 @@ function labelWarnings({ security, observability, routing }: Config): Problem[] 
 
 /** Returns a warning for each route that no client can match because of its key or its labels. */
 export function keyMatchWarnings({ routing: { routes }, security }: Config): Problem[] {
-  const { enabled, provider, api_key: { keys } } = security;
-  const isRequired = enabled && provider === "api_key";
+  const { enabled, provider, api_key: { keys }, jwt: { issuers } } = security;
+  const isRequired = enabled && provider !== "none";
   return routes.flatMap(({ match }, index): Problem[] => {
     const wanted = Object.entries(match.labels);
     if (match.key === undefined && wanted.length === 0) return [];
@@ -104,8 +168,10 @@ export function keyMatchWarnings({ routing: { routes }, security }: Config): Pro
     if (!isRequired) {
       return [problem(path, "never matches, because no client keys are required")];
     }
+    // Which tokens there are is not known.
+    if (issuers.length > 0) return [];
     const isMet = keys.some(({ name, labels }) =>
-      (match.key === undefined || match.key.includes(name)) &&
+      (match.key === undefined || match.key.some((one) => one === name || one.includes("*"))) &&
       wanted.every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value)
     );
     return isMet ? [] : [problem(path, "never matches, because no client key has these labels")];

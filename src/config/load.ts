@@ -10,6 +10,7 @@ import type { Variables } from "./expand.ts";
 import { fillVariables, readText } from "./files.ts";
 import { modelsWarnings } from "./models_rules.ts";
 import { outboundWarnings } from "./outbound_rules.ts";
+import { readKeySetFiles } from "./jwt_rules.ts";
 import type { Problem } from "./problems.ts";
 import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
 import { earlyHeadWarnings } from "./early_head_warnings.ts";
@@ -124,7 +125,10 @@ async function readConfig(path: string, environment: Variables) {
   const filled = await fillVariables(environment, [dirname(path), "."]);
   const source = parseSource(file.text, filled.variables);
   const directory = dirname(path);
-  const files = await readTlsFiles(source.value, directory);
+  const files = new Map([
+    ...await readTlsFiles(source.value, directory),
+    ...await readKeySetFiles(source.value, directory),
+  ]);
   const proxy = parseProxyRule((name) => environment[name]);
   const outside = { files, proxy, directory, wallMs: Date.now() };
   return { ok: true, source, outside, warnings: filled.warnings } as const;

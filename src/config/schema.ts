@@ -361,5 +361,8 @@ export type ClientKeyConfig = Config["security"]["api_key"]["keys"][number];
 /** One group of client keys of the configuration. */
 export type GroupConfig = Config["security"]["groups"][number];
 
+/** One template of the configuration. */
+export type TemplateConfig = Config["security"]["templates"][number];
+
 /** One budget of a key or a group. */
 export type BudgetConfig = ClientKeyConfig["budgets"][number];

@@ -2,7 +2,7 @@ import { SESSION_HEADERS } from "../core/session.ts";
 import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
-import type { Config } from "./schema.ts";
+import type { Config, TemplateConfig } from "./schema.ts";
 
 const PLACE = ["security", "api_key"] as const;
 
@@ -11,11 +11,11 @@ export function securityProblems(security: unknown): Problem[] {
   if (!isObject(security)) return [];
   const { enabled, provider = "api_key", api_key: settings = {} } = security;
   if (!isObject(settings)) return [];
-  const isOn = parseBoolean(enabled) === true && provider === "api_key";
+  const isOn = parseBoolean(enabled) === true && provider !== "none";
   return [
     ...headerProblems(settings.header),
     ...prefixProblems(settings.header, settings.prefix),
-    ...(isOn ? valueProblems(settings.keys) : []),
+    ...(isOn ? valueProblems(settings.keys, provider === "jwt") : []),
   ];
 }
 
@@ -35,8 +35,13 @@ const FORWARDED_HEADERS = [
   "traceparent",
 ];
 
+/** True for a header whose values leave the gateway. */
+export function isForwardedHeader(header: string): boolean {
+  return FORWARDED_HEADERS.includes(header.toLowerCase());
+}
+
 function headerProblems(header: unknown): Problem[] {
-  if (typeof header !== "string" || !FORWARDED_HEADERS.includes(header.toLowerCase())) return [];
+  if (typeof header !== "string" || !isForwardedHeader(header)) return [];
   const text = "must not be a header that is forwarded, because the keys would be forwarded too";
   return [problem([...PLACE, "header"], text)];
 }
@@ -49,34 +54,50 @@ function prefixProblems(header: unknown = "Authorization", prefix: unknown): Pro
 }
 
 /** Without keys every request is refused; a blank key is mostly a variable that is not set. */
-function valueProblems(keys: unknown = []): Problem[] {
+function valueProblems(keys: unknown = [], hasTokens: boolean): Problem[] {
   if (!Array.isArray(keys)) return [];
-  if (keys.length === 0) {
+  if (keys.length === 0 && !hasTokens) {
     const text = "must contain at least one key while security.enabled is true";
     return [problem([...PLACE, "keys"], text)];
   }
   return keys.flatMap((key, index): Problem[] => {
-    if (!isObject(key) || typeof key.value !== "string" || key.value.trim() !== "") return [];
-    return [problem(keyPath(index, "value"), "must not be blank while security.enabled is true")];
+    if (!isObject(key)) return [];
+    const previous = Array.isArray(key.previous) ? key.previous : [];
+    return [
+      ...blankProblem(key, [...PLACE, "keys", index]),
+      ...previous.flatMap((one, place) =>
+        blankProblem(one, [...PLACE, "keys", index, "previous", place])
+      ),
+    ];
   });
 }
 
-function keyPath(index: number, member: string): Path {
-  return [...PLACE, "keys", index, member];
+function blankProblem(secret: unknown, path: Path): Problem[] {
+  if (!isObject(secret) || typeof secret.value !== "string" || secret.value.trim() !== "") {
+    return [];
+  }
+  return [problem([...path, "value"], "must not be blank while security.enabled is true")];
 }
 
 /** Returns a warning for each valid setting that is likely a mistake. */
 export function securityWarnings({ security, rate_limiting }: Config): Problem[] {
-  const { enabled, provider, api_key } = security;
+  const { enabled, provider, api_key, templates } = security;
   if (!enabled) return [];
-  if (provider !== "api_key") {
+  if (provider === "none") {
     const text = "is none, so no key is required although security.enabled is true";
     return [problem(["security", "provider"], text)];
   }
   if (rate_limiting.enabled) return [];
-  return api_key.keys.flatMap(({ requests_per_minute }, index): Problem[] => {
-    if (requests_per_minute === undefined) return [];
-    const text = "has no effect while rate_limiting.enabled is false";
-    return [problem(keyPath(index, "requests_per_minute"), text)];
-  });
+  const isSet = ({ requests_per_minute: rate }: Pick<TemplateConfig, "requests_per_minute">) =>
+    rate !== undefined;
+  const fromTemplate = new Set(templates.filter(isSet).map(({ name }) => name));
+  const own = api_key.keys.map((key, index) => ({ key, path: [...PLACE, "keys", index] }))
+    .filter(({ key }) => !fromTemplate.has(key.template ?? ""));
+  const shared = templates.map((key, index) => ({ key, path: ["security", "templates", index] }));
+  return [...own, ...shared].filter(({ key }) => isSet(key)).map(({ path }) =>
+    problem(
+      [...path, "requests_per_minute"],
+      "has no effect while rate_limiting.enabled is false",
+    )
+  );
 }

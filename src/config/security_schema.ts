@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
+import { jwtSchema } from "./jwt_schema.ts";
 import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";
 
 /** Schema of a host name as in a `Host` header, without the port. */
@@ -44,12 +45,24 @@ const budgets = z.array(budget).default([]).describe(
 
 const date = z.string().refine(isDate, { error: "must be a date such as 2027-06-30" });
 
-const clientKey = section({
-  name: text().describe("Unique name of the client in logs; owner of what the key creates."),
+/** A secret by its value or by its digest. */
+const SECRET = {
   value: secretValue.optional()
     .describe("Secret that the client sends, normally ${NAME}; either value or sha256 is set."),
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, { error: "must be 64 hexadecimal digits" })
     .optional().describe("SHA-256 digest of the secret, as printed by switchyard key new."),
+};
+
+/** Maximum number of replaced secrets of a key. */
+const MAX_PREVIOUS = 2;
+
+const previousSecret = section({
+  ...SECRET,
+  until: date.describe("First day on which this secret is refused, in security.time_zone."),
+});
+
+/** Permissions, limits and labels of one client, which a template has too. */
+const PROFILE = {
   requests_per_minute: integer(1).optional()
     .describe("Rate limit of this client; default: rate_limiting.requests_per_minute."),
   tokens_per_minute: integer(1).optional()
@@ -65,9 +78,6 @@ const clientKey = section({
   endpoints: z.array(z.enum(ENDPOINT_NAMES)).min(1).optional()
     .describe("Endpoints that the key may use; all by default."),
   budgets: budgets,
-  expires: date.optional()
-    .describe("First day on which the key is refused, in security.time_zone."),
-  disabled: flag().prefault(false).describe("Refuse the key."),
   adopt_unknown: flag().prefault(false).describe(
     "With isolate_clients: let the key use objects at providers of which no owner is known, such as " +
       "those from before the gateway; it does not become their owner.",
@@ -75,11 +85,44 @@ const clientKey = section({
   labels: labels().describe(
     "Labels by name, for match.labels of routes and observability.key_labels.",
   ),
+};
+
+/** Maximum number of end users of a key with limits at the same time. */
+const MAX_END_USERS = 100_000;
+
+const endUsers = section({
+  header: headerName().describe("Request header that names the end user; never forwarded."),
+  required: flag().prefault(false).describe("Refuse requests without the header."),
+  template: text().optional()
+    .describe("Name of a template, whose limits hold for each end user; it must have only limits."),
+  max: integer(1, MAX_END_USERS).prefault(1_000)
+    .describe("Maximum number of end users with limits in use at the same time."),
 });
+
+const clientKey = section({
+  name: text().describe("Unique name of the client in logs; owner of what the key creates."),
+  ...SECRET,
+  previous: z.array(previousSecret).max(MAX_PREVIOUS).default([])
+    .describe("Replaced secrets of the same client, each accepted until a day."),
+  template: text().optional().describe(
+    "Name of a template, for what the key does not set itself; labels of both are joined.",
+  ),
+  ...PROFILE,
+  end_users: endUsers.optional().describe(
+    "End users behind the key, whom a trusted front end names: each has limits and objects alone.",
+  ),
+  expires: date.optional()
+    .describe("First day on which the key is refused, in security.time_zone."),
+  disabled: flag().prefault(false).describe("Refuse the key."),
+});
+
+const template = section({ name: text().describe("Unique name of the template."), ...PROFILE });
 
 const group = section({
   name: text().describe("Unique name of the group."),
-  keys: z.array(text()).min(1).describe("Names of the client keys of the group."),
+  keys: z.array(text()).default([]).describe("Names of the client keys of the group."),
+  templates: z.array(text()).default([])
+    .describe("Names of templates: all clients that have one of them are in the group."),
   tokens_per_minute: integer(1).optional()
     .describe("Maximum number of tokens per minute of all its keys together."),
   budgets: budgets,
@@ -88,8 +131,9 @@ const group = section({
 /** Schema of `security`: client authentication. */
 export const securitySchema = section({
   enabled: flag().prefault(false).describe("Require a client key on /v1/*."),
-  provider: z.enum(["none", "api_key"]).default("api_key")
-    .describe("Authentication method; none requires no key."),
+  provider: z.enum(["none", "api_key", "jwt"]).default("api_key").describe(
+    "Authentication method; none requires no key, jwt accepts tokens of issuers and client keys.",
+  ),
   api_key: section({
     header: headerName().default("Authorization").describe("Request header that carries the key."),
     prefix: z.string().regex(/^[\x21-\x7e]*$/, {
@@ -102,6 +146,9 @@ export const securitySchema = section({
   }).prefault({}).describe("Client keys and where they are sent."),
   groups: z.array(group).default([])
     .describe("Groups of client keys; their limits hold for all keys of a group together."),
+  templates: z.array(template).default([])
+    .describe("Permissions, limits and labels that several clients have, each for itself."),
+  jwt: jwtSchema.prefault({}).describe("Tokens of identity providers, with provider: jwt."),
   time_zone: z.string().refine(isTimeZone, {
     error: "must be the name of a time zone such as UTC or Europe/Berlin",
   }).default("UTC").describe("Time zone of budgets and of expires."),

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import type { Path, Problem } from "./problems.ts";
-import type { BudgetConfig, Config } from "./schema.ts";
+import type { BudgetConfig, Config, TemplateConfig } from "./schema.ts";
 
 /** Stores that belong to one process. */
 const OWN_STORES: readonly unknown[] = ["memory", "sqlite"];
@@ -105,17 +105,22 @@ function dividedLimits(config: Config): Limit[] {
 }
 
 /** Returns the limits of client keys and groups, which are divided without a state store. */
-function clientLimits({ security: { api_key, groups } }: Config): Limit[] {
+function clientLimits({ security: { api_key, groups, templates } }: Config): Limit[] {
   return [
-    ...api_key.keys.flatMap((key, index): Limit[] => [
-      ...(["requests_per_minute", "tokens_per_minute", "max_concurrent"] as const)
-        .map((name): Limit => [[...CLIENT_KEYS_PATH, index, name], key[name]]),
-      ...budgetLimits(key.budgets, [...CLIENT_KEYS_PATH, index]),
-    ]),
+    ...api_key.keys.flatMap((key, index) => profileLimits(key, [...CLIENT_KEYS_PATH, index])),
+    ...templates.flatMap((one, index) => profileLimits(one, ["security", "templates", index])),
     ...groups.flatMap((group, index): Limit[] => [
       [["security", "groups", index, "tokens_per_minute"], group.tokens_per_minute],
       ...budgetLimits(group.budgets, ["security", "groups", index]),
     ]),
+  ];
+}
+
+function profileLimits(written: TemplateConfig, path: Path): Limit[] {
+  return [
+    ...(["requests_per_minute", "tokens_per_minute", "max_concurrent"] as const)
+      .map((name): Limit => [[...path, name], written[name]]),
+    ...budgetLimits(written.budgets, path),
   ];
 }
 

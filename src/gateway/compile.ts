@@ -24,6 +24,7 @@ import type {
 } from "../call/generation.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
+import { compileTokens } from "./compile_tokens.ts";
 import { compileGlob } from "../observe/glob.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 
@@ -82,6 +83,7 @@ export function compile(
     listedModels: listedModels(named),
     loaded: 0,
     clientKeys: compileClientKeys(config, calendar),
+    tokens: compileTokens(config, previous),
     calendar,
     sharedCachePrefix: sharedCachePrefix(whole),
   };
@@ -325,7 +327,7 @@ function compileRoute(
     headers: Object.entries(route.match.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const),
     models: route.match.models?.map(compileGlob) ?? null,
-    keys: route.match.key === undefined ? null : new Set(route.match.key),
+    keys: route.match.key === undefined ? null : route.match.key.map(compileGlob),
     labels: Object.entries(route.match.labels),
     strategy: route.strategy ?? config.routing.default_strategy,
     targets: compileTargets(route.targets, shared, providers),

@@ -1,53 +1,117 @@
 import { createHash } from "node:crypto";
-import type { BudgetConfig, ClientKeyConfig, Config, GroupConfig } from "../config/schema.ts";
+import type {
+  BudgetConfig,
+  ClientKeyConfig,
+  Config,
+  GroupConfig,
+  TemplateConfig,
+} from "../config/schema.ts";
+import type { Template } from "../access/tokens/issuer.ts";
 import type { Calendar } from "../core/calendar.ts";
 import {
   type Budget,
   type ClientGroup,
   type ClientKey,
+  type EndUsers,
   type KeyLimits,
   nanoUsd,
   type Permissions,
+  reportedLabels,
   type ScopeLimits,
 } from "../access/client_key.ts";
+import { isInGroup } from "../config/templates.ts";
 import { compileGlob } from "../observe/glob.ts";
-import { keyLabelField } from "../observe/instruments.ts";
+
+type Settings = Pick<Config, "security" | "observability">;
 
 /** Returns the client keys of a configuration; none if authentication is off. */
-export function compileClientKeys(
-  { security, observability }: Pick<Config, "security" | "observability">,
-  calendar: Calendar,
-): ClientKey[] {
-  const { enabled, provider, api_key, groups } = security;
-  if (!enabled || provider !== "api_key") return [];
-  const compiledGroups = groups.map((group) => [group.keys, compileGroup(group)] as const);
-  return api_key.keys.map((key) => {
-    const own = compiledGroups.filter(([keys]) => keys.includes(key.name))
-      .map(([, group]) => group);
+export function compileClientKeys(config: Settings, calendar: Calendar): ClientKey[] {
+  const { enabled, provider, api_key } = config.security;
+  if (!enabled || provider === "none") return [];
+  return api_key.keys.map((key): ClientKey => {
     return {
-      name: key.name,
+      ...compileProfile(key, key.template ?? null, config),
       caller: `key ${key.name}`,
-      digest: digestKey(key),
+      secrets: [
+        { digest: digestKey(key), until: null },
+        ...key.previous.map((secret) => ({
+          digest: digestKey(secret),
+          until: { date: secret.until, ms: calendar.startOfDay(secret.until) },
+        })),
+      ],
       isDisabled: key.disabled,
-      adoptsUnknown: key.adopt_unknown,
       expiresMs: key.expires === undefined ? null : calendar.startOfDay(key.expires),
-      permissions: compilePermissions(key),
-      labels: new Map(Object.entries(key.labels)),
-      reported: compileReported(key, observability.key_labels),
-      requestsPerMinute: key.requests_per_minute ?? null,
-      limits: compileKeyLimits(key, own),
+      measured: null,
+      issuer: null,
+      endUsers: compileEndUsers(key, config),
     };
   });
 }
 
-function digestKey({ value = "", sha256 }: ClientKeyConfig): Uint8Array {
+function compileEndUsers(
+  { end_users: written }: ClientKeyConfig,
+  { security }: Settings,
+): EndUsers | null {
+  if (written === undefined) return null;
+  const template = security.templates.find(({ name }) => name === written.template);
+  const limits = template === undefined ? null : {
+    ...compileLimits(template),
+    requestsPerMinute: template.requests_per_minute ?? null,
+  };
+  return {
+    header: written.header.toLowerCase(),
+    isRequired: written.required,
+    max: written.max,
+    limits: limits !== null && (hasLimit(limits) || limits.requestsPerMinute !== null)
+      ? limits
+      : null,
+  };
+}
+
+/** Returns the templates of a configuration by name. */
+export function compileTemplates(config: Settings): ReadonlyMap<string, Template> {
+  return new Map(
+    config.security.templates.map((template) => {
+      const { name } = template;
+      return [name, compileProfile(template, name, config)];
+    }),
+  );
+}
+
+/** Returns what a client may use, and its limits, by a key or a template. */
+function compileProfile(
+  written: TemplateConfig,
+  template: string | null,
+  { security: { groups }, observability }: Settings,
+): Template {
+  const member = { name: written.name, ...template !== null && { template } };
+  const isTemplate = written.name === template;
+  const own = groups.filter((group) =>
+    isInGroup(isTemplate ? { ...group, keys: [] } : group, member)
+  );
+  const labels = new Map(Object.entries(written.labels));
+  return {
+    name: written.name,
+    template,
+    adoptsUnknown: written.adopt_unknown,
+    permissions: compilePermissions(written),
+    labels,
+    reported: reportedLabels(labels, observability.key_labels),
+    requestsPerMinute: written.requests_per_minute ?? null,
+    limits: compileKeyLimits(written, own.map(compileGroup)),
+  };
+}
+
+function digestKey(
+  { value = "", sha256 }: Pick<ClientKeyConfig, "value" | "sha256">,
+): Uint8Array {
   return sha256 === undefined
     ? createHash("sha256").update(value).digest()
     : Uint8Array.fromHex(sha256);
 }
 
 function compilePermissions(
-  { models, providers, endpoints }: ClientKeyConfig,
+  { models, providers, endpoints }: TemplateConfig,
 ): Permissions | null {
   if (models === undefined && providers === undefined && endpoints === undefined) return null;
   return {
@@ -57,21 +121,8 @@ function compilePermissions(
   };
 }
 
-/**
- * Returns the labels of a key that the configuration lists, with the prefix that no other field
- * has.
- */
-function compileReported(
-  { labels }: ClientKeyConfig,
-  listed: readonly string[],
-): ClientKey["reported"] {
-  const reported = Object.entries(labels).filter(([name]) => listed.includes(name))
-    .map(([name, value]) => [keyLabelField(name), value] as const);
-  return reported.length === 0 ? null : Object.fromEntries(reported);
-}
-
 function compileKeyLimits(
-  key: ClientKeyConfig,
+  key: TemplateConfig,
   groups: readonly ClientGroup[],
 ): KeyLimits | null {
   const limits = compileLimits(key);

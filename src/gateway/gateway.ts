@@ -94,6 +94,7 @@ export function newGateway(
     slots: () => slotCounts(gateway),
     restingKeys: () => restingKeys(gateway),
     credentials: () => credentialTimes(gateway),
+    issuerKeys: () => issuerKeys(gateway),
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
@@ -190,6 +191,14 @@ function* credentialTimes({ generation, world }: Gateway) {
     if (issued?.expiresMs === null) continue;
     const leftMs = issued === null ? 0 : issued.expiresMs - world.wall();
     for (const id of providers) yield [id, Math.max(0, Math.round(leftMs / 1_000))] as const;
+  }
+}
+
+/** Yields the keys of each issuer of tokens that has some. */
+function* issuerKeys({ generation: { tokens }, world }: Gateway) {
+  for (const { name, source } of tokens?.issuers ?? []) {
+    const state = tokens?.keySets.state(source, world.now()) ?? null;
+    if (state !== null) yield [name, state] as const;
   }
 }
 

@@ -22,6 +22,10 @@ export interface MetricSources {
   restingKeys(): Iterable<readonly [provider: string, keys: number]>;
   /** Returns the seconds until the end of each credential that is refreshed, by provider. */
   credentials(): Iterable<readonly [provider: string, leftS: number]>;
+  /** Returns the keys of each issuer of tokens that has some, and their age in milliseconds. */
+  issuerKeys(): Iterable<
+    readonly [issuer: string, keys: { readonly keys: number; readonly ageMs: number }]
+  >;
   cache(): Size;
   /** Returns the size of each store of stateful objects, by name. */
   stores(): Readonly<Record<string, Size>>;
@@ -84,6 +88,7 @@ export function registerGauges(
   registerSlots(registry, sources);
   registerRestingKeys(registry, sources);
   registerCredentials(registry, sources);
+  registerIssuers(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
     help:
@@ -173,6 +178,31 @@ function registerCredentials(registry: Registry, { credentials }: MetricSources)
     collect() {
       this.reset();
       for (const [provider, leftS] of credentials()) this.set({ provider }, leftS);
+    },
+  });
+}
+
+function registerIssuers(registry: Registry, { issuerKeys }: MetricSources): void {
+  new Gauge({
+    name: "gateway_issuer_keys",
+    help: "Usable keys of each issuer of tokens.",
+    aggregator: "max",
+    labelNames: ["issuer"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [issuer, { keys }] of issuerKeys()) this.set({ issuer }, keys);
+    },
+  });
+  new Gauge({
+    name: "gateway_issuer_keys_age_seconds",
+    help: "Time since the keys of each issuer of tokens were refreshed.",
+    aggregator: "max",
+    labelNames: ["issuer"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [issuer, { ageMs }] of issuerKeys()) this.set({ issuer }, ageMs / 1000);
     },
   });
 }

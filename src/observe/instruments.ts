@@ -162,6 +162,24 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "Tokens of the calls of a client key.",
       "client",
     ),
+    previousKeys: counter(
+      "gateway_client_previous_secrets_total",
+      "Requests with a secret that the client key has replaced.",
+      "client",
+    ),
+    tokensChecked: counter(
+      "gateway_tokens_verified_total",
+      "Tokens of issuers; result is valid, cached, expired, invalid, not_permitted or unavailable. " +
+        "The issuer is empty if it is not known.",
+      "issuer",
+      "result",
+    ),
+    keyRefreshes: counter(
+      "gateway_issuer_refreshes_total",
+      "Refreshes of the keys of an issuer; result is success or failure.",
+      "issuer",
+      "result",
+    ),
     estimated: counter(
       "gateway_usage_estimated_total",
       "Calls of client keys whose tokens were estimated because the provider reported none.",

@@ -24,6 +24,7 @@ import {
 } from "../data/state_operation.ts";
 import { type MetricSources, registerGauges } from "./gauges.ts";
 import { type Instruments, keyLabelField, registerInstruments } from "./instruments.ts";
+import { type TokenCheck, tokenLabels } from "./token_check.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 import { type MetricValues, registerProcessMetrics } from "./worker_metrics.ts";
 
@@ -60,6 +61,10 @@ export interface Metrics {
   fellBack(operation: FallbackOperation): void;
   /** Counts a response that was checked for a kind of promise. */
   verified(promise: PromiseKind, result: PromiseResult): void;
+  /** Counts a token by its issuer and the result of its check. */
+  tokenChecked(checked: TokenCheck): void;
+  /** Counts a refresh of the keys of an issuer. */
+  keysRefreshed(issuer: string, result: "success" | "failure"): void;
   /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
   /** Returns all metrics in the Prometheus text format. */
@@ -119,7 +124,7 @@ export function newMetrics(sources: MetricSources): Metrics {
       const labels = {
         provider: report.provider ?? "",
         model: label(report.model),
-        byKey: keyLabelsOf(report.keyLabels),
+        byKey: keyLabelsOf(report.measured === null ? report.keyLabels : report.measured.labels),
       };
       waiting.push([collectFacts(report), labels]);
       if (waiting.length >= MAX_QUEUED_REPORTS) countAll();
@@ -134,6 +139,8 @@ export function newMetrics(sources: MetricSources): Metrics {
     writesLost: (reason, writes) => instruments.lostWrites.inc({ reason }, writes),
     fellBack: (operation) => instruments.stateFallbacks.inc({ operation }),
     verified: (promise, result) => instruments.verified.inc({ promise, result }),
+    tokenChecked: (checked) => instruments.tokensChecked.inc(tokenLabels(checked)),
+    keysRefreshed: (issuer, result) => instruments.keyRefreshes.inc({ issuer, result }),
     sockets: (change) => instruments.sockets.inc(change),
     exportDropped(events) {
       dropped += events;
@@ -167,7 +174,8 @@ function collectFacts(report: Readonly<CallReport>) {
     usage: report.usage,
     cost: report.cost,
     isCostUnknown: report.isCostUnknown,
-    client: report.client,
+    client: report.measured?.client ?? report.client,
+    keySecret: report.keySecret,
     charge: report.charge,
     estimated: report.estimated,
   };
@@ -218,6 +226,9 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   // down, or if the gateway refused to store the response.
   const isFailed = failure === null || isServerFailure(failure);
   if (report.brokeOff && isFailed) to.streamFailures.inc({ provider });
+  if (report.client !== null && report.keySecret !== null) {
+    to.previousKeys.inc({ client: report.client });
+  }
   countUse(to, report, allLabels);
   countCharge(to, report, provider);
   countRefusal(to, failure);

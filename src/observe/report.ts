@@ -36,6 +36,13 @@ export function retriesOf(attempts: readonly Attempt[]): Attempt[] {
   return attempts.filter((one) => one.number > 1 && !one.isRotated && wasSent(one));
 }
 
+/** Label values of metrics for a client that the configuration does not name. */
+export interface MeasuredClient {
+  readonly client: string;
+  /** Labels of the client, of which the configuration has all values; null for none. */
+  readonly labels: Readonly<Record<string, string>> | null;
+}
+
 /** Tokens and cost of all attempts of a call. */
 export interface Charge {
   readonly tokens: number;
@@ -64,6 +71,15 @@ export interface CallReport {
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
   client: string | null;
+  /** Name of the template of the client, and of the issuer of its token; null without one. */
+  template: string | null;
+  issuer: string | null;
+  /** What metrics show of a client with a token; null for every other one. */
+  measured: MeasuredClient | null;
+  /** End user of the client key, as a part of a digest; null without one. */
+  endUser: string | null;
+  /** `previous` for a secret that the client key has replaced; null otherwise. */
+  keySecret: "previous" | null;
   /** Labels of the client key that logs and metrics show; null for none. */
   keyLabels: Readonly<Record<string, string>> | null;
   route: string | null;
@@ -150,6 +166,11 @@ export function newReport(id: string, method: string, path: string, began: numbe
     sessionFrom: null,
     endpoint: UNKNOWN_ENDPOINT,
     client: null,
+    template: null,
+    issuer: null,
+    measured: null,
+    endUser: null,
+    keySecret: null,
     keyLabels: null,
     route: null,
     provider: null,

@@ -39,7 +39,7 @@ export function newParentMetrics(
   listening: () => number,
 ) {
   const registry = new Registry();
-  const { reloads, credentialRefreshes } = registerInstruments(registry, keyLabels);
+  const { reloads, credentialRefreshes, keyRefreshes } = registerInstruments(registry, keyLabels);
   registerProcessMetrics(registry);
   const { restarts } = registerWorkerMetrics(registry, listening);
   return {
@@ -48,6 +48,9 @@ export function newParentMetrics(
     /** Counts a refresh of a credential: the parent refreshes for all workers. */
     credentialRefreshed: (provider: string, result: "success" | "failure"): void =>
       credentialRefreshes.inc({ provider, result }),
+    /** Counts a refresh of the keys of an issuer. */
+    keysRefreshed: (issuer: string, result: "success" | "failure"): void =>
+      keyRefreshes.inc({ issuer, result }),
     /** Counts a worker that ended and is started again. */
     restarted: (): void => restarts.inc(),
     values: (): Promise<MetricValues> => registry.getMetricsAsJSON(),

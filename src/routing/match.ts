@@ -40,7 +40,7 @@ export function mismatchReason(
 
 /** Returns the reason for which a route does not match a client key; null if it matches. */
 export function keyMismatch({ keys, labels }: Route, key: PresentedKey): string | null {
-  if (keys !== null && (key === null || !keys.has(key.name))) {
+  if (keys !== null && (key === null || !keys.some((isMeant) => isMeant(key.name)))) {
     return "the client key is not among those it matches";
   }
   const label = labels.find(([name, value]) => key?.labels.get(name) !== value);

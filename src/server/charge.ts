@@ -1,7 +1,7 @@
 import type { Call } from "../call/call.ts";
 import { nanoUsd as toNanoUsd } from "../access/client_key.ts";
 import type { Meter, MeteredUse } from "../access/meter.ts";
-import { budgetWall, usesOf } from "../access/quotas.ts";
+import { budgetWall, lastWindowMs, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
 import { internalError } from "./internal_error.ts";
@@ -18,6 +18,7 @@ export function chargeCall(call: Call): void {
     report.charge = charge;
     if (state.usage.isOn) addUsage(call, uses);
   }
+  leaveSubject(call, charge);
   if (quotas === null) return;
   call.client.quotas = null;
   state.leases.remove(id);
@@ -25,6 +26,24 @@ export function chargeCall(call: Call): void {
   if (settling instanceof Promise) {
     void settling.catch((error: unknown) => internalError(call, error));
   }
+}
+
+/**
+ * Ends the call of a client that the configuration does not name, before its limits are settled.
+ */
+function leaveSubject(call: Call, { tokens, nanoUsd }: Charge): void {
+  const { client: { subject, quotas }, state } = call;
+  if (subject === null) return;
+  call.client.subject = null;
+  const own = quotas?.callers.find(({ caller }) => caller === subject.caller);
+  const perMinute = own?.limits.tokensPerMinute ?? null;
+  const windowMs = quotas === null || own === undefined || tokens + nanoUsd === 0
+    ? 0
+    : lastWindowMs(own.limits, quotas.calendar, budgetWall(call));
+  state.subjects.leave(subject.pool, subject.caller, {
+    busyMs: Math.max(subject.rateMs, windowMs),
+    refillMs: perMinute === null ? 0 : tokens * 60_000 / perMinute,
+  });
 }
 
 const NOTHING: Charge = { tokens: 0, nanoUsd: 0 };
@@ -64,9 +83,10 @@ function chargeOf({ report }: Call, uses: readonly PricedUse[]): Charge {
  */
 function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const { report, state, generation: { calendar }, world } = call;
-  const { client: key, provider } = report;
-  if (key === null || provider === null) return;
+  const { client, provider } = report;
+  if (client === null || provider === null) return;
   const day = calendar.dateOf(world.wall());
+  const key = report.measured === null ? client : state.subjects.usageName(day, client);
   const model = report.model ?? "";
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
   const last = uses.at(-1);

@@ -20,6 +20,7 @@ import { newProviderSlots, type ProviderSlots } from "../traffic/provider_slots.
 import { type KeyListener, type KeyRests, newKeyRests } from "../traffic/key_rests.ts";
 import { newTargetLoads, type TargetLoads } from "../traffic/target_loads.ts";
 import { newReadTurns, type ReadTurns } from "./read_turns.ts";
+import { newSubjects, type Subjects } from "../traffic/subjects.ts";
 import { type InFlight, newInFlight } from "../traffic/in_flight.ts";
 import { type LoopTurns, newLoopTurns } from "../traffic/loop_turns.ts";
 
@@ -56,6 +57,8 @@ export interface GatewayState {
   readonly availability: Availability | null;
   /** Rates, concurrent calls and sums of clients. All other state is local and synchronous. */
   readonly quotas: QuotaStore;
+  /** Clients that the configuration does not name, with limits that this process counts. */
+  readonly subjects: Subjects;
   /** Usage of client keys by day. */
   readonly usage: UsageLog;
   /** Concurrent calls of clients that run in this process. */
@@ -119,6 +122,7 @@ export function newGatewayState(
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
     quotas: store?.quotas ?? newMemoryQuotas(now),
+    subjects: newSubjects(now),
     usage: store === null
       ? newMemoryUsage(usageDays)
       : newStoredUsage(store.usage, world, usageDays),

@@ -40,6 +40,9 @@ export interface Buckets {
 /** Maximum number of stored buckets; of each kind in buckets by kind. */
 const MAX_BUCKETS = 10_000;
 
+/** Maximum number of buckets of clients that `Subjects` bounds. */
+const MAX_SUBJECT_BUCKETS = 100_000;
+
 /** Tolerance for rounding errors in sums of fractions. */
 const ROUNDING_MS = 1e-4;
 
@@ -51,15 +54,15 @@ const ROUNDING_MS = 1e-4;
  * the time of one token. A full bucket needs no entry, so above the limit full buckets are removed
  * first, then the least recently used.
  */
-export function newBuckets(now: () => number, maxDebtMs = 0): Buckets {
+export function newBuckets(now: () => number, maxDebtMs = 0, max = MAX_BUCKETS): Buckets {
   const fullAt = new Map<string, number>();
   /** Earliest time at which a bucket may be full. */
   let firstFull = Infinity;
 
   function makeRoom(time: number) {
-    if (fullAt.size < MAX_BUCKETS) return;
+    if (fullAt.size < max) return;
     if (time >= firstFull) forgetFull(time);
-    const [oldest] = fullAt.size < MAX_BUCKETS ? [] : fullAt.keys();
+    const [oldest] = fullAt.size < max ? [] : fullAt.keys();
     if (oldest !== undefined) fullAt.delete(oldest);
   }
 
@@ -137,14 +140,23 @@ export function newBuckets(now: () => number, maxDebtMs = 0): Buckets {
  */
 export const ADDRESS_PREFIX = "address ";
 
+/** Beginning of the callers that the configuration does not name, but that are authenticated. */
+export const SUBJECT_PREFIX = "subject ";
+
 /**
- * Returns buckets that are all full, those of addresses apart from those of keys: the addresses of
- * clients without a key never push out the bucket of a key.
+ * Returns buckets that are all full, those of addresses and of clients that the configuration does
+ * not name apart from those of keys: they never push out the bucket of a key.
  */
-export function newBucketsByKind(now: () => number): Buckets {
-  const addresses = newBuckets(now);
-  const keys = newBuckets(now);
-  const of = (caller: string) => caller.startsWith(ADDRESS_PREFIX) ? addresses : keys;
+export function newBucketsByKind(now: () => number, maxDebtMs = 0): Buckets {
+  const addresses = newBuckets(now, maxDebtMs);
+  const keys = newBuckets(now, maxDebtMs);
+  const subjects = newBuckets(now, maxDebtMs, MAX_SUBJECT_BUCKETS);
+  const of = (caller: string) =>
+    caller.startsWith(SUBJECT_PREFIX)
+      ? subjects
+      : caller.startsWith(ADDRESS_PREFIX)
+      ? addresses
+      : keys;
   return {
     take: (caller, settings) => of(caller).take(caller, settings),
     look: (caller, settings) => of(caller).look(caller, settings),
@@ -153,9 +165,10 @@ export function newBucketsByKind(now: () => number): Buckets {
     clear() {
       addresses.clear();
       keys.clear();
+      subjects.clear();
     },
     get size() {
-      return addresses.size + keys.size;
+      return addresses.size + keys.size + subjects.size;
     },
   };
 }

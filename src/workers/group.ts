@@ -5,6 +5,7 @@ import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import type { StartMessage } from "./messages.ts";
 import type { WorkerProcess } from "./process.ts";
+import type { KeysMessage } from "./key_messages.ts";
 import { newSlot, type Slot, type SlotDeps } from "./slot.ts";
 import { coalesced } from "./group_metrics.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
@@ -31,6 +32,10 @@ export interface GroupDeps {
   /** Returns the latest updates of all credentials, for a worker that starts. */
   credentials(): StartMessage["credentials"];
   readonly renewCredential: SlotDeps["renewCredential"];
+  /** Returns the keys of issuers for a worker that starts. */
+  keys(): readonly KeysMessage[];
+  /** Receives the source of a key that a worker does not have. */
+  demandKeys(source: string): void;
 }
 
 /** The workers of one gateway, all with one configuration. */
@@ -61,8 +66,10 @@ export function newGroup(first: Config, deps: GroupDeps) {
         isColoured,
         config,
         credentials: deps.credentials(),
+        keys: deps.keys(),
       }),
       scrape,
+      demandKeys: deps.demandKeys,
       retain(metrics) {
         adding = adding.then(async () => {
           retained = await addMetrics([retained, metrics]);
@@ -134,6 +141,10 @@ export function newGroup(first: Config, deps: GroupDeps) {
     /** Hands the update of a credential to all workers. */
     credential(id: string, update: CredentialUpdate): void {
       for (const slot of slots) slot.send({ kind: "credential", id, update });
+    },
+    /** Hands keys of issuers to all workers. */
+    sendKeys(message: KeysMessage): void {
+      for (const slot of slots) slot.send(message);
     },
     /** Drains all workers; resolves when they have ended. */
     drain,

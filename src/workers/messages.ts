@@ -1,5 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { CredentialUpdate } from "../core/credential.ts";
+import type { KeysMessage } from "./key_messages.ts";
 import type { Place } from "./share.ts";
 import type { MetricValues } from "../observe/worker_metrics.ts";
 
@@ -18,6 +19,8 @@ export interface StartMessage {
   /** The latest update of each credential that the parent refreshes, by its ID. */
   readonly credentials: readonly (readonly [id: string, update: CredentialUpdate])[];
   readonly isColoured: boolean;
+  /** Keys of issuers of tokens. */
+  readonly keys: readonly KeysMessage[];
 }
 
 /** Message of the parent to a worker. */
@@ -26,6 +29,7 @@ export type ToWorker =
   | { readonly kind: "reload"; readonly config: Config }
   /** A credential was refreshed, or could not be; also the response to `renew_credential`. */
   | { readonly kind: "credential"; readonly id: string; readonly update: CredentialUpdate }
+  | KeysMessage
   /** Requests the metrics of the worker. */
   | { readonly kind: "measure" }
   /**
@@ -45,6 +49,8 @@ export type ToParent =
   | { readonly kind: "measured"; readonly metrics: MetricValues }
   /** Response to `ping`. */
   | { readonly kind: "alive" }
+  /** A token names a key that the worker does not have. */
+  | { readonly kind: "demand_keys"; readonly source: string }
   /** A client of this worker requests the metrics of all workers. */
   | { readonly kind: "scrape" }
   /** A provider has refused a credential. */

@@ -1,4 +1,4 @@
-import type { BudgetConfig, Config, ProviderConfig } from "../config/schema.ts";
+import type { BudgetConfig, Config, ProviderConfig, TemplateConfig } from "../config/schema.ts";
 
 /** Place of a worker among the processes of one gateway. */
 export interface Place {
@@ -92,22 +92,27 @@ function clientLimits({ rate_limiting, security }: Config, place: Place) {
       ...security,
       api_key: {
         ...security.api_key,
-        keys: security.api_key.keys.map((key) => ({
-          ...key,
-          ...present({
-            requests_per_minute: optionalPart(key.requests_per_minute, place),
-            tokens_per_minute: optionalPart(key.tokens_per_minute, place),
-            max_concurrent: optionalPart(key.max_concurrent, place),
-          }),
-          budgets: key.budgets.map((budget) => budgetShare(budget, place)),
-        })),
+        keys: security.api_key.keys.map((key) => ({ ...key, ...profileShare(key, place) })),
       },
+      templates: security.templates.map((one) => ({ ...one, ...profileShare(one, place) })),
       groups: security.groups.map((group) => ({
         ...group,
         ...present({ tokens_per_minute: optionalPart(group.tokens_per_minute, place) }),
         budgets: group.budgets.map((budget) => budgetShare(budget, place)),
       })),
     },
+  };
+}
+
+/** Returns the share of the limits of a client key or a template. */
+function profileShare(written: TemplateConfig, place: Place) {
+  return {
+    ...present({
+      requests_per_minute: optionalPart(written.requests_per_minute, place),
+      tokens_per_minute: optionalPart(written.tokens_per_minute, place),
+      max_concurrent: optionalPart(written.max_concurrent, place),
+    }),
+    budgets: written.budgets.map((budget) => budgetShare(budget, place)),
   };
 }
 

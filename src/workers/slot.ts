@@ -41,6 +41,8 @@ export interface SlotDeps {
   /** Receives the last metrics of an ended process that still count. */
   retain(metrics: MetricValues): void;
   restarted(): void;
+  /** Receives the source of a key that the worker does not have. */
+  demandKeys(source: string): void;
   /** Receives the reason why the worker is not started again. */
   onHopeless(reason: string): void;
 }
@@ -128,6 +130,8 @@ export function newSlot(number: number, deps: SlotDeps) {
       }
       case "alive":
         return;
+      case "demand_keys":
+        return deps.demandKeys(message.source);
       case "measured":
       case "drained":
         ({ metrics } = message);

@@ -29,7 +29,15 @@ Deno.test("a key without further settings may use everything and has no limit", 
   const { api_key, groups, time_zone } =
     configOf(withSection(keys("{name: a, value: s}"))).security;
   assertEquals<unknown>(api_key.keys, [
-    { name: "a", value: "s", budgets: [], disabled: false, adopt_unknown: false, labels: {} },
+    {
+      name: "a",
+      value: "s",
+      previous: [],
+      budgets: [],
+      disabled: false,
+      adopt_unknown: false,
+      labels: {},
+    },
   ]);
   assertEquals<unknown>([groups, time_zone], [[], "UTC"]);
 });
@@ -62,6 +70,7 @@ observability: {key_labels: [team]}`,
   assertEquals<unknown>(security.api_key.keys, [{
     name: "a",
     sha256: DIGEST,
+    previous: [],
     requests_per_minute: 600,
     tokens_per_minute: 200_000,
     max_concurrent: 20,
@@ -75,7 +84,13 @@ observability: {key_labels: [team]}`,
     labels: { team: "blue", cost_centre: "7" },
   }]);
   assertEquals<unknown>(security.groups, [
-    { name: "g", keys: ["a"], budgets: [{ per: "week", tokens: 5 }], tokens_per_minute: 9 },
+    {
+      name: "g",
+      keys: ["a"],
+      templates: [],
+      budgets: [{ per: "week", tokens: 5 }],
+      tokens_per_minute: 9,
+    },
   ]);
   assertEquals(observability.key_labels, ["team"]);
 });
@@ -129,7 +144,10 @@ Deno.test("a group must have its own name, known keys and complete budgets", () 
     group("{name: g, keys: [ada], budgets: [{per: day, usd: 1}, {per: day, usd: 2}]}"),
     "security.groups[0].budgets[1].per: is already the period of an earlier budget",
   );
-  assertEquals(group("{name: g, keys: []}"), "security.groups[0].keys: must not be empty");
+  assertEquals(
+    group("{name: g, keys: []}"),
+    "security.groups[0].keys: must have a key, or templates one template",
+  );
 });
 
 Deno.test("the time zone must be known, and the labels of logs are bounded and listed once", () => {

@@ -73,6 +73,7 @@ Deno.test("everything but providers and routes has a default", () => {
       provider: "api_key",
       api_key: { header: "Authorization", prefix: "Bearer", allow_x_api_key: true, keys: [] },
       groups: [],
+      templates: [],
       time_zone: "UTC",
       isolate_clients: true,
     },

@@ -34,6 +34,7 @@ export function metricSources(sources: Partial<MetricSources> = {}): MetricSourc
     keyLabels: [],
     breakers: () => [],
     slots: () => [],
+    issuerKeys: () => [],
     restingKeys: () => [],
     credentials: () => [],
     cache: () => ({ entries: 0, bytes: 0 }),

@@ -105,6 +105,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     path: "/v1/chat/completions",
     status: 200,
     client: "team-a",
+    client_secret: null,
     session: "chat-7",
     session_from: "codex",
     route: "main",

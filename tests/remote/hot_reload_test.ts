@@ -79,6 +79,8 @@ Deno.test("the calls of all workers are exported under the one instance ID of th
       port: 0,
       generation: 1,
       instanceId: "gateway-1",
+      keys: [],
+      demandKeys: () => {},
       divide: (whole) => whole,
       follow() {},
       scrape: () => Promise.resolve(""),

@@ -34,6 +34,8 @@ function newScriptedGroup() {
     isColoured: false,
     spawn,
     ownMetrics: () => Promise.resolve([]),
+    keys: () => [],
+    demandKeys: () => {},
     restarted: () => void restarts++,
     credentials: () => updates,
     renewCredential: (id) => Promise.resolve(updates.find(([known]) => known === id)?.[1] ?? null),

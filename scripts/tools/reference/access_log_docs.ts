@@ -19,7 +19,21 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     meaning: "HTTP status of the response. A stream that breaks keeps the status that was sent.",
     example: "200",
   },
-  client: { meaning: "Name of the client key.", example: "team-a" },
+  client: {
+    meaning: "Name of the client key, or of a client with a token: its issuer, a slash, and its " +
+      "subject.",
+    example: "team-a",
+  },
+  issuer: { meaning: "Name of the issuer of the client's token.", example: "corp" },
+  template: { meaning: "Name of the client's template.", example: "developer" },
+  end_user: {
+    meaning: "End user of the client key: 12 digits of the SHA-256 of both names.",
+    example: "9f86d081884c",
+  },
+  client_secret: {
+    meaning: "`previous` if the client has sent a secret that its key has replaced.",
+    example: "previous",
+  },
   session: {
     meaning:
       "Name of the session; one of more than 256 characters is replaced by its SHA-256. On `/v1/messages` without a session: `metadata.user_id`.",

@@ -17,6 +17,7 @@ const NO_SOURCES: MetricSources = {
   slots: () => [],
   credentials: () => [],
   restingKeys: () => [],
+  issuerKeys: () => [],
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),
   isStateUp: () => true,

@@ -61,6 +61,8 @@ const REFUSAL_TABLE = {
   conversation_item_limit_exceeded: { status: 400, logEnd: "refused" },
   missing_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
   invalid_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
+  token_expired: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
+  token_not_permitted: { status: 403, logEnd: "refused" },
   origin_not_allowed: { status: 403, logEnd: "refused" },
   host_not_allowed: { status: 403, logEnd: "refused" },
   model_not_allowed: { status: 403, logEnd: "refused" },
@@ -94,11 +96,14 @@ const REFUSAL_TABLE = {
     logEnd: "refused",
     countedAs: "budget",
   },
+  too_many_clients: { status: 429, logEnd: "refused" },
+  too_many_end_users: { status: 429, logEnd: "refused" },
   too_many_pending_requests: { status: 429, logEnd: "refused" },
   too_many_sockets: { status: 429, logEnd: "refused" },
   token_counting_unsupported: { status: 501, logEnd: "refused" },
   draining: { status: 503, logEnd: "drained" },
   overloaded: { status: 503, logEnd: "refused" },
+  issuer_unavailable: { status: 503, logEnd: "refused" },
 } as const satisfies Readonly<Record<string, RefusalTreatment>>;
 
 /** A reason for which the gateway refuses a request. */

@@ -138,6 +138,16 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Send a configured key. Do not send the key of a provider.",
     example: "This client key is not known here; send one that is.",
   },
+  token_expired: {
+    cause: "The token of the request has ended, by its claim `exp`.",
+    cure: "Request a new token from its issuer. A WebSocket needs a new connection.",
+    example: "This token expired at 2026-11-28T12:00:00Z; send a new one.",
+  },
+  token_not_permitted: {
+    cause: "The token is valid, and no entry of `rules` of its issuer fits its claims.",
+    cure: "Give its client a group or role that a rule names, or add a rule.",
+    example: "This token is valid, but no rule of the gateway fits its claims; ask its operator.",
+  },
   origin_not_allowed: {
     cause: "A web page of an origin that is not allowed has called the gateway.",
     cure: "Add the origin to `server.allowed_origins`.",
@@ -275,6 +285,20 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example:
       "The budget of this client key of 20 USD per day is used up; its window ends at 2026-11-23T00:00:00Z.",
   },
+  too_many_clients: {
+    cause: "This process counts limits of as many clients with tokens as it can, " +
+      "and all of them have used something that still counts.",
+    cure: "Send the request again later, or serve fewer clients by one process.",
+    example:
+      "The gateway counts limits of 10000 clients with tokens, and has no room for one more; " +
+      "try again in 60 s.",
+  },
+  too_many_end_users: {
+    cause: "The client key has as many end users with limits in use as `end_users.max` allows.",
+    cure: "Send the request again later, or raise `end_users.max`.",
+    example: "This client key has 1000 end users, as many as end_users.max allows; " +
+      "try again in 60 s.",
+  },
   too_many_pending_requests: {
     cause: "Too many requests wait on one WebSocket connection.",
     cure: "Wait for responses before sending more, or open another connection.",
@@ -302,6 +326,13 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cause: "The gateway is shutting down.",
     cure: "Send the request again; a load balancer sends it to another instance.",
     example: "The gateway is shutting down; send the request again.",
+  },
+  issuer_unavailable: {
+    cause: "The keys of the issuer of the token are not known: they are being fetched, " +
+      "because the token names a new one, or could not be fetched.",
+    cure: "Send the request again. If it lasts, see the warnings in the log, " +
+      "and `gateway_issuer_keys_age_seconds`.",
+    example: "The keys of the issuer 'corp' are not available; try again in 1 s.",
   },
   overloaded: {
     cause:

@@ -7,7 +7,8 @@ import {
   whenReady,
 } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { Generation } from "../../call/generation.ts";
+import { type Generation, requiresKey } from "../../call/generation.ts";
+import type { ClientKey } from "../../access/client_key.ts";
 import { Meter } from "../../access/meter.ts";
 import { refuseEndpoint } from "../../access/permissions.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
@@ -79,7 +80,14 @@ export function admitTurn(
  * Then it is metered. A result that is there is returned without a turn of the event loop.
  */
 function admitClient(call: Call, peer: Peer): Awaitable<Failed | null> {
-  const key = authenticate(call);
+  return whenReady(authenticate(call), (key) => admitKey(call, peer, key));
+}
+
+function admitKey(
+  call: Call,
+  peer: Peer,
+  key: Result<ClientKey | null>,
+): Awaitable<Failed | null> {
   const limits = key.ok && key.value !== null
     ? keyLimits(call, key.value)
     : callerRate(call, () => ADDRESS_PREFIX + clientNetwork(addressOf(peer)));
@@ -115,10 +123,10 @@ function addressOf({ remoteAddr }: Peer): string {
  */
 export function newRemoteAdmission({ state }: Gateway): Admission {
   return (call) => {
-    const { generation: { clientKeys, config }, report, caller } = call;
+    const { generation, report, caller } = call;
     report.client = REMOTE_CONTROL;
     caller.name = REMOTE_CONTROL;
-    caller.isIsolated = clientKeys.length > 0 && config.security.isolate_clients;
+    caller.isIsolated = requiresKey(generation) && generation.config.security.isolate_clients;
     return state.inFlight.isDraining
       ? refuse("draining", "The gateway is shutting down; send the request again.")
       : takeLimits(call, callerRate(call, () => REMOTE_CONTROL));

@@ -1,61 +1,153 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
-import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
+import {
+  type Awaitable,
+  type Failed,
+  refuse,
+  type Result,
+  success,
+  whenReady,
+} from "../../core/failure/result.ts";
+import type { TokenResult } from "../../access/tokens/token_clients.ts";
+import { requiresKey } from "../../call/generation.ts";
+import { refuseToken } from "./refuse_token.ts";
 import type { Call } from "../../call/call.ts";
-import { type ClientKey, isExpired } from "../../access/client_key.ts";
-import type { RequestHeaders } from "../../core/header_fields.ts";
+import { isEndUser, keyOfUser, newEndUser } from "../../access/end_users.ts";
+import {
+  type ClientKey,
+  type ClientSecret,
+  type EndUsers,
+  isExpired,
+} from "../../access/client_key.ts";
+import { decodeHeaderText, type RequestHeaders } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
 /**
- * Returns the client key of the request; null if authentication is off. Refused as
- * `missing_api_key` or `invalid_api_key`, with a challenge (RFC 9110, section 11.6.1).
+ * Returns the client key of the request, or the client of its token; null if authentication is off.
+ * A promise only if a token must be verified. Refused as `missing_api_key` or `invalid_api_key`,
+ * with a challenge (RFC 9110, section 11.6.1).
  */
-export function authenticate(call: Call): Result<ClientKey | null> {
-  const { generation: { clientKeys, config }, headers, responseHeaders } = call;
-  if (clientKeys.length === 0) return success(null);
+export function authenticate(call: Call): Awaitable<Result<ClientKey | null>> {
+  const { generation, headers, responseHeaders } = call;
+  if (!requiresKey(generation)) return success(null);
+  const { clientKeys, tokens, config } = generation;
   const settings = config.security.api_key;
   const presented = presentedKey(headers, settings);
-  const key = presented === "" ? null : findKey(presented, clientKeys);
-  const lapsed = key === null ? null : refuseLapsed(key, call);
-  if (key !== null && lapsed === null) {
-    setClient(call, key);
-    return success(key);
+  if (presented === "") {
+    responseHeaders["www-authenticate"] = CHALLENGE;
+    return refuse(
+      "missing_api_key",
+      `Send a client key in the header ${describeKeyHeader(settings)}.`,
+    );
   }
-  responseHeaders["www-authenticate"] = 'Bearer realm="gateway"';
-  if (lapsed !== null) return lapsed;
-  return presented === ""
-    ? refuse("missing_api_key", `Send a client key in the header ${describeKeyHeader(settings)}.`)
-    : refuse("invalid_api_key", "This client key is not known here; send one that is.");
+  const digest = createHash("sha256").update(presented).digest();
+  const found = findKey(digest, clientKeys);
+  if (found === null && tokens !== null) {
+    const result = tokens.authenticate(presented, digest.toString("base64"), call.world);
+    return whenReady(result, (one) => admitToken(call, one));
+  }
+  const lapsed = found === null ? null : refuseLapsed(found, call);
+  if (found !== null && lapsed === null) {
+    setClient(call, found);
+    const { endUsers } = found.key;
+    return endUsers === null ? success(found.key) : identifyUser(call, found.key, endUsers);
+  }
+  responseHeaders["www-authenticate"] = CHALLENGE;
+  return lapsed ??
+    refuse("invalid_api_key", "This client key is not known here; send one that is.");
 }
 
-/** Returns the refusal of a key that is disabled or has expired; null if it is valid now. */
-function refuseLapsed(key: ClientKey, { world }: Call): Failed | null {
+/**
+ * Returns the key with the limits of the end user that the request names. A client with the key may
+ * name any of them.
+ */
+function identifyUser(call: Call, key: ClientKey, endUsers: EndUsers): Result<ClientKey> {
+  const { header, isRequired } = endUsers;
+  const written = call.headers.get(header);
+  if (written === null) {
+    return isRequired
+      ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
+      : success(key);
+  }
+  const name = decodeHeaderText(written);
+  if (!isEndUser(name)) {
+    const rule = "must be 1 to 256 characters without control characters and blanks around them";
+    return refuse("invalid_value", { kind: "rule", rule }, header);
+  }
+  const user = newEndUser(key, name);
+  const own = keyOfUser(key, endUsers, user);
+  call.report.endUser = user.hash;
+  call.caller.name = user.caller;
+  call.client.key = own;
+  return success(own);
+}
+
+const CHALLENGE = 'Bearer realm="gateway"';
+
+/** Returns the client of a token, or its refusal. */
+function admitToken(call: Call, result: TokenResult): Result<ClientKey> {
+  call.metrics.tokenChecked(result);
+  if (result.kind !== "client") return refuseToken(call, result);
+  const { client } = result;
+  setCaller(call, client);
+  return success(client);
+}
+
+/** A client key with the secret by which it was presented. */
+interface FoundKey {
+  readonly key: ClientKey;
+  readonly secret: ClientSecret;
+}
+
+/**
+ * Returns the refusal of a key that is disabled or has expired, or whose secret has; null if it is
+ * valid now.
+ */
+function refuseLapsed({ key, secret: { until } }: FoundKey, { world }: Call): Failed | null {
   if (key.isDisabled) {
     return refuse("invalid_api_key", "This client key is disabled; send one that is not.");
   }
-  return isExpired(key, world.wall())
-    ? refuse("invalid_api_key", "This client key has expired; send one that is valid.")
+  if (isExpired(key, world.wall())) {
+    return refuse("invalid_api_key", "This client key has expired; send one that is valid.");
+  }
+  return until !== null && world.wall() >= until.ms
+    ? refuse("invalid_api_key", "This client key was replaced; send the new one.")
     : null;
 }
 
-function setClient({ generation: { config }, report, caller, client }: Call, key: ClientKey): void {
+function setClient(call: Call, { key, secret: { until } }: FoundKey): void {
+  if (until !== null) {
+    call.report.keySecret = "previous";
+    call.responseHeaders["x-gateway-key-expires"] = until.date;
+  }
+  setCaller(call, key);
+}
+
+function setCaller(
+  { generation: { config }, report, caller, client }: Call,
+  key: ClientKey,
+): void {
   report.client = key.name;
   report.keyLabels = key.reported;
+  report.measured = key.measured;
+  report.template = key.template;
+  report.issuer = key.issuer;
   caller.name = key.caller;
   caller.isIsolated = config.security.isolate_clients;
   client.key = key;
 }
 
 /**
- * Returns the client key with the presented value. Every key is compared,
+ * Returns the client key with the digest of the presented value. Every secret is compared,
  * each in constant time, so that timing reveals no key.
  */
-function findKey(presented: string, keys: readonly ClientKey[]): ClientKey | null {
-  const digest = createHash("sha256").update(presented).digest();
-  let found: ClientKey | null = null;
+function findKey(digest: Uint8Array, keys: readonly ClientKey[]): FoundKey | null {
+  let found: FoundKey | null = null;
   for (const key of keys) {
-    if (timingSafeEqual(key.digest, digest)) found ??= key;
+    for (const secret of key.secrets) {
+      if (timingSafeEqual(secret.digest, digest)) found ??= { key, secret };
+    }
   }
   return found;
 }

@@ -3,6 +3,7 @@ import type { Refusal } from "../../core/failure/failure.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
+import { requiresKey } from "../../call/generation.ts";
 import {
   authorityIn,
   defaultPort,
@@ -50,6 +51,7 @@ const EXPOSED_HEADERS = [
   "x-ratelimit-limit-tokens",
   "x-ratelimit-remaining-tokens",
   "x-gateway-budget",
+  "x-gateway-key-expires",
   "retry-after",
   "x-should-retry",
   "content-disposition",
@@ -109,7 +111,7 @@ export function newGuard(
 
   return ({ method, path, headers, generation, responseHeaders }, request, peer) => {
     const host = headers.get("host");
-    const isOpen = generation.clientKeys.length === 0 || path === METRICS;
+    const isOpen = !requiresKey(generation) || path === METRICS;
     if (isOpen && !isServed(host, authorityIn(request.url), peer)) return hostRefusal(host);
     const origin = headers.get("origin");
     if (origin === null) return null;

@@ -46,11 +46,15 @@ export function setBudgetHeader(
   scopes: readonly CallScope[],
   rests: readonly QuotaRest[],
 ): void {
-  const entries = scopes.flatMap(({ group, limits: { budgets } }, scope) =>
+  const entries = scopes.flatMap(({ group, user, limits: { budgets } }, scope) =>
     budgets.flatMap(({ per, unit, limit }, index) => {
       const spent = rests[scope]?.spent[index];
       if (spent === undefined) return [];
-      const owner = group === null ? "" : `group ${listedName(group)} `;
+      const owner = user !== undefined
+        ? "user "
+        : group === null
+        ? ""
+        : `group ${listedName(group)} `;
       return [
         `${owner}${per} ${unit} ${amountText(spent, unit, limit)}/${
           amountText(limit, unit, limit)

@@ -1,5 +1,6 @@
 import { type Awaitable, cancelled, type Failed, refuse } from "../../core/failure/result.ts";
-import type { Call } from "../../call/call.ts";
+import type { Call, CountedSubject } from "../../call/call.ts";
+import { MAX_SUBJECTS } from "../../traffic/subjects.ts";
 import { type ClientKey, usdOf } from "../../access/client_key.ts";
 import {
   budgetWall,
@@ -21,6 +22,8 @@ interface CallLimits {
   readonly requests: BucketSettings | null;
   /** Other limits of a client key and its groups; null for none. */
   readonly quotas: CallQuotas | null;
+  /** The client, if the configuration does not name it; absent for every other one. */
+  readonly subject?: CountedSubject;
 }
 
 /** Returns the limits of a call of a client key; null for no limit. */
@@ -28,11 +31,38 @@ export function keyLimits({ generation }: Call, key: ClientKey): CallLimits | nu
   const { calendar, config: { rate_limiting: rate } } = generation;
   if (!rate.enabled && key.limits === null) return null;
   const requests_per_minute = key.requestsPerMinute ?? rate.requests_per_minute;
+  const requests = rate.enabled ? { requests_per_minute, burst_size: rate.burst_size } : null;
   return {
     caller: key.caller,
-    requests: rate.enabled ? { requests_per_minute, burst_size: rate.burst_size } : null,
+    requests,
     quotas: key.limits === null ? null : { callers: limitedCallers(key), calendar },
+    ...subjectOf(key, requests),
   };
+}
+
+/** Returns the client to count, if the configuration does not name it; nothing otherwise. */
+function subjectOf(
+  { issuer, caller, limits, endUsers, name }: ClientKey,
+  requests: BucketSettings | null,
+): Pick<CallLimits, "subject"> {
+  const rateMs = requests === null ? 0 : fullRateMs(requests);
+  if (issuer !== null) return { subject: { pool: TOKEN_POOL, caller, max: MAX_SUBJECTS, rateMs } };
+  const user = limits?.groups.find((group) => group.user !== undefined);
+  if (endUsers === null || user === undefined) return {};
+  const rate = user.user?.requestsPerMinute ?? null;
+  const userMs = rate === null || requests === null
+    ? 0
+    : fullRateMs({ ...requests, requests_per_minute: rate });
+  const pool = `users of ${name}`;
+  return { subject: { pool, caller: user.caller, max: endUsers.max, rateMs: userMs } };
+}
+
+/** Pool of the clients with tokens. */
+const TOKEN_POOL = "tokens";
+
+/** Returns the milliseconds in which an empty bucket is full again. */
+function fullRateMs({ requests_per_minute, burst_size }: BucketSettings): number {
+  return burst_size * 60_000 / requests_per_minute;
 }
 
 /** Returns the rate of a caller without a key; null for no limit. */
@@ -58,6 +88,8 @@ export function takeLimits(
 ): Awaitable<Failed | null> {
   if (limits === null) return null;
   const { requests, quotas } = limits;
+  const full = clockReplies > 0 ? null : enterSubject(call, limits.subject);
+  if (full !== null) return full;
   const scopes = quotas === null
     ? rateScopes(limits)
     : scopesNow(quotas, requests, budgetWall(call));
@@ -81,6 +113,34 @@ export function takeLimits(
     if (quotas !== null) holdConcurrent(call, quotas);
     return null;
   });
+}
+
+/** Time after which a client for which there is no room may try again, in seconds. */
+const ROOM_WAIT_S = 60;
+
+/**
+ * Counts a client that the configuration does not name. Returns the refusal without room for it.
+ */
+function enterSubject(call: Call, subject: CountedSubject | undefined): Failed | null {
+  if (subject === undefined) return null;
+  const { pool, caller, max } = subject;
+  if (call.state.subjects.enter(pool, caller, max)) {
+    call.client.subject = subject;
+    return null;
+  }
+  call.responseHeaders["retry-after"] = String(ROOM_WAIT_S);
+  if (pool !== TOKEN_POOL) {
+    return refuse(
+      "too_many_end_users",
+      `This client key has ${max} end users, as many as end_users.max allows; ` +
+        `try again in ${ROOM_WAIT_S} s.`,
+    );
+  }
+  return refuse(
+    "too_many_clients",
+    `The gateway counts limits of ${max} clients with tokens, and has no room for one more; ` +
+      `try again in ${ROOM_WAIT_S} s.`,
+  );
 }
 
 const NO_BUDGETS: CallScope["limits"]["budgets"] = [];
@@ -168,19 +228,31 @@ function refuseByLimit(
   const seconds = setWait(call, refused.waitMs);
   switch (reason) {
     case "requests":
-      return refuse("rate_limit_exceeded", `Too many requests; try again in ${seconds} s.`);
+      return refuse(
+        "rate_limit_exceeded",
+        `Too many requests${scope?.user === undefined ? "" : " of this user"}; ` +
+          `try again in ${seconds} s.`,
+      );
     case "tokens": {
-      const owner = scope?.group == null ? "" : ` of the group '${scope.group}'`;
+      const owner = scope?.group == null ? "" : ` of ${ownerText(scope)}`;
       return refuse("token_rate_exceeded", `Too many tokens${owner}; try again in ${seconds} s.`);
     }
     case "concurrency": {
       const most = scope?.limits.maxConcurrent ?? 0;
       return refuse(
         "concurrency_limit_exceeded",
-        `Too many concurrent calls: this client key may have ${most}; try again in ${seconds} s.`,
+        `Too many concurrent calls: ${
+          ownerText(scope)
+        } may have ${most}; try again in ${seconds} s.`,
       );
     }
   }
+}
+
+/** Returns who has the limits of a scope. */
+function ownerText(scope: CallScope | undefined): string {
+  if (scope?.user !== undefined) return "this user";
+  return scope?.group == null ? "this client key" : `the group '${scope.group}'`;
 }
 
 /** Sets `Retry-After` and returns its seconds. */
@@ -195,7 +267,7 @@ function setWait({ responseHeaders }: Call, waitMs: number): number {
  * otherwise.
  */
 function refuseBudget(call: Call, scope: CallScope | undefined, { window }: Refused): Failed {
-  const owner = scope?.group == null ? "this client key" : `the group '${scope.group}'`;
+  const owner = ownerText(scope);
   const budget = scope?.limits.budgets.find((one) => one.window === window);
   call.responseHeaders["x-should-retry"] = "false";
   if (budget === undefined) return refuse("budget_exceeded", `A budget of ${owner} is used up.`);

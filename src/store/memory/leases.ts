@@ -19,7 +19,7 @@ export interface Leases {
  * Maximum number of callers with concurrent calls, of which each has at most as many as its limit
  * permits. Above it, the caller whose calls were renewed the longest time ago is removed first.
  */
-const MAX_CALLERS = 10_000;
+const MAX_CALLERS = 100_000;
 
 interface Lease {
   readonly call: string;

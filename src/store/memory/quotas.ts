@@ -1,10 +1,5 @@
 import { success } from "../../core/failure/result.ts";
-import {
-  type Buckets,
-  type BucketSettings,
-  newBuckets,
-  newBucketsByKind,
-} from "../../traffic/buckets.ts";
+import { type Buckets, type BucketSettings, newBucketsByKind } from "../../traffic/buckets.ts";
 import {
   isUse,
   type QuotaDecision,
@@ -16,7 +11,7 @@ import {
 } from "../quota_store.ts";
 import { type Leases, newLeases } from "./leases.ts";
 import { newSettledCalls, type SettledCalls } from "./settled_calls.ts";
-import { newSums, type Sum, type Sums } from "./sums.ts";
+import { newSumsByKind, type Sum, type Sums } from "./sums.ts";
 
 /** Quotas in the memory of the process. Everything in them is bounded. */
 export interface MemoryQuotas extends QuotaStore {
@@ -45,9 +40,9 @@ export const MAX_TOKEN_DEBT_MS = 1e12;
 export function newMemoryQuotas(now: () => number): MemoryQuotas {
   const ledger: QuotaLedger = {
     requests: newBucketsByKind(now),
-    tokens: newBuckets(now, MAX_TOKEN_DEBT_MS),
+    tokens: newBucketsByKind(now, MAX_TOKEN_DEBT_MS),
     leases: newLeases(now),
-    sums: newSums(now),
+    sums: newSumsByKind(now),
     settled: newSettledCalls(now),
   };
   return {

@@ -1,3 +1,4 @@
+import { SUBJECT_PREFIX } from "../../traffic/buckets.ts";
 import { newLinkedQueue } from "../../traffic/linked_queue.ts";
 import type { Spend } from "../quota_store.ts";
 
@@ -32,8 +33,37 @@ export interface Sums {
  */
 const MAX_SUMS = 100_000;
 
+/**
+ * Maximum number of sums of clients that the configuration does not name: the windows of
+ * 10,000 clients, and of the hours that have ended.
+ */
+const MAX_SUBJECT_SUMS = 400_000;
+
+/**
+ * Returns no sums, those of clients that the configuration does not name apart from the rest: they
+ * never push out the sum of a key.
+ */
+export function newSumsByKind(now: () => number): Sums {
+  const keys = newSums(now);
+  const subjects = newSums(now, MAX_SUBJECT_SUMS);
+  const of = (caller: string) => caller.startsWith(SUBJECT_PREFIX) ? subjects : keys;
+  return {
+    get: (caller, window) => of(caller).get(caller, window),
+    of: (caller) => of(caller).of(caller),
+    add: (caller, spend) => of(caller).add(caller, spend),
+    set: (sum) => of(sum.caller).set(sum),
+    *callers() {
+      yield* keys.callers();
+      yield* subjects.callers();
+    },
+    get size() {
+      return keys.size + subjects.size;
+    },
+  };
+}
+
 /** Returns no sums. `now` returns milliseconds. */
-export function newSums(now: () => number): Sums {
+export function newSums(now: () => number, max = MAX_SUMS): Sums {
   const callers = new Map<string, Map<string, { readonly sum: Sum; remove(): void }>>();
   /** All sums, the least recently changed first. */
   const order = newLinkedQueue<Sum>();
@@ -46,7 +76,7 @@ export function newSums(now: () => number): Sums {
   function makeRoom() {
     const time = now();
     for (let oldest = order.first; oldest !== undefined; oldest = order.first) {
-      if (oldest.endsAt > time && order.size <= MAX_SUMS) return;
+      if (oldest.endsAt > time && order.size <= max) return;
       order.shift();
       const windows = callers.get(oldest.caller);
       windows?.delete(oldest.window);

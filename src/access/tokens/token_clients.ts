@@ -1,0 +1,221 @@
+import type { World } from "../../core/world.ts";
+import type { Awaitable } from "../../core/failure/result.ts";
+import { SUBJECT_PREFIX } from "../../traffic/buckets.ts";
+import { type ClientKey, reportedLabels } from "../client_key.ts";
+import { type Issuer, labelsOf } from "./issuer.ts";
+import type { KeySets } from "./key_sets.ts";
+import {
+  findKey,
+  hasEnded,
+  isLasting,
+  isTokenShaped,
+  type TokenRefusal,
+  type ValidToken,
+  verifyToken,
+} from "./verify.ts";
+
+/** Maximum number of verified tokens that are remembered, and of refused ones. */
+export const MAX_VERIFIED = 10_000, MAX_REFUSED = 1_000;
+
+/** Time for which a refusal is remembered. */
+const REFUSAL_TTL_MS = 60_000;
+
+/** Maximum number of verifications that run, and of those that wait. */
+const MAX_VERIFICATIONS = 32, MAX_WAITING_VERIFICATIONS = 1_000;
+
+type Clock = Pick<World, "wall" | "now">;
+
+/** Client of a token, or the reason why it is refused. */
+export type TokenResult =
+  | { readonly kind: "client"; readonly client: ClientKey; readonly isCached: boolean }
+  | TokenRefusal;
+
+/** Authenticates tokens of the issuers of one configuration. */
+export interface TokenClients {
+  readonly issuers: readonly Issuer[];
+  readonly keySets: KeySets;
+  /**
+   * Returns the client of a token. `digest` is that of the token, by which results are remembered;
+   * the token itself is not. A promise only if the token must be verified.
+   */
+  authenticate(token: string, digest: string, clock: Clock): Awaitable<TokenResult>;
+  /** Number of remembered tokens. */
+  readonly size: { readonly verified: number; readonly refused: number };
+}
+
+/** What clients with tokens need of the configuration besides the issuers. */
+export interface TokenSettings {
+  /** Labels that logs and metrics show. */
+  readonly reported: readonly string[];
+  /** Values of labels in the configuration, which metrics may show. */
+  readonly knownValues: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+interface Verified {
+  readonly client: ClientKey;
+  readonly expires: number;
+  readonly source: string;
+  readonly keyId: string;
+  readonly issuer: string;
+}
+
+/** Returns the clients of tokens; no token is verified yet. */
+export function newTokenClients(
+  issuers: readonly Issuer[],
+  keySets: KeySets,
+  settings: TokenSettings,
+): TokenClients {
+  const verified = new Map<string, Verified>();
+  const refused = new Map<
+    string,
+    { readonly refusal: TokenRefusal; readonly untilMs: number; readonly set: unknown }
+  >();
+  const running = new Map<string, Promise<TokenResult>>();
+  const turns = newVerificationTurns();
+
+  function findVerified(digest: string, clock: Clock): TokenResult | null {
+    const known = verified.get(digest);
+    if (known === undefined) return null;
+    const { client, expires, source, keyId, issuer } = known;
+    const set = keySets.current(source, clock.now());
+    if (set === null) return { kind: "unavailable", issuer };
+    if (!set.ids.has(keyId)) {
+      verified.delete(digest);
+      return null;
+    }
+    return hasEnded(expires, clock.wall())
+      ? { kind: "expired", issuer, at: expires }
+      : { kind: "client", client, isCached: true };
+  }
+
+  function findRefused(digest: string, clock: Clock): TokenRefusal | null {
+    const known = refused.get(digest);
+    if (known === undefined) return null;
+    const { refusal, untilMs, set } = known;
+    if (clock.wall() < untilMs && set === setOf(refusal, clock)) return refusal;
+    refused.delete(digest);
+    return null;
+  }
+
+  function setOf({ issuer }: TokenRefusal, clock: Clock): unknown {
+    const known = issuers.find(({ name }) => name === issuer);
+    return known === undefined ? null : keySets.current(known.source, clock.now());
+  }
+
+  async function verify(
+    token: string,
+    digest: string,
+    found: Parameters<typeof verifyToken>[1],
+    clock: Clock,
+  ): Promise<TokenResult> {
+    const turn = turns.take();
+    if (turn === null) return { kind: "busy", issuer: found.issuer.name };
+    try {
+      await turn;
+      const result = await verifyToken(token, found, clock.wall());
+      if (result.kind === "valid") return remember(digest, result);
+      if (isLasting(result)) {
+        const untilMs = clock.wall() + REFUSAL_TTL_MS;
+        bounded(refused, MAX_REFUSED).set(digest, {
+          refusal: result,
+          untilMs,
+          set: setOf(result, clock),
+        });
+      }
+      return result;
+    } finally {
+      turns.give();
+    }
+  }
+
+  function remember(digest: string, valid: ValidToken): TokenResult {
+    const client = newClient(valid, settings);
+    const { expires, issuer, key } = valid;
+    bounded(verified, MAX_VERIFIED).set(digest, {
+      client,
+      expires,
+      source: issuer.source,
+      keyId: key.id,
+      issuer: issuer.name,
+    });
+    return { kind: "client", client, isCached: false };
+  }
+
+  return {
+    issuers,
+    keySets,
+    authenticate(token, digest, clock) {
+      const known = findVerified(digest, clock) ?? findRefused(digest, clock) ??
+        running.get(digest);
+      if (known !== undefined) return known;
+      if (!isTokenShaped(token)) return { kind: "malformed", issuer: null };
+      const found = findKey(token, issuers, keySets, clock.now());
+      if (found.kind !== "unverified") return found;
+      const result = verify(token, digest, found, clock).finally(() => running.delete(digest));
+      running.set(digest, result);
+      return result;
+    },
+    get size() {
+      return { verified: verified.size, refused: refused.size };
+    },
+  };
+}
+
+/** Returns the map with room for one more entry: the oldest entry is removed if it is full. */
+function bounded<Value>(map: Map<string, Value>, max: number): Map<string, Value> {
+  const [oldest] = map.size >= max ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
+  return map;
+}
+
+/** Returns the client of a valid token. */
+function newClient(
+  { issuer, subject, template, claims }: ValidToken,
+  { reported, knownValues }: TokenSettings,
+): ClientKey {
+  const name = `${issuer.name}/${subject}`;
+  const labels = labelsOf(issuer, template, claims);
+  const shown = new Map(
+    [...labels].map(([label, value]) =>
+      [label, knownValues.get(label)?.has(value) === true ? value : OTHER_VALUE] as const
+    ),
+  );
+  return {
+    ...template,
+    name,
+    caller: `${SUBJECT_PREFIX}token ${name}`,
+    endUsers: null,
+    secrets: [],
+    isDisabled: false,
+    expiresMs: null,
+    labels,
+    reported: reportedLabels(labels, reported),
+    measured: { client: `template:${template.template}`, labels: reportedLabels(shown, reported) },
+    issuer: issuer.name,
+  };
+}
+
+/** Label value in metrics for all values that the configuration does not have. */
+const OTHER_VALUE = "_other";
+
+/** Runs few verifications at once, in the order of arrival. */
+function newVerificationTurns() {
+  const waiting: (() => void)[] = [];
+  let runningCount = 0;
+  return {
+    /** Returns a promise of a turn; null if too many wait. */
+    take(): Promise<void> | null {
+      if (runningCount < MAX_VERIFICATIONS) {
+        runningCount += 1;
+        return Promise.resolve();
+      }
+      if (waiting.length >= MAX_WAITING_VERIFICATIONS) return null;
+      return new Promise((resolve) => void waiting.push(resolve));
+    },
+    give(): void {
+      const next = waiting.shift();
+      if (next === undefined) runningCount -= 1;
+      else next();
+    },
+  };
+}

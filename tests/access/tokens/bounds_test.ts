@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { parseKeySet } from "../../../src/access/tokens/key_set.ts";
+import { newKeySets } from "../../../src/access/tokens/key_sets.ts";
+import { newTokenClients } from "../../../src/access/tokens/token_clients.ts";
+import type { Issuer, Template } from "../../../src/access/tokens/issuer.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { ISSUER, newSigningKey, NOW_S } from "../../support/token_issuer.ts";
+
+const KEY = await newSigningKey("k1", "EdDSA");
+const CLOCK = { now: () => 0, wall: () => NOW_S * 1000 };
+
+const TEMPLATE: Template = {
+  name: "t",
+  template: "t",
+  adoptsUnknown: false,
+  permissions: null,
+  labels: new Map(),
+  reported: null,
+  requestsPerMinute: null,
+  limits: null,
+};
+
+const CORP: Issuer = {
+  name: "corp",
+  url: ISSUER,
+  source: "url u",
+  audience: ["switchyard"],
+  algorithms: new Set(["EdDSA"]),
+  subject: "sub",
+  labels: [],
+  rules: [{ claim: "groups", patterns: [(text) => text === "staff"], template: TEMPLATE }],
+};
+
+async function clients() {
+  const keySets = newKeySets();
+  const parsed = await parseKeySet(JSON.stringify({ keys: [KEY.publicJwk] }));
+  assert(parsed.ok);
+  keySets.end("url u", parsed.keys, 0);
+  const made = newTokenClients([CORP], keySets, { reported: [], knownValues: new Map() });
+  return {
+    made,
+    check: (token: string) =>
+      made.authenticate(token, createHash("sha256").update(token).digest("base64"), CLOCK),
+  };
+}
+
+Deno.test("at most 10,000 verified and 1,000 refused tokens are remembered", async () => {
+  const { made, check } = await clients();
+  for (let at = 0; at < 10_010; at++) {
+    const result = await check(await KEY.sign({ jti: String(at) }));
+    assertEquals(result.kind, "client");
+  }
+  assertEquals(made.size, { verified: 10_000, refused: 0 });
+  for (let at = 0; at < 1_010; at++) {
+    const result = await check(await KEY.sign({ jti: String(at), aud: "other" }));
+    assertEquals(result.kind, "audience");
+  }
+  assertEquals(made.size, { verified: 10_000, refused: 1_000 });
+});
+
+Deno.test("a token of 8192 characters is decoded, and a longer one or one with a header above 2048 is not", async () => {
+  const { check } = await clients();
+  const padded = (length: number) => KEY.sign({ pad: "x".repeat(length) });
+  const bare = (await padded(0)).length;
+  let longest = await padded(Math.floor((8192 - bare) * 3 / 4));
+  for (let more = 1; longest.length < 8192; more++) {
+    const next = await padded(Math.floor((8192 - bare) * 3 / 4) + more);
+    if (next.length > 8192) break;
+    longest = next;
+  }
+  assert(longest.length > 8188, String(longest.length));
+  assertEquals((await check(longest)).kind, "client");
+  assertEquals((await check(await padded(6_200))).kind, "malformed");
+  assertEquals((await check(await KEY.sign({}, { pad: "x".repeat(1_400) }))).kind, "client");
+  assertEquals((await check(await KEY.sign({}, { pad: "x".repeat(1_600) }))).kind, "malformed");
+});
+
+Deno.test("more than 32 tokens wait for their verification in order, and beyond 1,000 one is refused", async () => {
+  const { check } = await clients();
+  const tokens = [];
+  for (let at = 0; at < 1_040; at++) tokens.push(await KEY.sign({ jti: String(at) }));
+  const results = await Promise.all(tokens.map(check));
+  const kinds = results.map(({ kind }) => kind);
+  assertEquals(kinds.filter((kind) => kind === "client").length, 1_032);
+  assertEquals(new Set(kinds.slice(1_032)), new Set(["busy"]));
+});
+
+Deno.test("what is remembered of tokens has no text of one", async () => {
+  const { made, check } = await clients();
+  const token = await KEY.sign();
+  const result = await check(token);
+  const [, , signature = ""] = token.split(".");
+  const seen = new Set<unknown>();
+  const hasText = (value: unknown): boolean => {
+    if (typeof value === "string") return value.includes(signature);
+    if (typeof value !== "object" || value === null || seen.has(value)) return false;
+    seen.add(value);
+    return Object.values(value).some(hasText);
+  };
+  assert(!hasText(result) && !hasText(made.issuers));
+});

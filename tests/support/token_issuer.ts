@@ -1,0 +1,114 @@
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
+import { parseKeySet } from "../../src/access/tokens/key_set.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { assert } from "./assert.ts";
+import { type LimitedGateway, limitedGateway, type LimitedOptions } from "./limited_gateway.ts";
+
+/** The claim `iss` of the tokens, and the address of the keys. */
+export const ISSUER = "https://login.example.com/t1", KEYS_URL = "https://login.example.com/keys";
+
+/** When the scripted world begins, in seconds since 1970. */
+export const NOW_S = 1_700_000_000;
+
+/** A key pair of an issuer, which signs tokens. */
+export interface SigningKey {
+  readonly alg: string;
+  readonly publicJwk: JWK;
+  readonly privateKey: CryptoKey;
+  /** A token that is valid for an hour, with other `claims` and another `header`. */
+  sign(claims?: JWTPayload, header?: JsonObject): Promise<string>;
+}
+
+/** A new key pair with this name. */
+export async function newSigningKey(kid: string, alg = "ES256"): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  return {
+    alg,
+    publicJwk: { ...await exportJWK(publicKey), kid, alg, use: "sig" },
+    privateKey: privateKey as CryptoKey,
+    sign: (claims = {}, header = {}) =>
+      new SignJWT({
+        iss: ISSUER,
+        aud: "switchyard",
+        sub: "ada",
+        exp: NOW_S + 3_600,
+        groups: ["staff", "ai-users"],
+        ...claims,
+      }).setProtectedHeader({ alg, kid, ...header }).sign(privateKey),
+  };
+}
+
+/** Settings of one issuer, which differ from those of `corp`. */
+export type IssuerSettings = Readonly<Record<string, JsonObject[string]>>;
+
+/** A `security` section with the issuer `corp` and the client key `key-of-nightly`. */
+export function tokenSecurity(issuer: IssuerSettings = {}, more: JsonObject = {}): string {
+  const corp = {
+    name: "corp",
+    issuer: ISSUER,
+    jwks_url: KEYS_URL,
+    audience: ["switchyard"],
+    algorithms: ["ES256"],
+    rules: [
+      { claim: "groups", values: ["ai-admins"], template: "admin" },
+      { claim: "groups", values: ["ai-*"], template: "developer" },
+    ],
+    ...issuer,
+  };
+  return `security: ${
+    JSON.stringify({
+      enabled: true,
+      provider: "jwt",
+      api_key: { keys: [{ name: "nightly", value: "key-of-nightly" }] },
+      jwt: { issuers: [corp] },
+      templates: [{ name: "admin" }, { name: "developer" }],
+      ...more,
+    })
+  }\n`;
+}
+
+/** A gateway that accepts tokens, in a scripted world. */
+export interface TokenGateway extends LimitedGateway {
+  /** Replaces the keys of the issuer `corp`; null for a refresh that fails. */
+  refreshed(keys: readonly SigningKey[] | null, url?: string): Promise<void>;
+  /** Sends a request with this value, and returns its response. */
+  call(token: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** Status and code of the response to a request with this value. */
+  verdict(token: string): Promise<readonly [status: number, code: unknown]>;
+}
+
+/** A gateway with these keys of the issuer `corp`. */
+export async function tokenGateway(
+  security: string,
+  keys: readonly SigningKey[],
+  options: LimitedOptions = {},
+): Promise<TokenGateway> {
+  const gateway = limitedGateway(security, options);
+  const made: TokenGateway = {
+    ...gateway,
+    async refreshed(next, url = KEYS_URL) {
+      const { tokens } = gateway.gateway.generation;
+      const parsed = next === null ? null : await parseKeySet(
+        JSON.stringify({ keys: next.map(({ publicJwk }) => publicJwk) }),
+      );
+      assert(tokens !== null);
+      if (parsed?.ok === false) throw new Error(parsed.problem);
+      tokens.keySets.end(`url ${url}`, parsed?.keys ?? null, gateway.world.now());
+    },
+    call: (token, headers = {}) =>
+      gateway.app(
+        new Request("http://localhost/v1/chat/completions", {
+          method: "POST",
+          headers: { host: "localhost", authorization: `Bearer ${token}`, ...headers },
+          body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] }),
+        }),
+      ),
+    async verdict(token) {
+      const response = await made.call(token);
+      const body = await response.json();
+      return [response.status, response.status === 200 ? null : body.error.code];
+    },
+  };
+  await made.refreshed(keys);
+  return made;
+}

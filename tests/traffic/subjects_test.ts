@@ -1,0 +1,48 @@
+import { MAX_SUBJECTS, newSubjects, OTHER_CLIENT } from "../../src/traffic/subjects.ts";
+import { assertEquals } from "../support/assert.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+function subjects() {
+  const world = scriptedWorld();
+  return { world, ...newSubjects(() => world.now()) };
+}
+
+const IDLE = { busyMs: 0, refillMs: 0 };
+
+Deno.test("a pool counts as many clients as it may, and a client with nothing left makes room", async () => {
+  const { enter, leave, world } = subjects();
+  assertEquals([enter("p", "a", 2), enter("p", "b", 2), enter("p", "c", 2)], [true, true, false]);
+  assertEquals(enter("q", "c", 2), true, "another pool");
+  leave("p", "a", { busyMs: 1_000, refillMs: 0 });
+  assertEquals([enter("p", "c", 2), enter("p", "b", 2)], [false, true]);
+  await world.advance(1_000);
+  assertEquals([enter("p", "c", 2), enter("p", "a", 2)], [true, false]);
+});
+
+Deno.test("a client with a running call, or with tokens that delay its rate, makes no room", async () => {
+  const { enter, leave, world } = subjects();
+  enter("p", "a", 1);
+  enter("p", "a", 1);
+  leave("p", "a", IDLE);
+  assertEquals(enter("p", "b", 1), false);
+  leave("p", "a", { busyMs: 0, refillMs: 500 });
+  enter("p", "a", 1);
+  leave("p", "a", { busyMs: 0, refillMs: 500 });
+  await world.advance(999);
+  assertEquals(enter("p", "b", 1), false);
+  await world.advance(1);
+  assertEquals(enter("p", "b", 1), true);
+});
+
+Deno.test("of 100,000 clients 10,000 are counted, and have rows of usage", () => {
+  const made = newSubjects(() => 0);
+  let counted = 0;
+  for (let at = 0; at < 100_000; at++) {
+    if (made.enter("tokens", `c${at}`, MAX_SUBJECTS)) counted += 1;
+  }
+  assertEquals([counted, made.size], [10_000, 10_000]);
+  const names = new Set<string>();
+  for (let at = 0; at < 100_000; at++) names.add(made.usageName("2023-11-14", `c${at}`));
+  assertEquals([names.size, names.has(OTHER_CLIENT)], [10_001, true]);
+  assertEquals(made.usageName("2023-11-15", "c99999"), "c99999");
+});
