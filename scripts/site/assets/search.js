@@ -1,4 +1,5 @@
-import MiniSearch from "./minisearch.js";
+// The site puts the library beside this file; it is none of the repository.
+const { default: MiniSearch } = await import(new URL("minisearch.js", import.meta.url).href);
 
 /** Number of results that are shown. */
 const MAX_RESULTS_ITEMS = 12;
