@@ -2,6 +2,7 @@ import { assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { heldTurns } from "../support/held_turns.ts";
+import { longParses } from "../support/long_parses.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 const MIN_LARGE_CHARS = 256 * 1024;
@@ -45,11 +46,13 @@ Deno.test("a large body that is no JSON is not parsed before its turn", async ()
     headers: { host: "localhost" },
     body: LARGE,
   });
+  using parses = longParses();
   const answer = app(request);
   await held.waits(1);
+  assertEquals(parses.count(), 0);
   held.begin();
   assertEquals((await got(await answer)).error.code, "invalid_json");
-  assertEquals(large(), 1);
+  assertEquals([parses.count(), large()], [1, 1]);
 });
 
 Deno.test("a response of 256 KiB is parsed in its turn", async () => {

@@ -145,6 +145,18 @@ Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
   assertEquals(await beginningsOf([1, 1, 1, 5, 8, 8]), [0, 1, 2, 3, 10, 20]);
 });
 
+Deno.test("a large piece that comes when one has begun is behind those that wait", async () => {
+  const { turns, work, endTurn } = scriptedTurns();
+  assertEquals(turns.next("large"), null);
+  work("first", 5);
+  const begun: string[] = [];
+  for (const name of ["second", "third"]) void turns.next("large")?.then(() => begun.push(name));
+  for (let timer = 0; timer < 2; timer++) await endTurn();
+  await Promise.resolve();
+  assertEquals(begun, ["second"]);
+  assert(turns.next("large") !== null);
+});
+
 Deno.test("large pieces are in order of arrival, and take no turn from calls and bodies", async () => {
   const kinds = { ...named("text", 20, "large"), ...named("body", 20, "rest") };
   const turns = await workOfTurns(kinds, 2, 40);

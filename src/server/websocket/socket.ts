@@ -206,7 +206,9 @@ function serveSocket(
     if (leave === null) end(TRY_AGAIN_LATER_CODE, TOO_MANY_REASON);
     if (inFlight.isDraining) leaveWhenIdle();
   };
-  socket.onmessage = ({ data }: MessageEvent<Data>) => {
+  socket.onmessage = ({ data }: MessageEvent<Data | null>) => {
+    // The runtime has no text for a message whose connection was reset just before.
+    if (data === null) return;
     const bytes = typeof data === "string" ? utf8Length(data) : data.byteLength;
     messageArrived(bytes);
     if (isEnding) return;

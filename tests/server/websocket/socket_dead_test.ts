@@ -3,7 +3,7 @@ import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { frame, handshake, PONG_CODE, TEXT_CODE } from "../../support/raw_frames.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
-import { heldStream, wordStreams } from "../../support/word_stream.ts";
+import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";
 import { connectRaw } from "../raw_connection.ts";
 
 const CONFIG = oneProvider("http://up.test");
@@ -55,4 +55,22 @@ Deno.test("WebSocket pongs keep an idle connection open", async () => {
   }
   await raw.send(frame(TEXT_CODE, "{}"));
   assert((await raw.receiveUntil('"invalid_value"')).includes('"type":"error"'));
+});
+
+Deno.test("a message that the runtime has lost with its connection is no message", async () => {
+  const upgrade = Deno.upgradeWebSocket;
+  const sockets: WebSocket[] = [];
+  const observed: typeof upgrade = (request, options) => {
+    const upgraded = upgrade(request, options);
+    sockets.push(upgraded.socket);
+    return upgraded;
+  };
+  assert(Reflect.set(Deno, "upgradeWebSocket", observed));
+  using _ = { [Symbol.dispose]: () => void Reflect.set(Deno, "upgradeWebSocket", upgrade) };
+  await using served = socketGateway(CONFIG, wordStreams(() => saying("Hi")));
+  await using client = await served.open();
+  for (const socket of sockets) socket.dispatchEvent(new MessageEvent("message", { data: null }));
+  assertEquals(sockets.length, 1);
+  assertEquals((await client.turn(JSON.stringify(create()))).output, "Hi");
+  assertEquals(served.reports.length, 2, "the handshake and one message");
 });

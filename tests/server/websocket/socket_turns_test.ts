@@ -123,3 +123,14 @@ Deno.test("a message of 32 KiB waits for no turn of large ones", async () => {
   assertEquals((await client.rest()).output, "answer 1");
   assertEquals(held.kinds.includes("large"), false);
 });
+
+Deno.test("a message of 500 items is checked, sent, stored and ended in a turn each", async () => {
+  const { served, held } = serve();
+  await using _served = served;
+  await using client = await served.open();
+  const input = Array(500).fill({ role: "user", content: "Hi" });
+  client.send(create({ input }));
+  const answer = await held.beginUntil(client.rest());
+  assertEquals(answer.output, "answer 1");
+  assertEquals(held.kinds.filter((kind) => kind === "large").length, 4);
+});

@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { longParses } from "../../support/long_parses.ts";
 import { assertFailed, valueOf, type Written } from "../../support/translated.ts";
 import { decodeText } from "./encoded_request.ts";
 
@@ -155,4 +156,14 @@ Deno.test("two calls with one ID are two calls", () => {
     { type: "tool_call", index: 0, id: "t1", name: "f" },
     { type: "tool_call", index: 1, id: "call_id", name: "g" },
   ]);
+});
+
+Deno.test("a response is parsed once, unless its numbers have to keep their text", () => {
+  for (const [score, expected] of [["1.5", 1], ["1.0", 2]] as const) {
+    const content = [{ type: "text", text: "x".repeat(1_000) }];
+    const members = { type: "message", model: "m-1", stop_reason: "end_turn", content, score: 0 };
+    using parses = longParses();
+    valueOf(decodeText(JSON.stringify(members).replace('"score":0', `"score":${score}`)));
+    assertEquals(parses.count(), expected);
+  }
 });
