@@ -175,9 +175,13 @@ Deno.test("no target is called more often than max_attempts, and a silent one ag
         const last = names.at(-1) ?? "";
         const firstName = names[0] ?? "";
         // A response ends the call, and a rejection by the first candidate; until then every
-        // candidate is called, and the client sees the failure of the first one.
+        // candidate is called. The client sees the last failure, or that of the first candidate
+        // if one of them has rejected the request.
         const isEnded = behaviour(last) === 200 || behaviour(firstName) === 400;
-        const shown = behaviour(isEnded ? last : firstName);
+        const isRejected = names.some((name) =>
+          behaviour(name) === 400 || behaviour(name) === "too long"
+        );
+        const shown = behaviour(!isEnded && isRejected ? firstName : last);
         const status = shown === "silent" ? 504 : shown === "too long" ? 400 : shown;
         assertEquals(seen.answer.status, status);
         // All have the same model, so a prompt that is too long for one of them ends the call.

@@ -86,7 +86,8 @@ Deno.test("init laptop prints the link of the admin page, and the starter files 
     assertEquals(
       terminal.written.out,
       './config.yaml is written. Read it, then run "switchyard check" and "switchyard".\n' +
-        (link === null ? "" : `Its admin page will be at ${link}.\n`),
+        (link === null ? "" : `Its admin page will be at ${link}.\n`) +
+        "Editors check and complete it with the schema in ./config.schema.json.\n",
       String(kind),
     );
     const { admin } = configOf(text, {});

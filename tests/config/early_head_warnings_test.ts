@@ -4,8 +4,8 @@ import { warningsOf } from "./parse.ts";
 function withRoute(route: string, more = ""): string {
   return `
 providers:
-  slow: {type: compat, base_url: "http://slow.test", timeout: 101s}
-  fast: {type: compat, base_url: "http://fast.test", timeout: 100s}
+  slow: {type: compat, base_url: "http://slow.test", timeout: 101s, first_content_timeout: 60s}
+  fast: {type: compat, base_url: "http://fast.test", timeout: 100s, first_content_timeout: 60s}
 routing: {routes: [{name: main, ${route}}]}
 ${more}
 `;

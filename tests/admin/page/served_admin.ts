@@ -32,7 +32,7 @@ server: {port: 0}
 admin: {enabled: true, port: 0}
 providers:
   compat: {type: compat, base_url: "${upstream}/compat/v1", api_key: any}
-  claude: {type: messages, base_url: "${upstream}/messages", api_key: any}
+  claude: {type: messages, base_url: "${upstream}/messages", api_key: any, first_content_timeout: 60s}
   local: {type: local, base_url: "${upstream}/local"}
 circuit_breaker: {failure_threshold: 1, open_duration: 300s}
 retry: {enabled: false}
