@@ -78,8 +78,9 @@ function sourceProblems(
 
 /** Over plain HTTP every machine on the way could answer with other keys. */
 function urlProblem(written: unknown): string | null {
-  const url = typeof written === "string" ? URL.parse(written) : null;
-  if (url === null) return null;
+  if (typeof written !== "string") return null;
+  const url = URL.parse(written);
+  if (url === null) return "must be a URL";
   if (url.username !== "" || url.password !== "") return "must not have credentials";
   const isSafe = url.protocol === "https:" ||
     url.protocol === "http:" && isLoopbackName(url.hostname);

@@ -29,7 +29,7 @@ const issuer = section({
     error: "must be letters, digits, dots, underscores and hyphens",
   }).describe("Unique name of the issuer in logs, metrics and names of clients."),
   issuer: text().describe("Claim iss of its tokens, compared byte for byte."),
-  jwks_url: z.url({ error: "must be a URL" }).optional().describe(
+  jwks_url: text().optional().describe(
     "Address of its key set, fetched ahead of time; https, or http on a loopback address. " +
       "Either jwks_url or jwks_file is set.",
   ),

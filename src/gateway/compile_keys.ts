@@ -26,11 +26,12 @@ type Settings = Pick<Config, "security" | "observability">;
 
 /** Returns the client keys of a configuration; none if authentication is off. */
 export function compileClientKeys(config: Settings, calendar: Calendar): ClientKey[] {
-  const { enabled, provider, api_key } = config.security;
+  const { enabled, provider, api_key, groups } = config.security;
   if (!enabled || provider === "none") return [];
   return api_key.keys.map((key): ClientKey => {
+    const own = groups.filter((group) => isInGroup(group, key));
     return {
-      ...compileProfile(key, key.template ?? null, config),
+      ...compileProfile(key, key.template ?? null, own, config),
       caller: `key ${key.name}`,
       secrets: [
         { digest: digestKey(key), until: null },
@@ -73,22 +74,19 @@ export function compileTemplates(config: Settings): ReadonlyMap<string, Template
   return new Map(
     config.security.templates.map((template) => {
       const { name } = template;
-      return [name, compileProfile(template, name, config)];
+      const own = config.security.groups.filter(({ templates }) => templates.includes(name));
+      return [name, compileProfile(template, name, own, config)];
     }),
   );
 }
 
-/** Returns what a client may use, and its limits, by a key or a template. */
+/** Returns what a client in these groups may use, and its limits, by a key or a template. */
 function compileProfile(
   written: TemplateConfig,
   template: string | null,
-  { security: { groups }, observability }: Settings,
+  groups: readonly GroupConfig[],
+  { observability }: Settings,
 ): Template {
-  const member = { name: written.name, ...template !== null && { template } };
-  const isTemplate = written.name === template;
-  const own = groups.filter((group) =>
-    isInGroup(isTemplate ? { ...group, keys: [] } : group, member)
-  );
   const labels = new Map(Object.entries(written.labels));
   return {
     name: written.name,
@@ -98,7 +96,7 @@ function compileProfile(
     labels,
     reported: reportedLabels(labels, observability.key_labels),
     requestsPerMinute: written.requests_per_minute ?? null,
-    limits: compileKeyLimits(written, own.map(compileGroup)),
+    limits: compileKeyLimits(written, groups.map(compileGroup)),
   };
 }
 

@@ -74,6 +74,7 @@ Deno.test("everything but providers and routes has a default", () => {
       api_key: { header: "Authorization", prefix: "Bearer", allow_x_api_key: true, keys: [] },
       groups: [],
       templates: [],
+      jwt: { issuers: [] },
       time_zone: "UTC",
       isolate_clients: true,
     },

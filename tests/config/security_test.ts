@@ -9,7 +9,8 @@ function security(rest: string): string {
 
 Deno.test("problems in security and rate_limiting are reported with line and column", () => {
   const cases: Record<string, string> = {
-    "security: {provider: oauth}": "security.provider: must be none or api_key (line 1, column 22)",
+    "security: {provider: oauth}":
+      "security.provider: must be none, api_key or jwt (line 1, column 22)",
     "security: {isolate_clients: perhaps}":
       "security.isolate_clients: must be true or false (line 1, column 29)",
     "security: {enabled: true}":

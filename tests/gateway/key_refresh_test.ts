@@ -29,7 +29,7 @@ function refreshOver(fetch: Fetch, world = scriptedWorld({ fetch })) {
   return { refresh, received, lines, counts, world };
 }
 
-Deno.test("keys are fetched at the start and every quarter of an hour, give or take a tenth", async () => {
+Deno.test("keys are fetched at the start and every 15 minutes, give or take a tenth", async () => {
   let fetches = 0;
   const { refresh, received, world, counts } = refreshOver(() => {
     fetches += 1;
@@ -85,7 +85,7 @@ Deno.test("what is no key set leaves the last keys, is tried again after 30 s, a
   }
 });
 
-Deno.test("a key set of 50 MB is not read to its end, and one that hangs is given up after 10 s", async () => {
+Deno.test("a key set above 256 KiB is not read to its end, and one that hangs is given up after 10 s", async () => {
   let sent = 0;
   let isCancelled = false;
   const endless = new ReadableStream<Uint8Array>({

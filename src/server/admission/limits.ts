@@ -230,8 +230,9 @@ function refuseByLimit(
     case "requests":
       return refuse(
         "rate_limit_exceeded",
-        `Too many requests${scope?.user === undefined ? "" : " of this user"}; ` +
-          `try again in ${seconds} s.`,
+        scope?.user === undefined
+          ? `Too many requests; try again in ${seconds} s.`
+          : `Too many requests of this user; try again in ${seconds} s.`,
       );
     case "tokens": {
       const owner = scope?.group == null ? "" : ` of ${ownerText(scope)}`;
@@ -239,11 +240,10 @@ function refuseByLimit(
     }
     case "concurrency": {
       const most = scope?.limits.maxConcurrent ?? 0;
+      const owner = ownerText(scope);
       return refuse(
         "concurrency_limit_exceeded",
-        `Too many concurrent calls: ${
-          ownerText(scope)
-        } may have ${most}; try again in ${seconds} s.`,
+        `Too many concurrent calls: ${owner} may have ${most}; try again in ${seconds} s.`,
       );
     }
   }

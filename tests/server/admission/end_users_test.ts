@@ -80,7 +80,7 @@ Deno.test("logs have a digest of the end user, and metrics nothing of it", async
   assert(!scraped.includes("example.com") && users.every((user) => !scraped.includes(user)));
 });
 
-Deno.test("a name that is none is refused with the header as param, and so is a missing one that is required", async () => {
+Deno.test("a name that is none, or has more than 256 characters, is refused with the header as param, and so is a missing one that is required", async () => {
   const { call } = withUsers();
   for (const user of ["", "x".repeat(257), "a\tb", "a\u0085b"]) {
     const refused = await call(user);
@@ -112,16 +112,17 @@ Deno.test("at the maximum a new end user is refused and a known one is served, u
 });
 
 Deno.test("end users have a rate of their own, which takes nothing from that of the key if it refuses", async () => {
-  const { call } = withUsers(
+  const { call, world } = withUsers(
     {},
     { name: "chat-user", requests_per_minute: 1 },
     { requests_per_minute: 600 },
     "rate_limiting: {enabled: true, burst_size: 2}\n",
   );
   assertEquals([(await call("ada")).status, (await call("ada")).status], [200, 200]);
+  await world.advance(1_000);
   const refused = await call("ada");
   assertEquals([refused.status, refused.error.code], [429, "rate_limit_exceeded"]);
-  assertEquals(refused.error.message, "Too many requests of this user; try again in 60 s.");
+  assertEquals(refused.error.message, "Too many requests of this user; try again in 59 s.");
 });
 
 Deno.test("the template of end users has only limits, and its name and the header are checked", () => {

@@ -1,0 +1,33 @@
+import { newRealWorld } from "../../../src/cli/real_world.ts";
+import { parseKeySet } from "../../../src/access/tokens/key_set.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { oneProvider } from "../../support/gateway.ts";
+import { create } from "../../support/socket_client.ts";
+import { socketGateway } from "../../support/socket_gateway.ts";
+import { KEYS_URL, newSigningKey, NOW_S, tokenSecurity } from "../../support/token_issuer.ts";
+import { saying, wordStreams } from "../../support/word_stream.ts";
+import { sendBy } from "../../support/world.ts";
+
+Deno.test("a socket refuses the first turn after the end of its token, and stays open for the error", async () => {
+  const key = await newSigningKey("k1");
+  const real = newRealWorld();
+  let wallMs = NOW_S * 1000;
+  const { fetch } = wordStreams(() => saying("yes"));
+  const world = { ...real, wall: () => wallMs, send: sendBy(fetch) };
+  {
+    await using served = socketGateway(tokenSecurity() + oneProvider("http://up.test"), { world });
+    const parsed = await parseKeySet(JSON.stringify({ keys: [key.publicJwk] }));
+    const { tokens } = served.gateway.generation;
+    assert(parsed.ok && tokens !== null);
+    tokens.keySets.end(`url ${KEYS_URL}`, parsed.keys, real.now());
+    const token = await key.sign({ exp: NOW_S + 100 });
+    await using open = await served.open({ authorization: `Bearer ${token}` });
+    assertEquals((await open.turn(create())).output, "yes");
+    wallMs += 159_000;
+    assertEquals((await open.turn(create())).output, "yes");
+    wallMs += 1_000;
+    const { end, error } = await open.turn(create());
+    assertEquals<unknown>([end.status, error.code], [401, "token_expired"]);
+  }
+  real.close();
+});
