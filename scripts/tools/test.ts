@@ -31,6 +31,8 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/cli/foreign_functions_test.ts",
   "tests/cli/watch_program_test.ts",
   "tests/e2e/executable/",
+  "tests/e2e/credential_workers_test.ts",
+  "tests/e2e/openid_test.ts",
   "tests/e2e/required_state_test.ts",
   "tests/e2e/sqlite_process_test.ts",
   "tests/e2e/workers_test.ts",

@@ -20,8 +20,10 @@ Deno.test("a named model has the members of a route besides name and match, with
     parameters: {},
     response_model: "served",
     omit_tools: [],
+    hold_bytes: 1024 * 1024,
     targets: [{ provider: "up", model: "m", weight: 1, upstream_request_type: "chat_completions" }],
     fallback: [],
+    fallback_on: ["outage", "context_length"],
   });
 });
 
