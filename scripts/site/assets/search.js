@@ -1,4 +1,4 @@
-// The site puts the library beside this file; it is none of the repository.
+// The site adds the library to this folder; the repository does not have it.
 const { default: MiniSearch } = await import(new URL("minisearch.js", import.meta.url).href);
 
 /** Number of results that are shown. */
