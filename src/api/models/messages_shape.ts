@@ -57,7 +57,8 @@ function newPlaces(models: readonly ListedModel[]): (id: string) => ListPlace {
     models.flatMap(({ id, named }, index) => named === undefined ? [] : [[id, index] as const]),
   );
   // A name without a slash that is not in the list was that of a named model.
-  return (id) => [named.get(id) ?? Infinity, id.includes("/") ? id : ""];
+  const isOther = (id: string) => named.size === 0 || id.includes("/");
+  return (id) => [named.get(id) ?? Infinity, isOther(id) ? id : ""];
 }
 
 function isBehind([index, id]: ListPlace, [otherIndex, otherId]: ListPlace): boolean {
