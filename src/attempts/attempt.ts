@@ -54,10 +54,10 @@ export async function runCandidates(
       hasUntried: untried.length > 0,
       isFallback: current !== first,
     });
+    if (current === first) began = reply;
     if (!reply.ok && isRejection(reply.failure)) isRejected = true;
     if (next.kind === "later") silent.set(current, attempts);
     else if (next.kind !== "fallback") return reply.ok ? reply : endWith(reply);
-    began ??= reply;
     if (!reply.ok && reply.failure.kind === "context_length_exceeded") {
       const { target } = current;
       untried = untried.filter((one) => mayHoldMore(one.target, target));
@@ -71,7 +71,8 @@ export async function runCandidates(
   }
 
   function endWith(last: Result<Reply>): Result<Reply> {
-    if (!isRejected || began === null) return last;
+    // The end of the whole call, such as by its client, is no answer of a candidate.
+    if (!isRejected || began === null || call.cancellation.isCancelled) return last;
     nameCandidate(report, first);
     return began;
   }

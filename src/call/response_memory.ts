@@ -6,6 +6,9 @@ import type { Call } from "./call.ts";
 /** `Retry-After` of an overloaded gateway, in seconds. */
 const RETRY_AFTER_SECONDS = "1";
 
+/** Time in which a client takes a stream that was released; what is left then counts again. */
+const RELEASED_MS = 1_000;
+
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */
 export type ResponseMemory = ReturnType<typeof newResponseMemory>;
 
@@ -14,24 +17,37 @@ export type ResponseMemory = ReturnType<typeof newResponseMemory>;
  * with the largest one that is read or translated is cancelled as `overloaded`.
  */
 export function newResponseMemory(call: Call) {
-  const { id, cancellation, state: { admission } } = call;
+  const { id, cancellation, world, state: { admission } } = call;
   let measure = () => 0;
   let release: (() => void) | null = null;
   let unmeasured = 0;
   let counted = 0;
+  let cancelRecount = () => {};
 
   function drop() {
     counted = 0;
-    if (release !== null) return release();
-    cancellation.cancel(fullResponseMemory(call).failure);
+    if (release === null) return cancellation.cancel(fullResponseMemory(call).failure);
+    cancelRecount = world.after(RELEASED_MS, countReleased);
+    release();
+  }
+
+  /** Counts what a slow client has left of a released stream; to cancel it would free nothing. */
+  function countReleased() {
+    if (cancellation.isCancelled) return;
+    counted = measured();
+    admission.holdResponse(id, counted);
+  }
+
+  function measured(): number {
+    const bytes = measure();
+    return bytes < MIN_COUNTED_BYTES ? 0 : bytes;
   }
 
   function count() {
     unmeasured = 0;
     // What a cancelled call holds is about to go.
     if (cancellation.isCancelled) return;
-    const bytes = measure();
-    const shown = bytes < MIN_COUNTED_BYTES ? 0 : bytes;
+    const shown = measured();
     if (shown === counted) return;
     counted = shown;
     admission.holdGrowing(id, shown, drop);
@@ -66,6 +82,7 @@ export function newResponseMemory(call: Call) {
      * has arrived, which is not dropped any more.
      */
     end(bytes: number): void {
+      cancelRecount();
       if (counted === 0) return;
       counted = bytes;
       admission.holdResponse(id, bytes);

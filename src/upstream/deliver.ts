@@ -107,6 +107,7 @@ async function* deliver(
         // A hold has counted its records as they arrived.
         if (step !== first || stream.hold === undefined) stream.onDeliver?.(step.records);
         yield number(step.records);
+        if (step === first) stream.hold?.onTaken();
       }
       if (step.failure !== null) {
         ending = step.failure;

@@ -16,10 +16,12 @@ export interface Hold {
    * there is no memory. Returns a function that ends this.
    */
   begin(release: () => void): () => void;
-  /** Called with the records that are held now too, and the bytes of all. */
+  /** Called with the records that are held now too, and the bytes of all in memory. */
   onHeld(records: readonly StreamRecord[], bytes: number): void;
   /** Called when the held records are delivered: the whole stream, or its begin. */
   onDelivery(state: "complete" | "released"): void;
+  /** Called when the client has taken the held records. */
+  onTaken(): void;
 }
 
 /** The records that were held back, or the failure of the attempt. */
@@ -34,6 +36,9 @@ export interface HeldStream {
   advance(): Promise<Step>;
   isDone(): boolean;
 }
+
+/** Size of a held record besides its text. Measured: 80 bytes for each comment of 3 bytes. */
+const RECORD_BYTES = 80;
 
 /**
  * Holds a stream back until it is complete, or until the time, the bytes or the memory of the hold
@@ -63,7 +68,7 @@ export async function holdBack(first: Step, stream: HeldStream, hold: Hold): Pro
         records.push(record);
         bytes += Buffer.byteLength(record.raw ?? record.data);
       }
-      hold.onHeld(step.records, bytes);
+      hold.onHeld(step.records, bytes + records.length * RECORD_BYTES);
       if (stream.isDone()) return deliver("complete", null);
       if (isReleased || bytes >= hold.maxBytes) return deliver("released", null);
       const next = stream.advance();

@@ -272,6 +272,10 @@ export async function open(
           report.held = state;
           [sentChars, holdBytes] = [holdBytes, 0];
         },
+        onTaken() {
+          sentChars = 0;
+          memory.passed();
+        },
       };
     }
 

@@ -1,4 +1,6 @@
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
+import { endOf } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -71,6 +73,7 @@ circuit_breaker: {${breaker}}
   return {
     sent,
     gateway,
+    world,
     async ask(body: JsonObject = {}) {
       const waiting = gateway.app(chatRequest({ body: { model: "auto", ...body } })).then(got);
       let isOver = false;
@@ -148,6 +151,56 @@ Deno.test("a fallback that refuses the request is skipped, and its refusal never
   const failed = await ask({ targets: [{ plays: 501 }, { plays: 400 }, { plays: 422 }] });
   assertEquals([failed.status, failed.error.message], [501, "It said 501."]);
   assertEquals((await ask({ targets: [{ plays: 400 }, { plays: "served" }] })).sent, "p0");
+});
+
+/** Plays one after the other, request by request. */
+function inTurn(...all: readonly Played[]): Played {
+  const left = [...all];
+  return () => play(left.shift() ?? "served");
+}
+
+function unconnected(): Promise<Response> {
+  const progress = { mayHaveRun: false, isAnswered: false };
+  return Promise.reject(new ConnectionError("timeout", "It said nothing.", progress));
+}
+
+Deno.test("after outages alone the client sees the last failure, and after a rejection by any candidate that of the first", async () => {
+  const seen = async (...plays: readonly Played[]) => {
+    const { status, sent, report } = await ask({ targets: plays.map((one) => ({ plays: one })) });
+    return [status, report?.provider, report?.model, sent];
+  };
+  assertEquals(await seen(501, 502), [502, "p1", "m1", "p0 p1 p1 p1"]);
+  assertEquals(await seen(501, 505, 507), [507, "p2", "m2", "p0 p1 p2"]);
+  assertEquals(await seen(501, 400, 505), [501, "p0", "m0", "p0 p1 p2"]);
+  assertEquals(await seen(501, "too long", 505), [501, "p0", "m0", "p0 p1 p2"]);
+  assertEquals(await seen(501, 505, 400), [501, "p0", "m0", "p0 p1 p2"]);
+  assertEquals(await seen("too long", 501), [400, "p0", "m0", "p0 p1"]);
+  assertEquals(await seen("too long", 501, 400), [400, "p0", "m0", "p0 p1 p2"]);
+});
+
+Deno.test("the failure of the first candidate is that of its last retry, also if it was retried last", async () => {
+  const first = inTurn(unconnected, 501);
+  const { status, sent } = await ask({ targets: [{ plays: first }, { plays: 400 }] });
+  assertEquals([status, sent], [501, "p0 p1 p0"]);
+  const rejecting = inTurn(unconnected, 422);
+  const rejected = await ask({ targets: [{ plays: rejecting }, { plays: 501 }] });
+  assertEquals([rejected.status, rejected.sent], [422, "p0 p1 p0"]);
+});
+
+Deno.test("a client that leaves after a candidate has rejected the request is in the log as gone", async () => {
+  const client = new AbortController();
+  const leaving: Played = () => {
+    client.abort();
+    return answers(503, {});
+  };
+  const { gateway, world, sent } = gatewayOf({
+    targets: [{ plays: 501 }, { plays: 400 }, { plays: leaving }],
+  });
+  const waiting = gateway.app(chatRequest({ body: { model: "auto" }, signal: client.signal }));
+  await world.advance(1_000);
+  await got(await waiting);
+  const report = await gateway.reported(1);
+  assertEquals([sent, endOf(report), report.provider], [["p0", "p1", "p2"], "client_gone", "p2"]);
 });
 
 Deno.test("a prompt with side effects that was rejected for its length goes to the next model", async () => {

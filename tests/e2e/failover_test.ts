@@ -28,7 +28,7 @@ const SETTINGS: readonly Settings[] = [
   {
     name: "all",
     provider: { first_content_timeout: "15s" },
-    route: { fallback_on: ["outage", "context_length", "content_filter"] },
+    route: { fallback_on: ["outage", "context_length", "content_filter"], hold: "5m" },
   },
 ];
 
@@ -184,11 +184,11 @@ for (const settings of SETTINGS) {
   });
 }
 
-Deno.test("eleven of the sixteen situations pass by default, and twelve with first_content_timeout", () => {
+Deno.test("eleven of the sixteen situations pass by default, twelve with first_content_timeout, all with hold and content_filter", () => {
   assertEquals(SITUATIONS.length, 16);
   const passed = (name: string) =>
     SITUATIONS.filter((one) => (one.with?.[name] ?? one.seen) === "passed").length;
-  assertEquals(SETTINGS.map(({ name }) => passed(name)), [11, 12, 13]);
+  assertEquals(SETTINGS.map(({ name }) => passed(name)), [11, 12, 16]);
 });
 
 Deno.test("a prompt that is too long falls back within a stream too, once and over every wire", async () => {
