@@ -113,6 +113,20 @@ export interface StreamDelivery {
   readonly hold: { readonly ms: number; readonly maxBytes: number } | null;
 }
 
+/** Minimum length of instructions that errors never show: shorter ones match unrelated text. */
+const MIN_KEPT_CHARS = 8;
+
+/**
+ * Returns the texts that no error of a target may show to its client: the secrets of its provider,
+ * and the instructions of a named model.
+ */
+export function secretsOf({ provider: { secrets }, named }: Target): readonly string[] {
+  const system = named?.preset.system?.trim() ?? "";
+  // An error may quote the JSON of the request.
+  const quoted = JSON.stringify(system).slice(1, -1);
+  return system.length < MIN_KEPT_CHARS ? secrets : [...secrets, system, quoted];
+}
+
 /** Returns the model that a response names: the served one, or the requested name. */
 export function shownModel({ named, model }: Pick<Target, "named" | "model">): string {
   return named?.preset.showsName === true ? named.name : model;

@@ -20,6 +20,8 @@ Deno.test("a named model has the members of a route besides name and match, with
     parameters: {},
     response_model: "served",
     omit_tools: [],
+    fallback_on: ["outage", "context_length"],
+    hold_bytes: 1024 * 1024,
     targets: [{ provider: "up", model: "m", weight: 1, upstream_request_type: "chat_completions" }],
     fallback: [],
   });
@@ -28,6 +30,8 @@ Deno.test("a named model has the members of a route besides name and match, with
 Deno.test("wrong names, targets and limits of named models are problems with their paths", () => {
   const cases = [
     [`{up/coder: {${TARGETS}}}`, "begins with the ID of a provider"],
+    [`{auto: {${TARGETS}}}`, "is the name by which a request names no model"],
+    [`{__proto__: {${TARGETS}}}`, "is named __proto__, which is not allowed"],
     [`{-x: {${TARGETS}}}`, "must be 1 to 128 letters"],
     ["{coder: {targets: [{provider: up}]}}", "needs a model"],
     [`{coder: {${TARGETS}, fallback: [{provider: up}]}}`, "needs a model"],
