@@ -24,6 +24,17 @@ export function shownMembers(
   return entries;
 }
 
+/** Returns the members to set so that the error of a failed object quotes none of these texts. */
+export function errorMembers(
+  { error = null }: JsonObject,
+  hidden: readonly string[],
+): readonly Entry[] {
+  if (!isObject(error) || typeof error.message !== "string") return [];
+  const { message: own } = error;
+  const message = hidden.reduce((text, one) => text.replaceAll(one, "[redacted]"), own);
+  return message === own ? [] : [["error", JSON.stringify({ ...error, message })]];
+}
+
 /** Returns the JSON text of an object as the client of a named model sees it. */
 export function shownText(text: string, shown: Shown | undefined): string {
   const value = shown === undefined ? null : parseJson(text);
@@ -32,12 +43,15 @@ export function shownText(text: string, shown: Shown | undefined): string {
   return entries.length === 0 ? text : splice(text, changeMembers(0, parseMembers(text), entries));
 }
 
-/** Returns the change of a resource for the client of a named model. */
-export function rewrittenAs(shown: Shown | undefined): Pick<NativeCall, "rewritten"> {
+/** Returns the change of a resource for the client of a named model, whose error quotes no text. */
+export function rewrittenAs(
+  shown: Shown | undefined,
+  hidden: readonly string[] = [],
+): Pick<NativeCall, "rewritten"> {
   if (shown === undefined) return {};
   return {
     rewritten({ text, value, members }) {
-      const entries = shownMembers(value, shown);
+      const entries = [...shownMembers(value, shown), ...errorMembers(value, hidden)];
       if (entries.length === 0) return Promise.resolve(success(null));
       const edits = changeMembers(text.indexOf("{"), members, entries);
       return Promise.resolve(success(splice(text, edits)));

@@ -163,3 +163,30 @@ Deno.test("a list of stored completions has the requested model and other bytes 
   const merged = await get("/chat/completions");
   assert(merged.text.includes('"model":"coder" ,"x":1.0'), merged.text);
 });
+
+Deno.test("a response that failed at the provider does not quote the instructions, also when it is read", async () => {
+  const failed = (text: string) => ({
+    status: "failed",
+    error: { code: "server_error", message: `Wrong: ${text}` },
+  });
+  const { post, get } = namedOver(CAN, MEMBER, ({ json, method, path, body }) => {
+    const more = failed(method === "POST" ? body : SYSTEM);
+    return json.stream === true || path.includes("stream=true")
+      ? {
+        body: streamOf("resp_1", more).replaceAll("response.completed", "response.failed"),
+        headers: STREAM,
+      }
+      : { body: responseOf("resp_1", more) };
+  });
+  const body = { model: "coder", input: "Hi" };
+  const replies = [
+    await post("/responses", body),
+    await post("/responses", { ...body, stream: true }),
+    await get("/responses/resp_1"),
+    await get("/responses/resp_1?stream=true"),
+  ];
+  for (const [index, { status, text }] of replies.entries()) {
+    assertEquals([index, status], [index, 200], text);
+    assert(text.includes("[redacted]") && !text.includes(WORDS), text);
+  }
+});
