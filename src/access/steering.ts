@@ -188,3 +188,16 @@ function refuseUnread(unread: string): Failed<Refusal> {
     unread,
   );
 }
+
+/**
+ * Returns the refusal of a service tier that a named model chooses, for a key with a budget in USD;
+ * null for others, and for a tier with the usual price.
+ */
+export function refuseTier(key: PresentedKey, tier = "auto"): Failed<Refusal> | null {
+  if (key === null || !hasBudget(key, "nanoUsd") || isUsualPrice("service_tier", tier)) return null;
+  return refuse(
+    "model_not_priced",
+    "This client key has a budget in USD, and this model has a service tier whose price is not known.",
+    "model",
+  );
+}

@@ -1,10 +1,13 @@
-import { refuse, type Result, success } from "../core/failure/result.ts";
+import { isPattern } from "../config/models_rules.ts";
+import type { Refusal } from "../core/failure/failure.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import {
   type Binding,
   creatorOf,
   isVisible,
   type Owner,
   type ResponseProvenance,
+  type Shown,
 } from "../store/bindings.ts";
 import { type BoundType, ownerStore } from "../store/object_store.ts";
 import type { Provider, ProviderAccount, Sender, Target, Wire } from "../wires/wire.ts";
@@ -126,14 +129,22 @@ export function resolveOwner(
   if (!owned.ok || owned.value === null) return owned;
   const { provider, owner } = owned.value;
   const origin = owner?.origin ?? null;
-  const { key } = call.client;
-  return refuseModel(key, provider.id, origin?.model ?? null, nameOf(call, origin)) ?? owned;
+  return refuseOrigin(call, provider.id, origin) ?? owned;
 }
 
-/** Returns the name of the named model that made an object; null for another route. */
-function nameOf({ generation }: Call, origin: ResponseProvenance | null): string | null {
-  const route = generation.routes.find(({ name }) => name === origin?.route);
-  return route?.preset === undefined ? null : origin?.requestedModel ?? route.preset.name;
+/**
+ * Returns the refusal of an object whose model the client key may not use, also not by the named
+ * model that made it; null if it may.
+ */
+export function refuseOrigin(
+  { generation, client: { key } }: Pick<Call, "generation" | "client">,
+  provider: string,
+  origin: ResponseProvenance | null,
+): Failed<Refusal> | null {
+  const name = generation.routes.find(({ name }) => name === origin?.route)?.preset?.name ?? null;
+  // Of a pattern, the client has requested one of its names.
+  const asked = name !== null && isPattern(name) ? origin?.requestedModel ?? null : name;
+  return refuseModel(key, provider, origin?.model ?? null, asked);
 }
 
 /** Returns how a client sees the objects that a provider stores for a target. */
@@ -143,6 +154,20 @@ export function shownAs({ named }: Target): Pick<ResponseProvenance, "shown"> {
   if (!showsName && system === null) return {};
   const appended = system === null ? 0 : appendedText(system).length;
   return { shown: { model: showsName ? name : null, appended } };
+}
+
+/**
+ * Returns how the client sees an object that its provider stores; undefined to leave it unchanged.
+ * Of an object without a known origin, each named model may have written all its instructions.
+ */
+export function shownOf(
+  { generation: { routes } }: Pick<Call, "generation">,
+  { owner }: Pick<Owned, "owner">,
+): Shown | undefined {
+  const origin = owner?.origin ?? null;
+  if (origin !== null) return origin.shown;
+  const hasSystem = routes.some(({ preset }) => (preset?.system ?? null) !== null);
+  return hasSystem ? { model: null, appended: Infinity } : undefined;
 }
 
 /**

@@ -21,6 +21,7 @@ import {
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import { hasBudget, refuseModel, refuseUnpriced } from "../access/permissions.ts";
+import { refuseTier } from "../access/steering.ts";
 import { keyMismatch } from "../routing/match.ts";
 import { resolveModel } from "../routing/eligible.ts";
 
@@ -229,7 +230,8 @@ function unpricedTargets({ config }: Generation, route: Route, key: ClientKey): 
     const model = knownModel(target);
     const isUnpriced = model !== null &&
       refuseModel(key, provider.id, model, target.preset?.name) === null &&
-      refuseUnpriced(key, config, provider.id, model) !== null;
+      (refuseUnpriced(key, config, provider.id, model) !== null ||
+        refuseTier(key, target.preset?.parameters.service_tier) !== null);
     return isUnpriced ? [`${provider.id}/${model}`] : [];
   });
   return [...new Set(names)];

@@ -7,7 +7,7 @@ import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../access/permissions.ts";
 import { isPattern } from "../config/models_rules.ts";
 import type { NamedTarget, Preset } from "../prompt/preset.ts";
-import { refuseSteering } from "../access/steering.ts";
+import { refuseSteering, refuseTier } from "../access/steering.ts";
 import type { Target } from "../wires/wire.ts";
 import type { OpenTarget } from "./accounts.ts";
 import type { RequestedModel } from "./requested_model.ts";
@@ -53,6 +53,7 @@ export function withPermission<Prepared>(
   if (steering === null && !isRestricted(key)) return prepare;
   return (target) =>
     refuseTarget(key, config, target) ??
+      refuseTier(key, target.named?.preset.parameters.service_tier) ??
       (steering === null ? null : refuseSteering(key, config, target.provider.id, steering)) ??
       prepare(target);
 }

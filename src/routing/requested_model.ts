@@ -1,7 +1,7 @@
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
-import type { Provider } from "../wires/wire.ts";
 import type { Call } from "../call/call.ts";
+import { OPEN_MODEL } from "../config/models_rules.ts";
 import { refuseProvider } from "../access/permissions.ts";
 
 /** The provider and the model that a client requests. */
@@ -48,7 +48,7 @@ export function parseRequestedModel(
   const refused = requested === null ? null : refuseProvider(call.client.key, requested);
   return refused ?? success({
     provider: requested,
-    model: written === "" || written === "auto" ? null : written,
+    model: written === "" || written === OPEN_MODEL ? null : written,
     written,
     ...isCanonical && { isCanonical },
   });
@@ -65,20 +65,20 @@ export function requestedFrom(
 }
 
 /**
- * Returns the target of a named model for an endpoint without routing: the first at a provider that
- * is able, else the first. Null if the request names no named model.
+ * Returns the target of a named model for an endpoint without routing: the first that is able, else
+ * the first that is not disabled. Null if the request names no named model.
  */
 export function findNamedTarget(
   { routes }: Pick<Generation, "routes">,
   requested: RequestedModel,
-  isAble: (provider: Provider) => boolean,
+  isAble: (target: RouteTarget) => boolean,
 ): RouteTarget | null {
   const route = routes.find((one) => requestedFrom(one, requested).isNamed === true);
   if (route === undefined) return null;
-  const targets = [...route.targets, ...route.fallback].filter(({ provider }) =>
-    requested.provider === null || provider.id === requested.provider
+  const targets = [...route.targets, ...route.fallback].filter(({ provider, weight }) =>
+    weight > 0 && (requested.provider === null || provider.id === requested.provider)
   );
-  return targets.find(({ provider }) => isAble(provider)) ?? targets[0] ?? null;
+  return targets.find(isAble) ?? targets[0] ?? null;
 }
 
 /**

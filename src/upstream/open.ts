@@ -18,7 +18,7 @@ import { newResponseMemory } from "../call/response_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
-import type { Failover, StreamDelivery, Wire } from "../wires/wire.ts";
+import { type Failover, secretsOf, type StreamDelivery, type Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { authorized } from "./authorize.ts";
 import { type BodyReader, openBody, readAll } from "./body.ts";
@@ -125,7 +125,7 @@ export async function open(
       memory.end(0);
       meter?.fail(null, isCancelled());
       const failure = recognise(uncommitted(reply.failure), fallbackOn, isRejected);
-      return failed(redactedFailure(failure, provider.secrets));
+      return failed(redactedFailure(failure, secretsOf(candidate.target)));
     }
     isDelivering = reply.value.kind !== "whole";
     return reply;
@@ -246,7 +246,7 @@ export async function open(
         if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
         else meter?.fail(usage, isLast || holdBytes > 0);
-        onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
+        onEnd(failure === null ? null : redactedFailure(failure, secretsOf(candidate.target)));
       },
     });
     if (!records.ok) return records;
@@ -311,7 +311,7 @@ export async function open(
         report.units = units ?? null;
         meter?.complete(outcome);
       } else meter?.fail(null, isDelivering || isCancelled());
-      onEnd(failure === null ? null : redactedFailure(failure, provider.secrets));
+      onEnd(failure === null ? null : redactedFailure(failure, secretsOf(candidate.target)));
     });
     if (!pieces.ok) return pieces;
     const headers = {

@@ -12,7 +12,7 @@ import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
-import type { Target, Wire } from "../wires/wire.ts";
+import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
 import { checkJson } from "./json_bounds.ts";
@@ -83,10 +83,12 @@ function faultKind(call: Call, status: number): FaultKind {
 
 /** Returns the error in a body, with its bytes for clients that use the format of the upstream. */
 function parseError(
-  { wire, provider: { secrets } }: Target,
+  target: Target,
   status: number,
   text: string | null,
 ): Pick<UpstreamError, "error" | "raw"> {
+  const { wire } = target;
+  const secrets = secretsOf(target);
   const clean = text === null ? null : redacted(text, secrets);
   const whole = clean === null ? undefined : parseJson(clean);
   // The Gemini API sends a list of one error.

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Carrier } from "../prompt/carry.ts";
-import type { NamedTarget } from "../prompt/preset.ts";
+import type { NamedTarget, Preset } from "../prompt/preset.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { StrictSchemas } from "./verified/strict_schemas.ts";
 import type { ChatField } from "../prompt/chat_fields.ts";
@@ -111,6 +111,25 @@ export interface StreamDelivery {
   readonly earlyHeadMs: number | null;
   /** Time and bytes from the first content on in which a stream is held back; null if it is not. */
   readonly hold: { readonly ms: number; readonly maxBytes: number } | null;
+}
+
+/** Minimum length of instructions that errors never show: shorter ones match unrelated text. */
+const MIN_KEPT_CHARS = 8;
+
+/**
+ * Returns the texts that no error of a target may show to its client: the secrets of its provider,
+ * and the instructions of a named model.
+ */
+export function secretsOf({ provider: { secrets }, named }: Target): readonly string[] {
+  const own = named === undefined ? [] : systemTexts(named.preset);
+  return own.length === 0 ? secrets : [...secrets, ...own];
+}
+
+/** Returns the instructions of a named model as errors may quote them; none if they are short. */
+export function systemTexts({ system }: Pick<Preset, "system">): readonly string[] {
+  const text = system?.trim() ?? "";
+  // An error may quote the JSON of the request.
+  return text.length < MIN_KEPT_CHARS ? [] : [text, JSON.stringify(text).slice(1, -1)];
 }
 
 /** Returns the model that a response names: the served one, or the requested name. */

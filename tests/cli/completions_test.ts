@@ -88,7 +88,7 @@ shellTest("fish offers commands, options and values", missingFish, async () => {
     "switchyard check --config loc": ["local settings.yaml"],
     "switchyard --config x --log-level ": ["debug", "error", "info", "warn"],
     "switchyard usage --format c": ["csv"],
-    "switchyard key ": ["new"],
+    "switchyard key ": ["new", "rotate"],
     "switchyard help reference/": ["reference/clients"],
     "switchyard help state": ["state"],
     "switchyard schema --": ["--help", "--version"],

@@ -80,12 +80,12 @@ export const chat: ClientApi = {
 
 /** Returns the provenance of a completion that its upstream stores. */
 function originOf({ report }: Call, target: Target): ResponseProvenance {
-  const { model, wire } = target;
+  const { model, wire, named } = target;
   const route = report.route ?? "";
   const own = {
     route,
     model,
-    requestedModel: null,
+    requestedModel: named?.name ?? null,
     protocol: protocolOf(wire),
     hasSnapshot: false,
   };

@@ -96,10 +96,14 @@ async function callCapableProvider(
   if (!owner.ok) return owner;
   const hidden = await hiddenItemProblem(call, document.value.input);
   if (hidden !== null) return hidden;
+  const { client: { key, steering }, generation } = call;
+  const { written } = named.value;
   const target = findNamedTarget(
-    call.generation,
+    generation,
     named.value,
-    (one) => hasCapability(one, capability),
+    ({ provider, model }) =>
+      hasCapability(provider, capability) &&
+      refuseModel(key, provider.id, model ?? written, written) === null,
   );
   const requested = target?.provider.id ?? named.value.provider;
   const provider = requireNativeProvider(call, requested, capability);
@@ -109,16 +113,14 @@ async function callCapableProvider(
   const able = owner.value === null ? null : requireCapability(owner.value.provider, capability);
   if (able !== null && !able.ok) return able;
   const bare = target?.model ?? named.value.model ?? provider.value.settings.default_model ?? null;
-  if (bare === null && named.value.written !== "") {
+  if (bare === null && written !== "") {
     return refuse(
       "missing_required_parameter",
       "Name a model: the provider has no default_model to choose.",
       "model",
     );
   }
-  const { client: { key, steering }, generation } = call;
-  const written = target === null ? null : named.value.written;
-  const refused = refuseModel(key, provider.value.id, bare, written) ??
+  const refused = refuseModel(key, provider.value.id, bare, target === null ? null : written) ??
     (answer.billing === "tokens"
       ? null
       : refuseUnpriced(key, generation.config, provider.value.id, bare) ??

@@ -2,7 +2,13 @@ import { type Result, success } from "../../core/failure/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { requireCapability } from "../../call/capability.ts";
-import { findProvenance, isUpstreamOnly, type Place, resolveOwner } from "../../call/ownership.ts";
+import {
+  findProvenance,
+  isUpstreamOnly,
+  type Place,
+  resolveOwner,
+  shownOf,
+} from "../../call/ownership.ts";
 import type { Shown } from "../../store/bindings.ts";
 import type { Endpoint } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../stored/identifier.ts";
@@ -87,17 +93,12 @@ async function locateResponse(call: Call, id: string): Promise<Result<StoredResp
   const unsafe = pathIdProblem(id, param, owned.value.isReturned);
   if (unsafe !== null) return unsafe;
   const origin = findProvenance(owned.value);
-  if (origin === null || account === null) return success({ kind: "upstream", id, place });
+  const shown = shownOf(call, owned.value);
+  const upstream = { kind: "upstream", id, place, ...shown !== undefined && { shown } } as const;
+  if (origin === null || account === null) return success(upstream);
   const snapshot = found.value?.snapshot ?? null;
   if (snapshot !== null) {
     return success({ kind: "local", response: { id, account: account.digest, snapshot } });
   }
-  return isUpstreamOnly(origin)
-    ? success({
-      kind: "upstream",
-      id,
-      place,
-      ...origin.shown !== undefined && { shown: origin.shown },
-    })
-    : local.unknownResponse(call);
+  return isUpstreamOnly(origin) ? success(upstream) : local.unknownResponse(call);
 }

@@ -6,9 +6,15 @@ import type { Call } from "../../call/call.ts";
 import { parseElements } from "../../formats/edit.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Provider, ProviderAccount } from "../../wires/wire.ts";
+import { shownText } from "./shown_object.ts";
 import { pathIdProblem } from "./identifier.ts";
 import { callNative, type NativeCall } from "./native_call.ts";
-import { type ListedObjects, MAX_HIDDEN_PAGES, MAX_SKIPPED_COUNT, visibleIds } from "./own_page.ts";
+import {
+  type ListedObjects,
+  MAX_HIDDEN_PAGES,
+  MAX_SKIPPED_COUNT,
+  visibleObjects,
+} from "./own_page.ts";
 
 /** A list of the objects of several accounts. */
 interface MergedList extends ListedObjects {
@@ -157,7 +163,7 @@ async function itemsOf(
 ): Promise<Result<readonly Item[]>> {
   const data = Array.isArray(value.data) ? value.data.filter(isObject) : [];
   const ids = data.map(({ id }) => typeof id === "string" ? id : "");
-  const visible = await visibleIds(call, ids, list);
+  const visible = await visibleObjects(call, ids, list);
   if (!visible.ok) return visible;
   const start = members.find(({ key }) => key === "data")?.start ?? 0;
   const spans = parseElements(text, start);
@@ -167,7 +173,9 @@ async function itemsOf(
     return {
       id,
       created: createdAt(resource),
-      text: span === undefined ? "{}" : text.slice(span.start, span.end),
+      text: span === undefined
+        ? "{}"
+        : shownText(text.slice(span.start, span.end), visible.value.get(id)),
       isVisible: visible.value.has(id),
     };
   }));

@@ -1,10 +1,10 @@
-import { isObject, type JsonDocument } from "../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { isHidden, mayUseUnknown } from "../../call/ownership.ts";
-import { refuseModel } from "../../access/permissions.ts";
-import type { Binding } from "../../store/bindings.ts";
+import { isHidden, mayUseUnknown, refuseOrigin } from "../../call/ownership.ts";
+import type { Binding, Shown } from "../../store/bindings.ts";
+import { shownText } from "./shown_object.ts";
 import type { BoundType } from "../../store/object_store.ts";
 
 /**
@@ -30,61 +30,105 @@ export interface ListedObjects {
 }
 
 /**
- * Returns a page without the objects that the client may not see, with at most `limit` others; all
- * other bytes are unchanged. A page without any that is not the last one has the ID of its last
- * object as cursor.
+ * Returns a page without the objects that the client may not see, with at most `limit` others, each
+ * as the client sees it.
  */
 export async function ownPage(
   call: Call,
-  { text, value, members }: JsonDocument,
+  document: JsonDocument,
   listed: ListedObjects,
   limit: number,
 ): Promise<Result<OwnPage>> {
-  const ids = (Array.isArray(value.data) ? value.data : []).map((one) => isObject(one) && one.id);
-  const visible = await visibleIds(call, ids.filter(isText), listed);
+  const ids = objectsOf(document).map(({ id = null }) => id);
+  const visible = await visibleObjects(call, ids.filter(isText), listed);
   if (!visible.ok) return visible;
-  const kept = [...ids.keys()].filter((index) => {
-    const id = ids[index];
-    return !isText(id) || visible.value.has(id);
-  });
-  if (kept.length === ids.length && kept.length <= limit) {
-    return success({ text: null, next: null });
-  }
+  return success(pageOf(document, limit, {
+    isShown: ({ id = null }) => !isText(id) || visible.value.has(id),
+    written: ({ id = null }, text) =>
+      shownText(text, isText(id) ? visible.value.get(id) : undefined),
+  }));
+}
+
+/** What becomes of the objects of a page. */
+interface PageRules {
+  isShown(object: JsonObject): boolean;
+  /** Returns the text of an object for the client; absent for its own. */
+  written?(object: JsonObject, text: string): string;
+}
+
+/**
+ * Returns a page with at most `limit` of the objects that are shown; all other bytes are unchanged.
+ * A page without any that is not the last one has the ID of its last object as cursor.
+ */
+export function pageOf(
+  document: JsonDocument,
+  limit: number,
+  { isShown, written = (_, text) => text }: PageRules,
+): OwnPage {
+  const { text, value, members } = document;
+  const objects = objectsOf(document);
+  const kept = [...objects.entries()].filter(([, object]) => isShown(object));
   const shown = kept.slice(0, limit);
-  const last = ids.at(-1);
+  const data = members.find(({ key }) => key === "data");
+  const spans = data === undefined ? [] : parseElements(text, data.start);
+  const texts = shown.map(([index, object]) => {
+    const own = text.slice(spans[index]?.start, spans[index]?.end);
+    return { own, sent: written(object, own) };
+  });
+  const isChanged = texts.some(({ own, sent }) => own !== sent);
+  if (shown.length === objects.length && !isChanged) return { text: null, next: null };
+  const last = objects.at(-1)?.id ?? null;
   const next = shown.length === 0 && value.has_more === true && isText(last) ? last : null;
   const edits = members.flatMap(({ key, start, end }): Edit[] => {
     if (key === "data") {
-      const spans = parseElements(text, start);
-      const data = shown.map((index) => text.slice(spans[index]?.start, spans[index]?.end));
-      return [replaceValue({ start, end }, `[${data.join(",")}]`)];
+      return [replaceValue({ start, end }, `[${texts.map(({ sent }) => sent).join(",")}]`)];
     }
     if (key === "has_more" && shown.length < kept.length) {
       return [replaceValue({ start, end }, "true")];
     }
     if (key !== "first_id" && key !== "last_id") return [];
-    const id = ids[shown.at(key === "first_id" ? 0 : -1) ?? -1];
+    const id = shown.at(key === "first_id" ? 0 : -1)?.[1].id ?? null;
     const cursor = shown.length > 0 ? id : key === "last_id" ? next : null;
     return [replaceValue({ start, end }, JSON.stringify(isText(cursor) ? cursor : null))];
   });
-  return success({ text: splice(text, edits), next });
+  return { text: splice(text, edits), next };
 }
 
-/** Returns those of the IDs whose objects the client may see. */
-export async function visibleIds(
+/** Returns the objects of a page; an empty one for what is none. */
+function objectsOf({ value: { data } }: JsonDocument): readonly JsonObject[] {
+  return Array.isArray(data) ? data.map((one) => isObject(one) ? one : {}) : [];
+}
+
+/**
+ * Returns those of the IDs whose objects the client may see, each with how the client of a named
+ * model sees it.
+ */
+export async function visibleObjects(
   call: Call,
   ids: readonly string[],
   { type, idOf }: ListedObjects,
-): Promise<Result<ReadonlySet<string>>> {
-  if (!isFiltered(call)) return success(new Set(ids));
+): Promise<Result<ReadonlyMap<string, Shown | undefined>>> {
+  if (!isRewritten(call)) return success(new Map(ids.map((id) => [id, undefined])));
   const bindings = await call.state.objects.owners[type].findBindings(ids.map(idOf));
   if (!bindings.ok) return bindings;
-  const visible = ids.filter((id) => isListed(call, bindings.value.get(idOf(id)) ?? null));
-  return success(new Set(visible));
+  const found = ids.map((id) => [id, bindings.value.get(idOf(id)) ?? null] as const);
+  const visible = isFiltered(call) ? found.filter(([, one]) => isListed(call, one)) : found;
+  return success(
+    new Map(
+      visible.map(([id, one]) =>
+        [id, one?.kind === "bound" ? one.owner.origin?.shown : undefined] as const
+      ),
+    ),
+  );
+}
+
+/** True if a page of a list may differ from that of its account. */
+export function isRewritten(call: Call): boolean {
+  return isFiltered(call) || call.generation.routes.some(({ preset }) => preset !== undefined);
 }
 
 /** True if the client may not see every object of an account. */
-export function isFiltered({ caller, client: { key } }: Call): boolean {
+function isFiltered({ caller, client: { key } }: Call): boolean {
   return caller.isIsolated || (key?.permissions?.models ?? null) !== null;
 }
 
@@ -94,7 +138,7 @@ function isListed(call: Call, binding: Binding | null): boolean {
   if (isHidden(call, binding)) return false;
   if (binding.kind !== "bound") return true;
   const { provider, origin } = binding.owner;
-  return refuseModel(call.client.key, provider, origin?.model ?? null) === null;
+  return refuseOrigin(call, provider, origin) === null;
 }
 
 function isText(value: unknown): value is string {

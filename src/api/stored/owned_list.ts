@@ -4,15 +4,16 @@ import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
 import { type NativeCapability, requireNativeProvider } from "../../call/capability.ts";
 import { servingAccounts } from "../../call/key_pool.ts";
-import type { JsonObject } from "../../core/json/json.ts";
+import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Sender } from "../../wires/wire.ts";
 import { listMerged } from "./merged_list.ts";
 import { callNative, isList, type NativeCall } from "./native_call.ts";
 import {
-  isFiltered,
+  isRewritten,
   type ListedObjects,
   MAX_HIDDEN_PAGES,
   MAX_SKIPPED_COUNT,
+  type OwnPage,
   ownPage,
 } from "./own_page.ts";
 
@@ -50,17 +51,35 @@ export async function listOwned(
   if (accounts.length > 1) {
     return await listMerged(call, { type, idOf, provider, accounts, query: clientQuery, page });
   }
+  const listed = { ...page, account: null };
+  return await readPages(
+    call,
+    listed,
+    clientQuery,
+    isRewritten(call) ? (document, limit) => ownPage(call, document, { type, idOf }, limit) : null,
+  );
+}
+
+/**
+ * Returns the first page of a list of one account that holds an object for the client; `rewrite`
+ * returns each page as the client sees it, null to leave all as they are.
+ */
+export async function readPages(
+  call: Call,
+  page: Omit<NativeCall, "query" | "rewritten">,
+  clientQuery: URLSearchParams,
+  rewrite: ((document: JsonDocument, limit: number) => Promise<Result<OwnPage>>) | null,
+): Promise<Result<Reply>> {
   const query = new URLSearchParams(clientQuery);
   const limit = Number(query.get("limit") ?? "") || Infinity;
   for (let pages = 1;; pages++) {
     let next: string | null = null;
     const reply = await callNative(call, {
       ...page,
-      account: null,
       query,
-      ...isFiltered(call) && {
+      ...rewrite !== null && {
         async rewritten(document) {
-          const own = await ownPage(call, document, { type, idOf }, limit);
+          const own = await rewrite(document, limit);
           if (!own.ok) return own;
           next = own.value.next;
           return success(own.value.text);

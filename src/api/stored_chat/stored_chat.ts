@@ -1,11 +1,13 @@
 import { openaiErrors } from "../../core/failure/openai_error.ts";
-import type { Result } from "../../core/failure/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
+import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import type { Call } from "../../call/call.ts";
-import { type Place, release } from "../../call/ownership.ts";
+import { type Place, release, shownOf } from "../../call/ownership.ts";
 import type { ApiRequest, ClientApi, Handler } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../stored/native_call.ts";
-import { listOwned } from "../stored/owned_list.ts";
+import { listOwned, readPages } from "../stored/owned_list.ts";
+import { pageOf } from "../stored/own_page.ts";
 import { findOwnedPlace, type OwnedPlace } from "../stored/owned_place.ts";
 import { rewrittenAs } from "../stored/shown_object.ts";
 import type { Shown } from "../../store/bindings.ts";
@@ -91,8 +93,9 @@ function onCompletion(operation: Operation): Handler {
     const id = request.params.completion_id ?? "";
     const place = await findPlace(call, id);
     if (!place.ok) return place;
-    const { provider, account, owner } = place.value;
-    return await operation(call, request, { provider, account, id, shown: owner?.origin?.shown });
+    const { provider, account } = place.value;
+    const shown = shownOf(call, place.value);
+    return await operation(call, request, { provider, account, id, shown });
   });
 }
 
@@ -145,12 +148,16 @@ function remove(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompl
   });
 }
 
-function messages(call: Call, { query }: ApiRequest, { id, ...place }: StoredCompletion) {
-  return callNative(call, {
-    ...place,
-    method: "GET",
-    path: ["chat", "completions", id, "messages"],
-    query,
-    isValid: isList,
-  });
+/**
+ * Lists the messages of a completion: without instructions if a named model has added some, because
+ * the provider may have joined or changed them.
+ */
+function messages(call: Call, { query }: ApiRequest, stored: StoredCompletion) {
+  const { id, shown, ...place } = stored;
+  const path = ["chat", "completions", id, "messages"];
+  const page = { ...place, method: "GET", path, isValid: isList } as const;
+  const isShown = ({ role }: JsonObject) => role !== "system" && role !== "developer";
+  const rewrite = (document: JsonDocument, limit: number) =>
+    Promise.resolve(success(pageOf(document, limit, { isShown })));
+  return readPages(call, page, query, (shown?.appended ?? 0) > 0 ? rewrite : null);
 }

@@ -35,7 +35,9 @@ for (const sealing of SEALING) {
     const metrics = await gateway.metrics.scrape();
     assert(metrics.includes('gateway_state_entries{store="reasoning"} 2\n'));
     assert(log.length > 0);
-    for (const text of [...log, metrics]) assertEquals(/secret thought|secret-seal|call_1/.test(text), false, text);
+    for (const text of [...log, metrics]) {
+      assertEquals(/secret thought|secret-seal|call_1/.test(text), false, text);
+    }
   });
 
   Deno.test(`a response over ${sealing} whose reasoning is stored for its client is not cached`, async () => {

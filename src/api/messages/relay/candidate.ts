@@ -2,7 +2,7 @@ import { type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { providerVersion } from "../../../wires/messages/version.ts";
-import type { Target } from "../../../wires/wire.ts";
+import { secretsOf, type Target } from "../../../wires/wire.ts";
 import type { MessagesRequest } from "../request.ts";
 import { relayedBody, relayedDefaults, takesSampling } from "./body.ts";
 import { relayedPreset } from "./preset.ts";
@@ -52,13 +52,14 @@ export function newRelayedCandidates(
 function newResponseHandler(
   isStream: boolean,
   requestId: string,
-  { named, provider: { secrets } }: Target,
+  target: Target,
 ): ResponseHandler {
+  const { named } = target;
   const shown = named?.preset.showsName === true ? named.name : null;
   return isStream
     ? {
       kind: "stream",
-      translation: newMessageRelay(requestId, secrets, shown),
+      translation: newMessageRelay(requestId, secretsOf(target), shown),
       copiesHeaders: true,
     }
     : { kind: "whole", read: (answer) => relayWhole(answer, shown) };

@@ -5,7 +5,7 @@ import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { undeclared } from "../../../prompt/refusals.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import { shownAs } from "../../../call/ownership.ts";
-import { shownModel, type Target } from "../../../wires/wire.ts";
+import { shownModel, systemTexts, type Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";
 import { MAX_RESOURCE_BYTES } from "../../stored/native_call.ts";
@@ -76,6 +76,7 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
     conversation: localConversation(context.continuation),
     storesNothing: call.state.objects.storesNothing === true,
     ...shownAs(target),
+    hidden: target.named === undefined ? [] : systemTexts(target.named.preset),
   };
   if (!request.stream) {
     return {
@@ -90,7 +91,8 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
     model: shownModel(target),
-    hidesErrors: creation.hidesErrors,
+    // An error event may quote what is hidden; the terminal says the same.
+    hidesErrors: creation.hidesErrors || own.hidden.length > 0,
   });
   return { kind: "stream", translation, copiesHeaders: true };
 }

@@ -10,6 +10,7 @@ import type { ResponseHandler } from "../../../call/inference.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../../stored/native_call.ts";
 import { rewrittenAs } from "../../stored/shown_object.ts";
+import { systemTexts } from "../../../wires/wire.ts";
 import { newNativeRelay } from "./relay.ts";
 
 /** A response that a provider stores. */
@@ -35,7 +36,7 @@ export const retrieve: Operation = {
       path: ["responses", id],
       query,
       isValid: (resource) => isResource(resource, "response", id),
-      ...rewrittenAs(shown),
+      ...rewrittenAs(shown, systemsOf(call)),
       ...(query.get("stream") === "true" && { reader: newStreamHandler(call, id, shown) }),
     }),
 };
@@ -64,7 +65,7 @@ export const cancel: Operation = {
       method: "POST",
       path: ["responses", id, "cancel"],
       query,
-      ...rewrittenAs(shown),
+      ...rewrittenAs(shown, systemsOf(call)),
       isValid: (resource) => isResource(resource, "response", id),
     }),
 };
@@ -92,14 +93,22 @@ function isGone(resource: JsonObject, id: string): boolean {
 
 function newStreamHandler(call: Call, id: string, shown: Shown | undefined): ResponseHandler {
   const { world } = call;
+  const hidden = systemsOf(call);
   const translation = newNativeRelay({
     conversation: null,
     storesNothing: false,
     ...shown !== undefined && { shown },
+    hidden,
+    hidesErrors: hidden.length > 0,
     expected: id,
     newId: () => newId("resp_", world),
     unix: () => world.unix(),
     model: shown?.model ?? call.report.model ?? "",
   });
   return { kind: "stream", translation, copiesHeaders: true };
+}
+
+/** Returns the instructions of all named models: any of them may have made a stored response. */
+function systemsOf({ generation: { routes } }: Call): readonly string[] {
+  return routes.flatMap(({ preset }) => preset === undefined ? [] : systemTexts(preset));
 }

@@ -1,5 +1,5 @@
 import type { Shown } from "../../../store/bindings.ts";
-import { shownMembers } from "../../stored/shown_object.ts";
+import { errorMembers, shownMembers } from "../../stored/shown_object.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { changeMembers, type Edit, type Entry, parseMembers } from "../../../formats/edit.ts";
 
@@ -14,12 +14,14 @@ export interface OwnMembers {
   readonly storesNothing: boolean;
   /** How the client of a named model sees the response; absent to leave it unchanged. */
   readonly shown?: Shown;
+  /** Texts that errors do not quote; absent for none. */
+  readonly hidden?: readonly string[];
 }
 
 /** Returns the members to set in a Response object: none if it has their values already. */
 export function ownMembers(
   resource: JsonObject,
-  { conversation, storesNothing, shown }: OwnMembers,
+  { conversation, storesNothing, shown, hidden = [] }: OwnMembers,
 ): readonly Entry[] {
   const { store } = resource;
   return [
@@ -28,6 +30,7 @@ export function ownMembers(
       : [["conversation", JSON.stringify({ id: conversation })] as const],
     ...storesNothing && store !== false ? [["store", "false"] as const] : [],
     ...shown === undefined ? [] : shownMembers(resource, shown),
+    ...errorMembers(resource, hidden),
   ];
 }
 
