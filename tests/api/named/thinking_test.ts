@@ -7,7 +7,7 @@ const MESSAGES = [{ role: "user", content: "Hi" }];
 const MEMBER =
   "parameters: {effort: high, temperature: 0.5, top_p: 0.5, top_k: 5, max_tokens: 9000}";
 
-/** Returns what the upstream got of a Chat request, or of one of another API, with these members. */
+/** Returns the upstream request of a client request with these members. */
 async function sent(kind: Kind, path: string, more: object, member = MEMBER) {
   const { post, requests } = namedGateway(kind, member);
   const reply = await post(path, { model: "coder", messages: MESSAGES, ...more });
