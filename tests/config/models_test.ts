@@ -60,7 +60,10 @@ Deno.test("wrong names, targets and limits of named models are problems with the
   }
 });
 
-Deno.test("names with slashes and patterns are permitted, and a target of a pattern needs no model", () => {
+Deno.test("equal limits, names with slashes and patterns are permitted, and a target of a pattern needs no model", () => {
+  const limits =
+    `{coder: {${TARGETS}, context_size: 9, max_output: 9, parameters: {max_tokens: 9}}}`;
+  assertEquals(problemsOf(file(limits)), []);
   const models = `{team/coder: {${TARGETS}}, "fast-*": {targets: [{provider: up}]}}`;
   assertEquals(problemsOf(file(models)), []);
 });
