@@ -62,9 +62,9 @@ export interface MatrixGateways extends AsyncDisposable {
 /** Serves a simulator, and a gateway over it for each set of capabilities. */
 export function serveGateways(): MatrixGateways {
   const world = newRealWorld();
-  const upstream = listening(listen(newJudge(newSimulator(world)), "127.0.0.1", 0));
+  const upstream = listening(listen(newUpstream(newJudge(newSimulator(world))), "127.0.0.1", 0));
   const gateways = CAPABILITY_SETS.map((set) =>
-    serveGateway(gatewayConfig(upstream.url, set), world)
+    serveGateway((coder) => gatewayConfig(upstream.url, set, coder), world)
   );
   const [declared, starter] = gateways;
   return {
@@ -81,17 +81,60 @@ export function serveGateways(): MatrixGateways {
   };
 }
 
-function serveGateway(config: string, world: World) {
-  const parsed = parseConfig(config, {});
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+/** Time in which the provider behind `silent-TYPE/` sends nothing. */
+const SILENCE_MS = 9_000;
+
+/** Time after which the first target of the models `failing-TYPE/` fails. */
+const FAILURE_MS = 3_000;
+
+/** Returns an upstream that is late below `/silent`, and fails below `/failing`. */
+function newUpstream(simulate: (request: Request) => Promise<Response>) {
+  return async (request: Request): Promise<Response> => {
+    const [, fault, path = ""] = /^https?:\/\/[^/]+\/(silent|failing)(\/.*)$/.exec(request.url) ??
+      [];
+    if (fault === undefined) return await simulate(request);
+    const body = await request.text();
+    const ms = fault === "silent" ? SILENCE_MS : FAILURE_MS;
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    if (fault === "failing") {
+      return Response.json({ error: { message: "Out of order." } }, { status: 503 });
+    }
+    const { method, headers } = request;
+    return await simulate(new Request(new URL(path, request.url), { method, headers, body }));
+  };
+}
+
+/** A target of the named model `coder`. */
+interface CoderTarget {
+  readonly provider: string;
+  readonly model: string;
+}
+
+function configOf(text: string) {
+  const result = parseConfig(text, {});
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return result.config;
+}
+
+/**
+ * Serves a gateway. A request for `/coder/PROVIDER/MODEL` applies a configuration whose named model
+ * `coder` has this target.
+ */
+function serveGateway(configFor: (coder: CoderTarget) => string, world: World) {
+  const first = configOf(configFor({ provider: "compat", model: "sim-plan" }));
   const reports = new Map<string, Readonly<CallReport>>();
   const idsByKey = new Map<string, string[]>();
-  const gateway = newGateway(compile(parsed.config, 1), world, [(report) => {
+  const gateway = newGateway(compile(first, 1), world, [(report) => {
     reports.set(report.id, report);
   }]);
   const app = createApp(gateway);
   const server = listening(listen(
     async (request, peer) => {
+      const [, provider, model] = /\/coder\/([^/]+)\/([^/]+)$/.exec(request.url) ?? [];
+      if (provider !== undefined && model !== undefined) {
+        gateway.reload(configOf(configFor({ provider, model })));
+        return new Response("The targets are replaced.\n");
+      }
       const response = await app(request, peer);
       const key = keyOf(request.headers);
       const ids = [...idsByKey.get(key) ?? [], response.headers.get("x-request-id") ?? ""];
@@ -140,34 +183,61 @@ const UPSTREAM_PATHS: Readonly<Record<ProviderType, string>> = {
   native: "/compat/v1",
 };
 
-function gatewayConfig(upstream: string, set: CapabilitySet): string {
+function gatewayConfig(upstream: string, set: CapabilitySet, coder: CoderTarget): string {
   const capabilities = set === "declared" ? EVERYTHING : starterCapabilities();
-  const providers = PROVIDER_TYPES.map((type) => [type, {
+  const provider = (type: ProviderType, path = UPSTREAM_PATHS[type]) => ({
     type: type === "native" ? "compat" : type,
-    base_url: `${upstream}${UPSTREAM_PATHS[type]}`,
+    base_url: `${upstream}${path}`,
     api_key: "any",
     capabilities: capabilities[type],
+  });
+  const providers = PROVIDER_TYPES.flatMap((type) => [
+    [type, provider(type)],
+    [`silent-${type}`, provider(type, `/silent${UPSTREAM_PATHS[type]}`)],
+    [`broken-${type}`, provider(type, `/failing${UPSTREAM_PATHS[type]}`)],
+  ]);
+  const hosts = ["gemini", "openrouter"].map((host) => [host, {
+    ...provider("compat", `/hosts/${host}/v1`),
+    compatibility_profile: host,
   }]);
-  const routes = PROVIDER_TYPES.map((type) => ({
-    name: type,
-    match: { models: [`${type}/*`] },
-    targets: [{
-      provider: type,
-      ...(type === "native" ? { upstream_request_type: "responses" } : {}),
-    }],
-  }));
+  const target = (provider: string, type: ProviderType) => ({
+    provider,
+    ...(type === "native" ? { upstream_request_type: "responses" } : {}),
+  });
+  const routes = PROVIDER_TYPES.flatMap((type) => [
+    { name: type, match: { models: [`${type}/*`] }, targets: [target(type, type)] },
+    {
+      name: `silent-${type}`,
+      match: { models: [`silent-${type}/*`] },
+      early_head: "1s",
+      targets: [target(`silent-${type}`, type)],
+    },
+  ]);
+  const failing = PROVIDER_TYPES.map((type) => [`failing-${type}/sim-plan`, {
+    early_head: "1s",
+    targets: [{ ...target(`broken-${type}`, type), model: "sim-plan" }],
+    fallback: [{ ...target(type, type), model: "sim-plan" }],
+  }]);
   const embeddings = {
     name: "native-embeddings",
     match: { path: "/v1/embeddings", models: ["native/*"] },
     targets: [{ provider: "native" }],
   };
   return JSON.stringify({
-    providers: Object.fromEntries(providers),
-    routing: { routes: [embeddings, ...routes] },
+    server: { ping_interval: "2s" },
+    providers: Object.fromEntries([...providers, ...hosts]),
+    models: { coder: { targets: [coder] }, ...Object.fromEntries(failing) },
+    routing: {
+      routes: [embeddings, ...routes, ...hosts.map(([host]) => hostRoute(String(host)))],
+    },
     // Each cell has its own verdict: none is tried again, and none closes a provider to the next.
     retry: { enabled: false },
     circuit_breaker: { enabled: false },
   });
+}
+
+function hostRoute(host: string) {
+  return { name: host, match: { models: [`${host}/*`] }, targets: [{ provider: host }] };
 }
 
 /** Returns the capabilities that the starter file for a laptop declares for each provider type. */

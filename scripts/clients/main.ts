@@ -2,6 +2,7 @@ import {
   CAPABILITY_SETS,
   type CapabilitySet,
   PROVIDER_TYPES,
+  SHOT_TYPES,
   SHOTS,
   type TriedCell,
 } from "./matrix.ts";
@@ -27,7 +28,7 @@ for (const file of files) {
     const run = shots[shot];
     if (run === undefined) continue;
     for (const set of CAPABILITY_SETS) {
-      for (const type of PROVIDER_TYPES) {
+      for (const type of SHOT_TYPES[shot] ?? PROVIDER_TYPES) {
         const key = `sk-${id}-${shot}-${type}-${set}`;
         const root = urls[set];
         const model = (name: string) => `${type}/${name}`;

@@ -26,10 +26,27 @@ export const SHOTS = {
   required: "call that `tool_choice` requires",
   embeddings: "embeddings",
   files: "files added, changed, moved and deleted",
+  edit: "a file written from the text of the model",
+  gemini: "two-step tool loop, calls signed by Gemini",
+  openrouter: "two-step tool loop, signed by OpenRouter",
+  named: "named model, other target after a reload in a tool loop",
+  silent: "provider silent for 9 s, `early_head`",
+  failing: "first target fails after an early head",
 } as const;
 
 /** The name of one use of a client. */
 export type ShotName = keyof typeof SHOTS;
+
+const TRANSLATED = ["compat", "messages", "local"] as const;
+
+/** The provider types of uses that are not for all: hosts and named models have their own. */
+export const SHOT_TYPES: Readonly<Partial<Record<ShotName, readonly ProviderType[]>>> = {
+  gemini: ["compat"],
+  openrouter: ["compat"],
+  named: ["compat"],
+  // What a native provider streams may not begin with events of the gateway.
+  silent: TRANSLATED,
+};
 
 /**
  * Result of one use of a client: `runs`, `runs verified` (a response had `X-Gateway-Verified`), or

@@ -41,6 +41,9 @@ export interface Agent {
 /** The word for a key where the gateway requires none: agents do not start without one. */
 const NO_KEY = "unused";
 
+/** Names of models that Codex brings with it. It also takes longer ones, and one before a slash. */
+const CODEX_MODEL = /^(?:[^/]+\/)?(?:gpt|codex)-[^/]+$/;
+
 /** The agents by their names on the command line. */
 export const AGENTS: Readonly<Record<string, Agent>> = {
   claude: {
@@ -75,6 +78,8 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
         `model_provider = "switchyard"`,
         // Only a provider that runs it has the hosted search.
         `web_search = "disabled"`,
+        // For the models that it brings Codex requests low verbosity, which few providers have.
+        ...CODEX_MODEL.test(model) ? ['model_verbosity = "medium"'] : [],
         "",
         "[model_providers.switchyard]",
         ...provider,

@@ -71,6 +71,23 @@ for (const name of Object.keys(AGENTS)) {
   });
 }
 
+Deno.test("agent codex sets the usual verbosity for the names of Codex's own models alone", async () => {
+  for (
+    const [model, expected] of [
+      ["gpt-5.6-sol", 1],
+      ["openai/gpt-5.6-sol", 1],
+      ["codex-auto-review", 1],
+      ["coder", 0],
+      ["my-gpt-5.6-sol", 0],
+      ["a/b/gpt-5.6-sol", 0],
+    ] as const
+  ) {
+    const { out } = await ran(["agent", "codex", "--url", "http://gw", "--model", model]);
+    const [head = ""] = out.split("[model_providers");
+    assertEquals(head.split('model_verbosity = "medium"\n').length - 1, expected, model);
+  }
+});
+
 Deno.test("agent pi and agent opencode say that the model thinks only if the user says so", async () => {
   for (const name of ["pi", "opencode"]) {
     const { out } = await ran(["agent", name, ...URL, "--reasoning"]);

@@ -1,5 +1,5 @@
 import type { Client, Place } from "../client.ts";
-import { runSession, type Start } from "./session.ts";
+import { agentText, runSession, type Start } from "./session.ts";
 
 /** Exact version of the package that all these clients have. */
 export const CODEX = "@openai/codex@0.169.0";
@@ -11,45 +11,38 @@ export interface CodexOptions {
   /** A model of Codex's own catalog, for which a header names that of the provider. */
   readonly ownModel?: string;
   readonly usesWebSocket?: boolean;
+  /** Time without an event after which Codex gives a stream up; absent for its own. */
+  readonly idleMs?: number;
 }
 
-/** Returns how Codex is started with a model of the gateway and a prompt. */
+/** Returns how Codex is started with the profile of `switchyard agent codex` and a prompt. */
 export async function codexStart(
-  { baseURL, apiKey }: Place,
+  place: Place,
   model: string,
   prompt: string,
-  { entry, ownModel, usesWebSocket = false }: CodexOptions = {},
+  { entry, ownModel, usesWebSocket = false, idleMs }: CodexOptions = {},
 ): Promise<Start> {
   const catalog = entry === undefined ? null : await catalogOf(model, entry);
-  const top = [
-    'model_provider = "gateway"',
-    'web_search = "disabled"',
-    // Only a provider that has verbosity takes another level.
-    ...ownModel === undefined ? [] : ['model_verbosity = "medium"'],
+  const printed = agentText("codex", place, ownModel ?? model);
+  const profile = [
     ...catalog === null ? [] : ['model_catalog_json = "../.codex/catalog.json"'],
-  ];
-  const provider = [
-    'name = "gateway"',
-    `base_url = "${baseURL}"`,
-    'env_key = "GATEWAY_KEY"',
-    'wire_api = "responses"',
-    ...usesWebSocket ? ["supports_websockets = true"] : [],
+    usesWebSocket ? printed : printed.replace("supports_websockets = true\n", ""),
     ...ownModel === undefined ? [] : [`http_headers = { "X-Gateway-Model" = "${model}" }`],
+    ...idleMs === undefined ? [] : [`stream_idle_timeout_ms = ${idleMs}`],
   ];
-  const config = [...top, "[model_providers.gateway]", ...provider, ""].join("\n");
   return {
     command: "codex",
     args: [
       "exec",
+      "-p",
+      "switchyard",
       "--skip-git-repo-check",
       "--dangerously-bypass-approvals-and-sandbox",
-      "--model",
-      ownModel ?? model,
       prompt,
     ],
-    environment: { GATEWAY_KEY: apiKey },
+    environment: { SWITCHYARD_KEY: place.apiKey },
     files: {
-      ".codex/config.toml": config,
+      ".codex/switchyard.config.toml": profile.join("\n"),
       ...catalog !== null && { ".codex/catalog.json": catalog },
     },
   };

@@ -1,4 +1,4 @@
-import { folderFor, makeOnce, runCommand } from "../../tools/package_cache.ts";
+import { folderFor, makeOnce, pythonWith, runCommand } from "../../tools/package_cache.ts";
 import type { Client } from "../client.ts";
 import { type ClientProgram, URLS } from "../run.ts";
 
@@ -8,7 +8,7 @@ const CLIENTS = new URL("clients/", import.meta.url);
 export interface CliClient {
   /** Its name without the ending. */
   readonly name: string;
-  /** The npm packages with their exact versions, such as `opencode-ai@1.18.33`. */
+  /** The packages with their versions: `opencode-ai@1.18.33`, from PyPI `aider-chat==0.86.2`. */
   readonly packages: readonly string[];
 }
 
@@ -23,18 +23,14 @@ export async function cliClients(): Promise<readonly CliClient[]> {
 }
 
 /**
- * Returns one program for each command-line client. Its packages are installed with npm in the
- * user's cache folder where they are missing.
+ * Returns one program for each command-line client. Its packages are installed in the user's
+ * cache folder where they are missing.
  */
 export async function cliPrograms(chosen: readonly string[]): Promise<readonly ClientProgram[]> {
   const programs: ClientProgram[] = [];
   for (const { name, packages } of await cliClients()) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
-    const folder = folderFor("clients", packages);
-    await makeOnce(folder, () => {
-      const options = ["--no-audit", "--no-fund", "--silent"];
-      return runCommand("npm", ["install", ...options, "--prefix", folder, ...packages]);
-    });
+    const bin = await installed(packages);
     programs.push({
       command: [
         Deno.execPath(),
@@ -44,9 +40,22 @@ export async function cliPrograms(chosen: readonly string[]): Promise<readonly C
         URLS,
         name,
       ],
-      environment: { CLIENT_BIN: `${folder}/node_modules/.bin` },
+      environment: { CLIENT_BIN: bin },
       versionsOf: (named) => named,
     });
   }
   return programs;
+}
+
+/** Installs packages with npm or pip; returns the folder with their commands. */
+async function installed(packages: readonly string[]): Promise<string> {
+  if (packages.every((name) => name.includes("=="))) {
+    return (await pythonWith(packages)).replace(/\/python$/, "");
+  }
+  const folder = folderFor("clients", packages);
+  await makeOnce(folder, () => {
+    const options = ["--no-audit", "--no-fund", "--silent"];
+    return runCommand("npm", ["install", ...options, "--prefix", folder, ...packages]);
+  });
+  return `${folder}/node_modules/.bin`;
 }

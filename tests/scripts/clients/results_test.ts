@@ -1,5 +1,11 @@
 import manifest from "../../../deno.json" with { type: "json" };
-import { CAPABILITY_SETS, PROVIDER_TYPES, verdictIn } from "../../../scripts/clients/matrix.ts";
+import {
+  CAPABILITY_SETS,
+  PROVIDER_TYPES,
+  SHOT_TYPES,
+  type ShotName,
+  verdictIn,
+} from "../../../scripts/clients/matrix.ts";
 import { cliClients } from "../../../scripts/clients/cli/programs.ts";
 import { pythonClients } from "../../../scripts/clients/python/programs.ts";
 import { type Part, PARTS, readResults } from "../../../scripts/clients/results.ts";
@@ -11,7 +17,7 @@ async function verdictsOf(part: Part): Promise<readonly string[]> {
   const { clients } = await readResults(part);
   return Object.entries(clients).flatMap(([title, { rows }]) =>
     Object.entries(rows).flatMap(([shot, row]) =>
-      PROVIDER_TYPES.flatMap((type) =>
+      (SHOT_TYPES[shot as ShotName] ?? PROVIDER_TYPES).flatMap((type) =>
         CAPABILITY_SETS.map((set) => {
           const cell = row[type];
           assert(cell !== undefined, `${title} has no ${shot} on ${type}`);
@@ -48,7 +54,7 @@ Deno.test("the results of the command-line clients are those of the versions in 
   const pinned = (await cliClients()).map(({ packages }) => packages.join(" "));
   const found = Object.values(clients).map(({ packages }) => packages.join(" "));
   assertEquals(found.toSorted(), pinned.toSorted());
-  assertEquals(pinned.filter((name) => !/^@?[\w/-]+@\d+\.\d+\.\d+$/.test(name)), []);
+  assertEquals(pinned.filter((name) => !/^@?[\w/-]+(?:@|==)\d+\.\d+\.\d+$/.test(name)), []);
 });
 
 Deno.test("the results of the Python clients are those of the versions in their files", async () => {

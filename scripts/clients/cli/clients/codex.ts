@@ -1,6 +1,9 @@
 import type { Client } from "../../client.ts";
-import { CODEX } from "../codex.ts";
-import { agentText, cliShots } from "../session.ts";
+import { CODEX, codexStart } from "../codex.ts";
+import { cliShots, faultShot, type Starter } from "../session.ts";
+
+const start: Starter = (place, model, prompt) =>
+  codexStart(place, model, prompt, { usesWebSocket: true });
 
 /**
  * Codex over Responses, with the profile of `switchyard agent codex`. Its hosted web search is off:
@@ -9,10 +12,12 @@ import { agentText, cliShots } from "../session.ts";
 export const client: Client = {
   title: "Codex CLI, Responses",
   packages: [CODEX],
-  shots: cliShots((place, model, prompt) => ({
-    command: "codex",
-    args: ["exec", "-p", "switchyard", "--skip-git-repo-check", prompt],
-    environment: { SWITCHYARD_KEY: place.apiKey },
-    files: { ".codex/switchyard.config.toml": agentText("codex", place, model) },
-  })),
+  shots: {
+    ...cliShots(start),
+    silent: faultShot(
+      (place, model, prompt) =>
+        codexStart(place, model, prompt, { usesWebSocket: true, idleMs: 4_000 }),
+      "silent",
+    ),
+  },
 };
