@@ -145,8 +145,12 @@ function redacted(text: string, secrets: readonly string[]): string {
 }
 
 function withoutPlain(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
+  const clean = secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
+  return clean.replaceAll(SIGNATURE, "Signature=[redacted]");
 }
+
+/** The signature of a request to AWS: for some minutes whoever has it can send the request again. */
+const SIGNATURE = /\bSignature=[0-9a-f]{64}/g;
 
 /**
  * Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is
