@@ -149,7 +149,7 @@ function withoutPlain(text: string, secrets: readonly string[]): string {
   return clean.replaceAll(SIGNATURE, "Signature=[redacted]");
 }
 
-/** The signature of a request to AWS: for some minutes whoever has it can send the request again. */
+/** Signature of a request to AWS, with which the request can be sent again for some minutes. */
 const SIGNATURE = /\bSignature=[0-9a-f]{64}/g;
 
 /**

@@ -140,9 +140,7 @@ Deno.test("an error that repeats the request does not show its signature, also b
         const authorization = headers.get("authorization") ?? "";
         const [start = "", end = ""] = authorization.split("Signature=");
         const message = `${start}${write("Signature=")}${end}`;
-        return Promise.resolve(
-          new Response(`{"error":{"message":"refused: ${message}"}}`, { status: 400 }),
-        );
+        return answers(400, `{"error":{"message":"refused: ${message}"}}`);
       },
     });
     const { text } = await ask();
