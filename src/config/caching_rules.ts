@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean, parseNumber } from "./fields.ts";
 import { type Problem, problem } from "./problems.ts";
+import { identifiesClients } from "./security_rules.ts";
 import { type Config, MAX_CACHE_BYTES, type WrittenConfig } from "./schema.ts";
 
 /**
@@ -49,8 +50,7 @@ export function completeCaching(caching: WrittenConfig["caching"]): WrittenConfi
 
 /** Returns a warning for each setting of `caching` that is valid but has no effect. */
 export function cachingWarnings({ caching, security }: Config): Problem[] {
-  const requiresKeys = security.enabled && security.provider === "api_key";
-  if (!caching.per_key || requiresKeys) return [];
+  if (!caching.per_key || identifiesClients(security)) return [];
   const text = "has no effect while no client keys are required (see security.enabled)";
   return [problem(["caching", "per_key"], text)];
 }

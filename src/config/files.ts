@@ -34,3 +34,33 @@ export async function fillVariables(
   }
   return { variables, warnings };
 }
+
+/** The text of a small file, or the reason, a sentence about the file. */
+type SmallFile =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Largest file of a credential. */
+const MAX_SMALL_BYTES = 64 * 1024;
+
+/** Reads a small regular file. On failure the reason completes a sentence about the file. */
+export async function readSmallFile(
+  path: string,
+  maxBytes = MAX_SMALL_BYTES,
+): Promise<SmallFile> {
+  try {
+    const { isFile, size } = await Deno.stat(path);
+    // The read of another kind of file, such as a pipe, may never end.
+    if (!isFile) return notRead("the file is not a regular file");
+    if (size > maxBytes) return notRead("the file is too large");
+    return { ok: true, text: await Deno.readTextFile(path) };
+  } catch (error) {
+    return notRead(
+      error instanceof Deno.errors.NotFound ? "the file does not exist" : "the file cannot be read",
+    );
+  }
+}
+
+function notRead(reason: string): Extract<SmallFile, { readonly ok: false }> {
+  return { ok: false, reason };
+}

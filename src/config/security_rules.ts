@@ -6,6 +6,13 @@ import type { Config, TemplateConfig } from "./schema.ts";
 
 const PLACE = ["security", "api_key"] as const;
 
+/** True if clients are known by a key or a token. */
+export function identifiesClients(
+  { enabled, provider }: Pick<Config["security"], "enabled" | "provider">,
+): boolean {
+  return enabled && provider !== "none";
+}
+
 /** Returns the problems between the keys of `security`. Takes the value before defaults. */
 export function securityProblems(security: unknown): Problem[] {
   if (!isObject(security)) return [];

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import { type Problem, problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
+import { identifiesClients } from "./security_rules.ts";
 import { isLoopbackName } from "../core/authority.ts";
 
 /** Lifetime up to which the bounds of the store in memory are rarely reached. */
@@ -92,8 +93,13 @@ function relaysOwned(providers: unknown, id: string): boolean {
 }
 
 function budgetWarnings({ security }: Config): Problem[] {
-  const { enabled, provider, api_key: { keys }, groups } = security;
-  if (!enabled || provider !== "api_key") return [];
+  const { api_key: { keys }, groups, templates, jwt: { issuers } } = security;
+  if (!identifiesClients(security)) return [];
+  // A key has the budgets of its template itself; a caller with a token has no other place.
+  const ofTokens = security.provider !== "jwt"
+    ? new Set()
+    : new Set(issuers.flatMap(({ rules }) => rules.map(({ template }) => template)));
+  const named = new Set(keys.map(({ end_users: users }) => users?.template));
   const text = "is counted in this process only, and a restart begins it again, because " +
     "state.store is none";
   const paths = [
@@ -102,6 +108,11 @@ function budgetWarnings({ security }: Config): Problem[] {
     ),
     ...groups.flatMap(({ budgets }, index) =>
       budgets.length > 0 ? [["security", "groups", index]] : []
+    ),
+    ...templates.flatMap(({ name, budgets }, index) =>
+      budgets.length > 0 && (ofTokens.has(name) || named.has(name))
+        ? [["security", "templates", index]]
+        : []
     ),
   ];
   return paths.map((path) => problem([...path, "budgets"], text));

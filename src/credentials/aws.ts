@@ -9,7 +9,7 @@ import {
   stsAddress,
 } from "../data/token_endpoints.ts";
 import { askJson, askText } from "./ask.ts";
-import { readSmallFile } from "./file.ts";
+import { readSmallFile } from "../config/files.ts";
 import {
   boundedEnd,
   type CredentialSource,

@@ -1,7 +1,7 @@
 import type { CredentialConfig } from "../config/schema.ts";
 import { ENTRA_AUTHORITY, METADATA_ORIGIN } from "../data/token_endpoints.ts";
 import { type Asking, askToken, type Question } from "./ask.ts";
-import { readSmallFile } from "./file.ts";
+import { readSmallFile } from "../config/files.ts";
 import type { CredentialSource, SourceDeps } from "./source.ts";
 
 /** Scope of a token for Azure OpenAI and Foundry. */

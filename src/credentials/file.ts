@@ -1,4 +1,5 @@
 import type { CredentialConfig } from "../config/schema.ts";
+import { readSmallFile } from "../config/files.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import {
   type CredentialSource,
@@ -12,9 +13,6 @@ import {
 
 /** Time between two looks at a file. */
 const LOOK_INTERVAL_MS = 10_000;
-
-/** Largest file of a token. */
-const MAX_FILE_BYTES = 64 * 1024;
 
 /** Returns the source of a token that another program writes into a file. */
 export function newFileSource(
@@ -46,21 +44,4 @@ function fileToken(token: unknown, expiresMs: number | null): Fetched {
   return isToken(token)
     ? { ok: true, issued: { secret: { kind: "token", token }, expiresMs } }
     : noCredential("the file has no token: one line of ASCII text without blanks");
-}
-
-/** Reads a small regular file. On failure the reason completes a sentence about the file. */
-export async function readSmallFile(
-  path: string,
-): Promise<{ readonly ok: true; readonly text: string } | Extract<Fetched, { ok: false }>> {
-  try {
-    const { isFile, size } = await Deno.stat(path);
-    // The read of another kind of file, such as a pipe, may never end.
-    if (!isFile) return noCredential("the file is not a regular file");
-    if (size > MAX_FILE_BYTES) return noCredential("the file is too large");
-    return { ok: true, text: await Deno.readTextFile(path) };
-  } catch (error) {
-    return noCredential(
-      error instanceof Deno.errors.NotFound ? "the file does not exist" : "the file cannot be read",
-    );
-  }
 }

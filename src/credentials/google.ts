@@ -3,7 +3,7 @@ import { parseServiceAccount } from "../config/credential_rules.ts";
 import type { CredentialConfig } from "../config/schema.ts";
 import { GOOGLE_TOKEN_ENDPOINT, METADATA_ORIGIN } from "../data/token_endpoints.ts";
 import { type Asking, askToken, type Question } from "./ask.ts";
-import { readSmallFile } from "./file.ts";
+import { readSmallFile } from "../config/files.ts";
 import { type CredentialSource, noCredential, type SourceDeps } from "./source.ts";
 
 const USUAL_SCOPE = "https://www.googleapis.com/auth/cloud-platform";

@@ -19,6 +19,7 @@ import {
   reportedLabels,
   type ScopeLimits,
 } from "../access/client_key.ts";
+import { identifiesClients } from "../config/security_rules.ts";
 import { isInGroup } from "../config/templates.ts";
 import { compileGlob } from "../observe/glob.ts";
 
@@ -26,8 +27,8 @@ type Settings = Pick<Config, "security" | "observability">;
 
 /** Returns the client keys of a configuration; none if authentication is off. */
 export function compileClientKeys(config: Settings, calendar: Calendar): ClientKey[] {
-  const { enabled, provider, api_key, groups } = config.security;
-  if (!enabled || provider === "none") return [];
+  const { api_key, groups } = config.security;
+  if (!identifiesClients(config.security)) return [];
   return api_key.keys.map((key): ClientKey => {
     const own = groups.filter((group) => isInGroup(group, key));
     return {

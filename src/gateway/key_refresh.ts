@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { Cancellation } from "../core/cancellation.ts";
 import { bodySource, type World } from "../core/world.ts";
 import type { Config } from "../config/schema.ts";
@@ -8,6 +7,7 @@ import {
   parseKeySet,
   type VerifyingKey,
 } from "../access/tokens/key_set.ts";
+import { readSmallFile } from "../config/files.ts";
 import type { Log } from "../observe/log.ts";
 import { sourceOf } from "./compile_tokens.ts";
 
@@ -167,14 +167,8 @@ type KeyText =
   | Extract<ParsedKeySet, { readonly ok: false }>;
 
 async function readKeyFile(path: string): Promise<KeyText> {
-  try {
-    const bytes = await readFile(path);
-    return bytes.length > MAX_KEY_SET_BYTES
-      ? tooLarge()
-      : { ok: true, text: new TextDecoder().decode(bytes) };
-  } catch {
-    return { ok: false, problem: "cannot be read" };
-  }
+  const read = await readSmallFile(path, MAX_KEY_SET_BYTES);
+  return read.ok ? read : { ok: false, problem: read.reason };
 }
 
 /** Fetches a key set; a redirect is a failure, because it names another source. */

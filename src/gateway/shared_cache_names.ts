@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import type { Config, ProviderConfig } from "../config/schema.ts";
+import { identifiesClients } from "../config/security_rules.ts";
 import { VERSION } from "../core/build.ts";
 
 /**
@@ -27,8 +28,8 @@ export function sharedNamespace(
  * stored responses unreachable until they expire.
  */
 export function sharedCachePrefix({ caching, security }: Config): string {
-  const { enabled, provider, isolate_clients } = security;
-  const access = enabled && provider === "api_key" ? { isolate_clients } : null;
+  const { isolate_clients } = security;
+  const access = identifiesClients(security) ? { isolate_clients } : null;
   const settings = JSON.stringify([VERSION, caching, access]);
   return createHash("sha256").update(settings).digest("hex");
 }

@@ -147,8 +147,12 @@ function redacted(text: string, secrets: readonly string[]): string {
 }
 
 function withoutPlain(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
+  const clean = secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
+  return clean.replaceAll(SIGNATURE, "Signature=[redacted]");
 }
+
+/** Signature of a request to AWS, with which the request can be sent again for some minutes. */
+const SIGNATURE = /\bSignature=[0-9a-f]{64}/g;
 
 /**
  * Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is

@@ -1,3 +1,4 @@
+import { tokenSecurity } from "../support/token_issuer.ts";
 import { assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 
@@ -97,5 +98,6 @@ Deno.test("caching.per_key without client keys is a warning", () => {
   assertEquals(warningsOf(withSection(line)), [`caching.per_key: ${text} (line 1, column 35)`]);
   const keys = "security: {enabled: true, api_key: {keys: [{name: a, value: k}]}}";
   assertEquals(warningsOf(withSection(line, keys)), []);
+  assertEquals(warningsOf(withSection(line, tokenSecurity())), []);
   assertEquals(warningsOf(withSection("caching: {per_key: false}")), []);
 });

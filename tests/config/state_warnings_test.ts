@@ -1,3 +1,4 @@
+import { tokenSecurity } from "../support/token_issuer.ts";
 import { Buffer } from "node:buffer";
 import { assertEquals } from "../support/assert.ts";
 import { warningsOf, withSection } from "./parse.ts";
@@ -95,6 +96,24 @@ Deno.test("budgets are named while state.store is none, because a restart begins
     `security.groups[0].budgets: ${text}`,
   ]);
   assertEquals(plainWarnings(security).filter((line) => line.includes("store is")), []);
+});
+
+Deno.test("budgets of templates are named, if tokens or end users have them", () => {
+  const templates = ["admin", "developer"].map((name) => ({
+    name,
+    budgets: [{ per: "day", usd: 1 }],
+  }));
+  const named = (security: string) =>
+    plainWarnings("state: {store: none}", security).filter((line) => line.includes("a restart"))
+      .map((line) => line.replace(/: .*/, ""));
+  assertEquals(named(tokenSecurity({}, { templates })), [
+    "security.templates[0].budgets",
+    "security.templates[1].budgets",
+  ]);
+  const front = { name: "front", value: "key-of-front" };
+  const keys = [{ ...front, end_users: { header: "X-User", template: "admin" } }];
+  const security = { enabled: true, api_key: { keys }, templates };
+  assertEquals(named(`security: ${JSON.stringify(security)}`), ["security.templates[0].budgets"]);
 });
 
 Deno.test("each setting of a store that is not chosen is named", () => {

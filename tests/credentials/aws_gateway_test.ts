@@ -132,3 +132,21 @@ Deno.test("the error of a provider that repeats a session token or the secret is
   assertEquals(status, 403);
   assert(!/session-1|secret-1/.test(text), text);
 });
+
+Deno.test("an error that repeats the request does not show its signature, also behind escapes", async () => {
+  for (const write of [String, (text: string) => text.replace("S", "\\u0053")]) {
+    const { ask, sent } = await credentialGateway(credentialConfig(AWS), {
+      provider: ({ headers }) => {
+        const authorization = headers.get("authorization") ?? "";
+        const [start = "", end = ""] = authorization.split("Signature=");
+        const message = `${start}${write("Signature=")}${end}`;
+        return answers(400, `{"error":{"message":"refused: ${message}"}}`);
+      },
+    });
+    const { text } = await ask();
+    const signature = /[0-9a-f]{64}/.exec(sent[0]?.headers.get("authorization") ?? "")?.[0] ?? "";
+    assertEquals([text.includes("refused"), signature.length], [true, 64]);
+    assert(!text.includes(signature), text);
+    assert(text.includes("Signature=[redacted]"), text);
+  }
+});

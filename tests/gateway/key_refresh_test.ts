@@ -187,3 +187,29 @@ Deno.test("keys are fetched over a socket, and an address that refuses is a fail
   await refresh.close();
   world.close();
 });
+
+Deno.test("a folder, a device or a large file in place of a key file is not read, and leaves the last keys", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/keys.json`;
+  await Deno.writeTextFile(path, SET);
+  const { security: { jwt, ...security } } = CONFIG;
+  const [{ jwks_url: _url, ...issuer } = assertIssuer()] = jwt.issuers;
+  const config = { security: { ...security, jwt: { issuers: [{ ...issuer, jwks_file: path }] } } };
+  const { refresh, received, lines } = refreshOver(() => Promise.reject(new Error("no network")));
+  await refresh.apply(config);
+  const replacements: Readonly<Record<string, () => Promise<unknown>>> = {
+    "not a regular file": () => Deno.mkdir(path),
+    // A device whose read never ends, as that of a pipe would not.
+    "is not a regular file": () => Deno.symlink("/dev/zero", path),
+    "too large": () => Deno.writeTextFile(path, "x".repeat(300 * 1024)),
+  };
+  for (const [reason, replace] of Object.entries(replacements)) {
+    await Deno.remove(path);
+    await replace();
+    await refresh.apply(config);
+    assertEquals(received.at(-1), null, reason);
+    assertStringIncludes(lines.at(-1) ?? "", reason);
+  }
+  await Deno.remove(folder, { recursive: true });
+  await refresh.close();
+});
