@@ -85,7 +85,6 @@ export async function open(
   };
   if (candidate.target.account.credential !== null) {
     const unauthorized = { request: candidate.request, url, headers };
-    const { turns } = call.state;
     const complete = await authorized(candidate.target, unauthorized, { world, turns });
     if (!complete.ok) return complete;
     headers = complete.value;

@@ -12,7 +12,7 @@ import {
 } from "../../formats/edit.ts";
 import { newStrictSchemas } from "../verified/strict_schemas.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
-import { changedPromises, type StrictFunction } from "./changed_schemas.ts";
+import { changedPromises, type KeptPromises, type StrictFunction } from "./changed_schemas.ts";
 import { foldSystemText } from "./fold_text.ts";
 import { type ChatPreset, loweredLimits, presetChat, systemEdits } from "./preset_chat.ts";
 import { newPayload } from "../payload.ts";
@@ -35,12 +35,7 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
     ? foldSystemText(adapted.value.document)
     : { document: adapted.value.document, lossy: [] };
   const { numbered, strict = [] } = adapted.value;
-  const { schemas = newStrictSchemas() } = given;
-  const hasChoices = Number(given.document.value.n ?? 1) > 1;
-  const kept = changedPromises(
-    strict.flatMap((index) => strictFunction(given.document, index)),
-    { target, schemas, hasChoices },
-  );
+  const kept = strict.length === 0 ? NO_PROMISES : keptPromises(given, target, strict);
   if (!kept.ok) return kept;
   const { promises } = kept.value;
   const preset = presetChat(document, target);
@@ -73,6 +68,19 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
     ...promises !== undefined && { promises },
     ...numbered !== undefined && { numbered },
   });
+}
+
+const NO_PROMISES = success<KeptPromises>({ lossy: [] });
+
+/** Returns what becomes of these strict functions, whose schemas the host gets changed. */
+function keptPromises(
+  { document, schemas = newStrictSchemas() }: ChatRequest,
+  target: Target,
+  strict: readonly number[],
+): Result<KeptPromises> {
+  const functions = strict.flatMap((index) => strictFunction(document, index));
+  const hasChoices = Number(document.value.n ?? 1) > 1;
+  return changedPromises(functions, { target, schemas, hasChoices });
 }
 
 /** Returns the strict function of a client's request with its schema. */
