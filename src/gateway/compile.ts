@@ -61,11 +61,7 @@ export function compile(
   );
   const named = namedRoutes(config).map(({ name, model, route }): NamedRoute => {
     const preset = newPreset(name, model);
-    const compiled = compileRoute(config, route, providers);
-    const withPreset = (target: RouteTarget) => ({ ...target, preset });
-    const targets = compiled.targets.map(withPreset);
-    const fallback = compiled.fallback.map(withPreset);
-    return { name, model, route: { ...compiled, preset, targets, fallback } };
+    return { name, model, route: compileRoute(config, route, providers, { preset }) };
   });
   const routes = [
     ...named.map(({ route }) => route),
@@ -312,8 +308,10 @@ function compileRoute(
   config: Config,
   route: RouteConfig,
   providers: ReadonlyMap<string, Provider>,
+  named: Pick<Route, "preset"> = {},
 ): Route {
   const shared = {
+    ...named,
     omitTools: route.omit_tools,
     fallbackOn: route.fallback_on,
     delivery: {
@@ -322,6 +320,7 @@ function compileRoute(
     },
   };
   return {
+    ...named,
     name: route.name,
     path: route.match.path,
     headers: Object.entries(route.match.headers)
@@ -336,7 +335,9 @@ function compileRoute(
 }
 
 /** What all targets of a route have. */
-type SharedByTargets = Pick<RouteTarget, "omitTools" | "delivery"> & Pick<Failover, "fallbackOn">;
+type SharedByTargets =
+  & Pick<RouteTarget, "omitTools" | "delivery" | "preset">
+  & Pick<Failover, "fallbackOn">;
 
 function compileTargets(
   written: RouteConfig["targets"] | RouteConfig["fallback"],
