@@ -39,8 +39,11 @@ const MAX_DESCRIPTORS_PER_MS = 50;
  */
 const MAX_NEAR_DESCRIPTORS = 32;
 
-/** The same for a WebSocket, because many may be opened at once. */
-const MAX_NEAR_SOCKET_DESCRIPTORS = 512;
+/**
+ * The same where the connection must be found now: that of a WebSocket, because many may be opened
+ * at once, and that of a response, whose client may send its next request.
+ */
+const MAX_URGENT_DESCRIPTORS = 512;
 
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
@@ -60,7 +63,10 @@ export function newConnections(
   const intervalMs = sweepInterval(limits);
   const endings = newEndings(sockets, clock, sweepSoon);
   const watches = newMessageWatches(sockets, clock, sweepSoon);
-  const deliveries = newDeliveries(sockets, clock, locate);
+  const deliveries = newDeliveries(sockets, clock, {
+    locate,
+    locateNow: (connection) => locate(connection, MAX_URGENT_DESCRIPTORS),
+  });
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
@@ -98,7 +104,7 @@ export function newConnections(
         if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
           connection.descriptor = null;
         }
-        if (connection.descriptor === null) locate(connection, MAX_NEAR_SOCKET_DESCRIPTORS);
+        if (connection.descriptor === null) locate(connection, MAX_URGENT_DESCRIPTORS);
         const { arrived, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {

@@ -15,22 +15,25 @@ const MAX_LOOKS_PER_TURN = 256;
 /**
  * Returns a register of responses that the runtime has written, but that may not have reached their
  * clients in full. It calls `locate` when the descriptor of a connection is not known, which may
- * find it.
+ * find it, and `locateNow`, which looks further, when a response was written or the client has sent
+ * its next request.
  */
 export function newDeliveries(
   sockets: Pick<Sockets, "remote" | "traffic">,
   clock: Pick<World, "after">,
-  locate: (connection: Connection) => void,
+  { locate, locateNow }: Readonly<
+    Record<"locate" | "locateNow", (connection: Connection) => void>
+  >,
 ) {
   /** Tasks by connection, in the order of their next look. */
   const waiting = new Map<Connection, (() => void)[]>();
   let cancel: (() => void) | null = null;
 
-  function isSent(connection: Connection): boolean {
+  function isSent(connection: Connection, find: (connection: Connection) => void): boolean {
     if (connection.isGone) return true;
     if (!isKnown(connection)) {
       connection.descriptor = null;
-      locate(connection);
+      find(connection);
       // The runtime writes at once what the system takes, so a new connection is mostly found
       // empty.
       if (!isKnown(connection)) return false;
@@ -55,7 +58,7 @@ export function newDeliveries(
     let looks = Math.min(waiting.size, MAX_LOOKS_PER_TURN);
     for (const [connection, tasks] of waiting) {
       if (looks-- === 0) break;
-      if (isSent(connection)) {
+      if (isSent(connection, locate)) {
         run(connection);
         continue;
       }
@@ -74,7 +77,7 @@ export function newDeliveries(
     add(connection: Connection, task: () => void): void {
       const tasks = waiting.get(connection);
       if (tasks !== undefined) tasks.push(task);
-      else if (isSent(connection)) task();
+      else if (isSent(connection, locateNow)) task();
       else {
         waiting.set(connection, [task]);
         plan();
@@ -82,7 +85,9 @@ export function newDeliveries(
     },
     /** Calls the tasks of a connection on which nothing waits any more. */
     look(connection: Connection): void {
-      if (waiting.size > 0 && waiting.has(connection) && isSent(connection)) run(connection);
+      if (waiting.size > 0 && waiting.has(connection) && isSent(connection, locateNow)) {
+        run(connection);
+      }
     },
     /** Calls all tasks, because every connection is closed. */
     close(): void {

@@ -44,6 +44,18 @@ Deno.test("the next request of a connection shows that its last response was tak
   listener.connections.close();
 });
 
+Deno.test("the response of a new connection is taken without a delay, wherever the process has its other descriptors", async () => {
+  const listener = scriptedListener(LIMITS, 4_096);
+  listener.sockets.lowestFree = () => 10;
+  listener.connect(400, 40_001);
+  const request = listener.request(40_001);
+  const taken: string[] = [];
+  request.peer.whenTaken?.(() => taken.push("taken"));
+  await request.end();
+  assertEquals(taken, ["taken"]);
+  listener.connections.close();
+});
+
 Deno.test("a response is over when its connection is gone, or the listener closes", async () => {
   const gone = await waitingResponse(1_000);
   await gone.request.end();
