@@ -1,12 +1,17 @@
-import { newSpans } from "../../src/observe/spans.ts";
-import { reportOf } from "./reports.ts";
+import { newSpans } from "../../../src/observe/spans/spans.ts";
+import { reportOf } from "../reports.ts";
 
 // A separate process: the packages read its environment, with the permissions that it has.
 const spans = await newSpans({
   serviceName: "from-file",
+  protocol: "auto",
   environment: Deno.env.toObject(),
+  provider: () => null,
+  turn: () => null,
   log: console,
 });
-spans?.sink(reportOf());
+const report = reportOf();
+spans?.begin(report, new Headers());
+spans?.sink(report);
 await spans?.flush();
 console.log(spans === null ? "off" : "sent");

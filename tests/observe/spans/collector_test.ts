@@ -1,6 +1,6 @@
-import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { newSpans } from "../../src/observe/spans.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { isObject, parseJson } from "../../../src/core/json/json.ts";
+import { newSpans } from "../../../src/observe/spans/spans.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 
 interface Received {
   readonly path: string;
@@ -66,7 +66,14 @@ Deno.test("OTEL_SERVICE_NAME overrides the file", async () => {
 
 Deno.test("without a collector, or switched off, there are no spans", async () => {
   const open = (environment: Readonly<Record<string, string>>) =>
-    newSpans({ serviceName: "test", environment, log: { info() {}, warn() {} } });
+    newSpans({
+      serviceName: "test",
+      protocol: "auto",
+      environment,
+      log: { info() {}, warn() {} },
+      provider: () => null,
+      turn: () => null,
+    });
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
   assertEquals(await open({}), null);
   assertEquals(await open({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }), null);
