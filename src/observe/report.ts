@@ -1,7 +1,7 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { UpstreamCause } from "../core/failure/connection_error.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
-import type { AttemptSpan, CallSpan, SpanIds } from "./spans/call_span.ts";
+import type { AttemptSpan, CallSpan, SpanIds } from "../core/call_span.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure/failure.ts";
 
 /** One attempt at one provider. */

@@ -11,7 +11,7 @@ import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Usage } from "../core/stream/events.ts";
-import type { AttemptSpan } from "../observe/spans/call_span.ts";
+import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
@@ -80,7 +80,6 @@ export async function open(
   // client.
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
-  const facts = span?.facts;
   const url = upstreamUrl(provider, candidate.request.path);
   let headers: HeaderFields = {
     ...call.upstreamHeaders,
@@ -121,13 +120,13 @@ export async function open(
       transport: provider.transport,
       isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
-      ...facts !== undefined && { onSend: (body) => facts.sent(candidate.request.path, body) },
+      ...span !== null && { onSend: (body) => span.sent(candidate.request.path, body) },
     });
     if (!response.ok) {
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
-    facts?.responded(response.value.status);
+    span?.responded(response.value.status);
     const body = openBody(response.value, timer, { memory, turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
@@ -145,7 +144,7 @@ export async function open(
 
   function reported(told: () => Usage | null): void {
     meter?.stream(told);
-    facts?.uses(told);
+    span?.uses(told);
   }
 
   function isCancelled(): boolean {
@@ -167,7 +166,7 @@ export async function open(
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       memory.end(bytes.value.length);
-      facts?.receivedBody(bytes.value);
+      span?.receivedBody(bytes.value);
       const outline = await checkJson(bytes.value, body.turn, reader.needed);
       if (!outline.ok) return outline;
       const turn = outline.value === null ? body.turnToParse(bytes.value.length) : null;
@@ -189,7 +188,7 @@ export async function open(
         return read;
       }
       const { response: whole, outcome } = read.value;
-      facts?.uses(() => outcome.usage);
+      span?.uses(() => outcome.usage);
       if (avoidsFilter && outcome.isFiltered === true) {
         meter?.stream(() => outcome.usage);
         return failed(contentFiltered());
@@ -210,7 +209,7 @@ export async function open(
     let isCommitted = false;
     const source = newRecordReader(body, newFraming(wire), {
       ...reader,
-      ...facts !== undefined && { onRecords: (records) => facts.receivedRecords(records) },
+      ...span !== null && { onRecords: (records) => span.receivedRecords(records) },
     });
     const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
@@ -255,7 +254,7 @@ export async function open(
             timer.linger();
             usage = await readCounts(usage, source);
           } else if (meter !== null) usage = withLatest(usage, source);
-          facts?.uses(() => usage);
+          span?.uses(() => usage);
           await body.cancel();
         }
         memory.end(sentChars);
@@ -326,7 +325,7 @@ export async function open(
     const pieces = await commitBytes(body, async (failure) => {
       if (failure !== null) await body.cancel();
       timer.close();
-      facts?.uses(() => usage);
+      span?.uses(() => usage);
       if (failure === null) {
         report.usage = usage;
         report.units = units ?? null;

@@ -157,7 +157,11 @@ function toldOf(reports: ReturnType<typeof testGateway>["reports"]): readonly st
   for (const report of reports) {
     lines.push(JSON.stringify(requestAttributes(report)));
     for (const one of report.attempts) {
-      lines.push(JSON.stringify(attemptAttributes(report, one, null, null)));
+      lines.push(
+        JSON.stringify(
+          attemptAttributes(report, one, { failure: null, facts: null, provider: null }),
+        ),
+      );
     }
   }
   return lines;

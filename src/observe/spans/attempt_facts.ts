@@ -1,3 +1,4 @@
+import type { AttemptSpan } from "../../core/call_span.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
@@ -81,7 +82,8 @@ export type NextTurn = () => Promise<void> | null;
  * What a span says of an attempt besides its times and its outcome. A text of more than 256 KiB is
  * scanned in pieces for the members that are needed, and says nothing if the call ends before.
  */
-export class AttemptFacts {
+export class AttemptFacts implements AttemptSpan {
+  readonly traceparent: string;
   readonly #turn: NextTurn;
   #request: RequestSettings | null = null;
   #path = "";
@@ -89,16 +91,13 @@ export class AttemptFacts {
   #response: ResponseFacts = {};
   readonly #reasons: string[] = [];
   #hasRecords = false;
-  #told: () => Usage | null = noUsage;
+  #counts: () => Usage | null = noUsage;
 
-  constructor(turn: NextTurn) {
+  constructor(traceparent: string, turn: NextTurn) {
+    this.traceparent = traceparent;
     this.#turn = turn;
   }
 
-  /**
-   * Learns from a request as it is sent: its path below the base address, and its body, null
-   * without one. A multipart body says nothing.
-   */
   sent(path: string, body: Uint8Array | readonly Uint8Array[] | null): void {
     this.#path = path;
     if (!(body instanceof Uint8Array)) return;
@@ -107,12 +106,10 @@ export class AttemptFacts {
     });
   }
 
-  /** Learns the status of the response. */
   responded(status: number): void {
     this.#status = status;
   }
 
-  /** Learns from a whole body of a response. */
   receivedBody(bytes: Uint8Array): void {
     this.#learn(bytes, RESPONSE_MEMBERS, (value) => this.#read(value));
   }
@@ -127,9 +124,8 @@ export class AttemptFacts {
     }
   }
 
-  /** Sets the source of the counts that the provider has reported; the last one counts. */
-  uses(told: () => Usage | null): void {
-    this.#told = told;
+  uses(counts: () => Usage | null): void {
+    this.#counts = counts;
   }
 
   /** The path of the sent request below the base address; empty if none was sent. */
@@ -158,7 +154,7 @@ export class AttemptFacts {
 
   /** Returns the counts that the provider has reported so far; null for none. */
   usage(): Usage | null {
-    return this.#told();
+    return this.#counts();
   }
 
   #learn(bytes: Uint8Array, needed: readonly string[], read: (value: JsonObject) => void): void {
@@ -194,8 +190,8 @@ function mayEnd(data: string): boolean {
 
 function settingsOf(body: JsonObject): RequestSettings {
   const options = isObject(body.options) ? body.options : {};
-  const number = (...names: readonly string[]) => firstOf("number", [body, options], names);
-  const text = (name: string) => firstOf("string", [body], [name]);
+  const number = (...names: readonly string[]) => firstOf(isNumber, [body, options], names);
+  const text = (name: string) => firstOf(isText, [body], [name]);
   const encoding = text("encoding_format");
   return {
     maxTokens: number("max_completion_tokens", "max_output_tokens", "max_tokens", "num_predict"),
@@ -261,27 +257,20 @@ function reasonsOf(value: JsonObject, inner: JsonObject): string[] {
 }
 
 function textIn(value: JsonObject, name: string): string | undefined {
-  return firstOf("string", [value], [name]);
+  return firstOf(isText, [value], [name]);
 }
 
-interface Types {
-  readonly string: string;
-  readonly number: number;
-}
-
-/** Returns the first member of this type among the names in the order of the objects. */
-function firstOf<Type extends keyof Types>(
-  type: Type,
+/** Returns the first member that passes the test, among the names in the order of the objects. */
+function firstOf<Type extends JsonValue>(
+  isWanted: (value: JsonValue | undefined) => value is Type,
   objects: readonly JsonObject[],
   names: readonly string[],
-): Types[Type] | undefined {
-  for (const object of objects) {
-    for (const name of names) {
-      const value = object[name];
-      if (typeof value === type) return value as Types[Type];
-    }
-  }
-  return undefined;
+): Type | undefined {
+  return objects.flatMap((object) => names.map((name) => object[name])).find(isWanted);
+}
+
+function isNumber(value: JsonValue | undefined): value is number {
+  return typeof value === "number";
 }
 
 function isText(value: JsonValue | undefined): value is string {

@@ -1,7 +1,7 @@
 import { type Failure, isServerFailure } from "../../core/failure/failure.ts";
 import { accessFields } from "../access_log.ts";
 import type { Attempt, CallReport } from "../report.ts";
-import type { RequestSettings } from "./attempt_facts.ts";
+import type { AttemptFacts, RequestSettings } from "./attempt_facts.ts";
 import type { SpanAttribute } from "./conventions.ts";
 
 /** Attributes of a span; undefined attributes are omitted. */
@@ -69,17 +69,25 @@ export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attem
   return `${endpoint.operation ?? "call"} ${cut(model)}`;
 }
 
-/** Returns the attributes of an attempt span; `failure` is null after a success. */
+/** What an attempt span says besides the record of its attempt. */
+export interface AttemptEnd {
+  /** Null after a success. */
+  readonly failure: Failure["kind"] | null;
+  /** Null if the attempt did not begin. */
+  readonly facts: AttemptFacts | null;
+  /** Null if the configuration does not have it any more. */
+  readonly provider: SpanProvider | null;
+}
+
+/** Returns the attributes of an attempt span. */
 export function attemptAttributes(
   report: Readonly<CallReport>,
   one: Attempt,
-  failure: Failure["kind"] | null,
-  provider: SpanProvider | null,
+  { failure, facts, provider }: AttemptEnd,
 ): SpanAttributes {
-  const facts = one.span?.facts;
   const { operation } = report.endpoint;
   return {
-    ...operation !== null && inferenceAttributes(report, one, operation, provider),
+    ...operation !== null && inferenceAttributes(report, one, operation, { facts, provider }),
     "server.address": provider?.host,
     "server.port": provider?.port,
     "http.response.status_code": facts?.status ?? undefined,
@@ -100,14 +108,14 @@ export function isFailed({ failure }: Readonly<CallReport>): boolean {
 /** Returns the attributes of an attempt that calls a model. */
 function inferenceAttributes(
   report: Readonly<CallReport>,
-  { model, provider: id, span, firstContentMs }: Attempt,
+  { model, provider: id, firstContentMs }: Attempt,
   operation: string,
-  provider: SpanProvider | null,
+  { facts, provider }: Pick<AttemptEnd, "facts" | "provider">,
 ): SpanAttributes {
   const name = provider?.name ?? id;
-  const request: Partial<RequestSettings> = span?.facts.request ?? {};
-  const { response = {}, finishReasons = [] } = span?.facts ?? {};
-  const usage = span?.facts.usage() ?? null;
+  const request: Partial<RequestSettings> = facts?.request ?? {};
+  const { response = {}, finishReasons = [] } = facts ?? {};
+  const usage = facts?.usage() ?? null;
   const { choices, serviceTier } = request;
   return {
     "gen_ai.operation.name": operation,
@@ -136,10 +144,10 @@ function inferenceAttributes(
     "gen_ai.usage.output_tokens": usage?.unknown === "output" ? undefined : usage?.output,
     "gen_ai.usage.cache_read.input_tokens": usage?.cached,
     "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWrite,
-    // A provider that reports no reasoning is not told from one that reports none.
+    // Providers that report zero and those that report nothing are not distinguished.
     "gen_ai.usage.reasoning.output_tokens": usage?.reasoning || undefined,
     ...OPENAI_NAMES.has(name) && {
-      "openai.api.type": apiType(span?.facts.path ?? ""),
+      "openai.api.type": apiType(facts?.path ?? ""),
       "openai.request.service_tier": serviceTier === "auto" ? undefined : shown(serviceTier),
       "openai.response.service_tier": shown(response.serviceTier),
       "openai.response.system_fingerprint": shown(response.fingerprint),

@@ -5,7 +5,7 @@ import type { RequestHeaders } from "../../core/header_fields.ts";
 import type { Log } from "../log.ts";
 import type { Attempt, CallReport, Sink } from "../report.ts";
 import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
-import type { AttemptSpan, CallSpan, SpanIds } from "./call_span.ts";
+import type { AttemptSpan, CallSpan, SpanIds } from "../../core/call_span.ts";
 import {
   attemptAttributes,
   attemptName,
@@ -98,7 +98,11 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     spanLimits: { attributeCountLimit: MAX_ATTRIBUTES },
   });
   const tracer = provider.getTracer("switchyard", VERSION);
-  const spans = new WeakMap<SpanOfCall, { readonly span: Span; readonly began: number }>();
+  const calls = new WeakMap<CallSpan, { readonly span: Span; readonly began: number }>();
+  const attempts = new WeakMap<
+    AttemptSpan,
+    { readonly span: Span; readonly facts: AttemptFacts }
+  >();
 
   function outside({ traceparent }: CallReport, headers: Pick<RequestHeaders, "get">): Context {
     const parent = parseTraceParent(traceparent ?? "");
@@ -119,19 +123,15 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       spanId,
       isExported: span.isRecording(),
       beginAttempt() {
-        const began = clock();
-        const attempt = startAttempt(span, began);
+        const attempt = startAttempt(span, clock());
         const { spanId, traceFlags } = attempt.spanContext();
         const flags = (traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0");
-        const made: AttemptSpan = {
-          traceparent: `00-${traceId}-${spanId}-${flags}`,
-          facts: new AttemptFacts(turn),
-        };
-        spans.set(made, { span: attempt, began });
-        return made;
+        const facts = new AttemptFacts(`00-${traceId}-${spanId}-${flags}`, turn);
+        attempts.set(facts, { span: attempt, facts });
+        return facts;
       },
     };
-    spans.set(call, { span, began });
+    calls.set(call, { span, began });
     return call;
   }
 
@@ -153,17 +153,20 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   }
 
   function exportSpans(report: Readonly<CallReport>): void {
-    const call = report.span?.isExported === true ? spans.get(report.span) : undefined;
+    const call = report.span?.isExported === true ? calls.get(report.span) : undefined;
     if (call === undefined) return;
     const at = (ms: number): HrTime => millisToHrTime(call.began + ms);
     const { earlyHead } = report.ms;
     if (earlyHead !== null) call.span.addEvent("early_head", at(earlyHead));
     for (const one of report.attempts) {
-      const begun = one.span === undefined ? undefined : spans.get(one.span);
+      const begun = one.span === undefined ? undefined : attempts.get(one.span);
       const span = begun?.span ?? startAttempt(call.span, call.began + one.began);
       const { failure, ended } = decideEnding(report, one);
       span.updateName(attemptName(report, one));
-      span.setAttributes(attemptAttributes(report, one, failure, providerOf(one.provider)));
+      const facts = begun?.facts ?? null;
+      span.setAttributes(
+        attemptAttributes(report, one, { failure, facts, provider: providerOf(one.provider) }),
+      );
       end(span, failure !== null, at(ended));
     }
     call.span.updateName(requestName(report));
@@ -178,9 +181,6 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
 
   return { begin, sink: exportSpans, flush: () => within(FLUSH_TIMEOUT_MS, provider.shutdown()) };
 }
-
-/** What has a span: a call or one of its attempts. */
-type SpanOfCall = CallSpan | AttemptSpan;
 
 function isEnabled(environment: SpanSettings["environment"]): boolean {
   const value = (name: string) => (environment[name] ?? "").trim();

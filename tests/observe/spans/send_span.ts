@@ -4,7 +4,7 @@ import { reportOf } from "../reports.ts";
 // A separate process: the packages read its environment, with the permissions that it has.
 const spans = await newSpans({
   serviceName: "from-file",
-  protocol: "auto",
+  protocol: Deno.env.get("TEST_PROTOCOL") === "http/json" ? "http/json" : "auto",
   environment: Deno.env.toObject(),
   provider: () => null,
   turn: () => null,
