@@ -11,7 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   http_client: ["core", "runtime"],
   store: ["core", "runtime", "formats", "data", "traffic"],
   config: ["core", "formats", "data", "http_client"],
-  observe: ["core", "config", "data"],
+  observe: ["core", "formats", "config", "data"],
   simulator: ["core", "formats"],
   prompt: ["core", "config"],
   wires: ["core", "formats", "config", "data", "prompt"],
