@@ -99,7 +99,7 @@ Deno.test("held bytes count in the response memory, and without room the stream 
     Array.from({ length: count }, () => (STREAMS.compat?.[1] ?? "").replace("Alpha", LARGE));
   const gateway = lateGateway(
     [{ type: "compat", answers: [streaming([first, ...large(9), ...rest], 1_000, 1_000)] }],
-    "hold: 60s, hold_bytes: 100000000",
+    "hold: 60s, hold_bytes: 60000000",
     "server: {max_response_memory: 500000, max_concurrent_requests: 20}",
   );
   const calls = [0, 1].map(() => callLate(gateway, "chat"));
@@ -115,7 +115,7 @@ Deno.test("what a slow client has not taken of a stream released for want of mem
   const large = Array.from({ length: 2 }, () => piece.replace("Alpha", LARGE.repeat(4)));
   const gateway = lateGateway(
     [{ type: "compat", answers: [streaming([first, ...large, ...rest], 1_000, 10_000)] }],
-    "hold: 300s, hold_bytes: 100000000",
+    "hold: 300s, hold_bytes: 60000000",
     "server: {max_response_memory: 5000000, max_concurrent_requests: 20}",
   );
   const { app, world, gateway: { state: { admission } } } = gateway;
@@ -150,7 +150,7 @@ Deno.test("a released stream that has ended counts no more", async () => {
   const pieces = [first, large, large + rest.join("")];
   const gateway = lateGateway(
     [{ type: "compat", answers: [streaming(pieces, 1_000, 300)] }],
-    "hold: 300s, hold_bytes: 100000000",
+    "hold: 300s, hold_bytes: 60000000",
     "server: {max_response_memory: 5000000, max_concurrent_requests: 20}",
   );
   const { world, gateway: { state: { admission } } } = gateway;
@@ -172,7 +172,7 @@ Deno.test("many small records count with what each takes in memory, not with the
       type: "compat",
       answers: [streaming([...pieces.slice(0, 2), comments, ...pieces.slice(2)], 1_000, 10_000)],
     }],
-    "hold: 300s, hold_bytes: 100000000",
+    "hold: 300s, hold_bytes: 60000000",
   );
   const { world, gateway: { state: { admission } } } = gateway;
   const calling = callLate(gateway, "chat");
