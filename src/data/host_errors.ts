@@ -24,7 +24,7 @@ export interface TokenLimitError extends HostError {
   readonly sentence: RegExp;
 }
 
-/** Source of a row that nobody has looked up: the page of the host was out of reach. */
+/** Source of a row without one: the page of the host was out of reach. */
 const UNREAD = "from memory";
 
 /** Packages that recognise the messages of hosts, with the versions that were read. */

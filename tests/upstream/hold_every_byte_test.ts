@@ -13,7 +13,7 @@ const APIS = ["chat", "messages", "responses", "socket"] as const;
 const TYPES = ["compat", "messages", "responses"] as const;
 const WHOLE: LateTarget = { type: "compat", answers: [streaming(STREAMS.compat ?? [], 1_000)] };
 
-/** Sends the calls of this number over one gateway; returns what a client received, and the report. */
+/** Makes this number of calls over one gateway; returns what a client received, and the report. */
 async function* receive(
   api: typeof APIS[number],
   targets: readonly LateTarget[],

@@ -259,7 +259,7 @@ Deno.test("nothing is stored of a held attempt that failed, and the response of 
   assertEquals((await found.json()).output[0].content[0].text, "Alpha beta");
 });
 
-Deno.test("a held response that breaks its schema after its content is answered by the fallback, and nothing of it is seen", async () => {
+Deno.test("a held response that breaks its schema after its content is answered by the fallback, without a byte of the first", async () => {
   const [start = "", block = "", piece = "", , ...rest] = STREAMS.messages ?? [];
   const saying = (text: string): LateTarget => {
     const deltas = [...text].map((char) => piece.replace('"Alpha"', JSON.stringify(char)));
