@@ -173,6 +173,7 @@ function summaryOf(reports: readonly Readonly<CallReport>[]): CellReport {
     lossy: [...new Set(reports.flatMap(({ lossy }) => lossy))],
     refusal: refusal === undefined ? null : messageOf(refusal),
     fault: fault === undefined ? null : `${fault.kind}: ${fault.message}`,
+    isEarly: reports.some(({ ms }) => ms.earlyHead !== null),
   };
 }
 
@@ -213,11 +214,14 @@ function gatewayConfig(upstream: string, set: CapabilitySet, coder: CoderTarget)
       targets: [target(`silent-${type}`, type)],
     },
   ]);
-  const failing = PROVIDER_TYPES.map((type) => [`failing-${type}/sim-plan`, {
-    early_head: "1s",
-    targets: [{ ...target(`broken-${type}`, type), model: "sim-plan" }],
-    fallback: [{ ...target(type, type), model: "sim-plan" }],
-  }]);
+  const failing = PROVIDER_TYPES.flatMap((type) => {
+    const lost = {
+      early_head: "1s",
+      targets: [{ ...target(`broken-${type}`, type), model: "sim-plan" }],
+    };
+    const fallback = [{ ...target(type, type), model: "sim-plan" }];
+    return [[`lost-${type}/sim-plan`, lost], [`failing-${type}/sim-plan`, { ...lost, fallback }]];
+  });
   const embeddings = {
     name: "native-embeddings",
     match: { path: "/v1/embeddings", models: ["native/*"] },

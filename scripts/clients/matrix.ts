@@ -32,10 +32,14 @@ export const SHOTS = {
   named: "named model, other target after a reload in a tool loop",
   silent: "provider silent for 9 s, `early_head`",
   failing: "first target fails after an early head",
+  lost: "no target serves after an early head",
 } as const;
 
 /** The name of one use of a client. */
 export type ShotName = keyof typeof SHOTS;
+
+/** Uses in which the gateway sends a head with `X-Gateway-Early` before a provider responds. */
+const EARLY_SHOTS: readonly ShotName[] = ["silent", "failing", "lost"];
 
 const TRANSLATED = ["compat", "messages", "local"] as const;
 
@@ -96,14 +100,17 @@ export interface CellReport {
   readonly refusal: string | null;
   /** Kind and message of the last fault; null if there was none. */
   readonly fault: string | null;
+  /** True if a response began before its provider responded, with `X-Gateway-Early`. */
+  readonly isEarly: boolean;
 }
 
 /** Returns the verdict on a cell from what the client found and what the gateway reported. */
-export function verdictOf({ error }: TriedCell, report: CellReport): Verdict {
+export function verdictOf({ shot, error }: TriedCell, report: CellReport): Verdict {
   if (error !== null) {
     if (report.fault !== null) return `fails: ${report.fault} ${error}`;
     return report.refusal === null ? `fails: ${error}` : `refused: ${report.refusal}`;
   }
+  if (EARLY_SHOTS.includes(shot) && !report.isEarly) return "fails: no response began early";
   const lossy = report.lossy.length === 0 ? "" : `, lossy: ${report.lossy.join(", ")}`;
   return `runs${report.verified ? " verified" : ""}${lossy}`;
 }

@@ -1,19 +1,22 @@
 import { type Problem, problem } from "./problems.ts";
-import type { Config, RouteConfig } from "./schema.ts";
+import { routeBodies } from "./route_bodies.ts";
+import type { Config, RouteBody } from "./schema.ts";
 
 /** Time after which Claude Code gives up on a stream of pings alone. */
 const MAX_WAIT_MS = 600_000;
 
-/** Returns a warning for each route whose early head cannot do what it is there for. */
+/**
+ * Returns a warning for each route and named model whose early head cannot do what it is there for.
+ */
 export function earlyHeadWarnings(config: Config): Problem[] {
-  return config.routing.routes.flatMap((route, index) => {
-    if (route.early_head === undefined) return [];
-    const path = ["routing", "routes", index, "early_head"];
-    const isNative = placesOf(route).some((place) => place.upstream_request_type === "responses");
+  return routeBodies(config).flatMap(({ path: place, body }) => {
+    if (body.early_head === undefined) return [];
+    const path = [...place, "early_head"];
+    const isNative = placesOf(body).some((place) => place.upstream_request_type === "responses");
     const comments =
       "gives clients of Responses only comments, and over a WebSocket nothing, which Codex does not count, " +
       "because upstream_request_type of a target is responses";
-    const waitMs = longestWaitMs(config, route);
+    const waitMs = longestWaitMs(config, body);
     const timeouts =
       `gives signs of life for up to ${
         Math.round(waitMs / 1000)
@@ -26,12 +29,12 @@ export function earlyHeadWarnings(config: Config): Problem[] {
   });
 }
 
-function placesOf({ targets, fallback }: RouteConfig) {
+function placesOf({ targets, fallback }: RouteBody) {
   return [...targets.filter(({ weight }) => weight > 0), ...fallback];
 }
 
 /** Returns the time that the attempts at all targets take if none of them responds. */
-function longestWaitMs({ providers, retry }: Config, route: RouteConfig): number {
+function longestWaitMs({ providers, retry }: Config, route: RouteBody): number {
   const attempts = retry.enabled ? retry.max_attempts : 1;
   return placesOf(route).reduce(
     (sum, { provider }) => sum + (providers[provider]?.timeout ?? 0) * attempts,

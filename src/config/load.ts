@@ -15,6 +15,7 @@ import type { Problem } from "./problems.ts";
 import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
 import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
+import { silenceWarnings } from "./silence_warnings.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { stateWarnings } from "./state_warnings.ts";
@@ -151,6 +152,7 @@ function warningLines(source: Source, config: Config, outside: Outside): string[
     ...settingWarnings(source.value, config, outside),
     ...routingWarnings(config),
     ...modelsWarnings(config),
+    ...silenceWarnings(config),
     ...earlyHeadWarnings(config),
     ...keyMatchWarnings(config),
     ...cachingWarnings(config),

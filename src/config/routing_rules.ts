@@ -96,7 +96,6 @@ export function routingWarnings({ routing: { routes }, providers }: Config): Pro
   return routes.flatMap((route, index) => [
     ...shadowWarnings(routes.slice(0, index), route, index),
     ...fallbackWarnings(route, ["routing", "routes", index]),
-    ...silenceWarnings(route, index, providers),
     ...syntheticWarnings(route, index, Object.keys(providers)),
   ]);
 }
@@ -132,22 +131,6 @@ export function fallbackWarnings({ targets, fallback }: RouteBody, route: Path):
       ...(item.weight === undefined ? [] : [problem([...path, "weight"], weightless, "key")]),
     ];
   });
-}
-
-/** Returns a warning for fallbacks that never follow a stream without content. */
-function silenceWarnings(
-  { targets, fallback }: RouteConfig,
-  index: number,
-  providers: Config["providers"],
-): Problem[] {
-  const isLimited = targets.some(({ provider, first_content_timeout }) =>
-    (first_content_timeout ?? providers[provider]?.first_content_timeout) !== undefined
-  );
-  if (fallback.length === 0 || isLimited) return [];
-  const text =
-    "is not tried while the stream of a target has no content: set first_content_timeout of its " +
-    "provider above what gateway_time_to_first_token_seconds shows";
-  return [problem(["routing", "routes", index, "fallback"], text, "key")];
 }
 
 /** Returns a warning for each match on a header of the gateway with an impossible value. */

@@ -14,6 +14,9 @@ const STRATEGIES = [
 /** The default of `routing.routes[].hold_bytes`. */
 const HOLD_BYTES = 1024 * 1024;
 
+/** The most that a stream may hold back: the size of a whole response, which is not streamed. */
+const MAX_HOLD_BYTES = 64 * 1024 * 1024;
+
 const path = z.string().regex(/^(?:\*|\/[^*?#\s]*\*?)$/, {
   error: "must be *, or a path that begins with / and contains * only at its end",
 }).transform((written) => written.replace(/\*$/, ""));
@@ -82,8 +85,11 @@ export const routeBody = {
       "Time from its first content for which a stream is held back until it is complete, so that a break in it is " +
         "retried or falls back; default: streams are delivered as they arrive.",
     ),
-  hold_bytes: integer(1).prefault(HOLD_BYTES)
-    .describe("Maximum number of bytes that hold holds back; then the stream is delivered."),
+  hold_bytes: integer(1, MAX_HOLD_BYTES).prefault(HOLD_BYTES)
+    .describe(
+      "Maximum number of bytes that hold holds back; then the stream is delivered. At most 64 MiB, as much as a whole " +
+        "response may have; server.max_response_memory bounds the sum of all streams.",
+    ),
   targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
     .describe("Upstreams tried in order after the chosen target has failed."),

@@ -14,6 +14,7 @@ export interface HostError {
   readonly sentence?: RegExp;
   /** Day of the facts. */
   readonly asOf: string;
+  /** What was read for the row; `UNREAD` if nothing was. */
   readonly source: string;
 }
 
@@ -22,6 +23,15 @@ export interface TokenLimitError extends HostError {
   /** Has the group `most`, and `requested` if the message repeats the number of the request. */
   readonly sentence: RegExp;
 }
+
+/** Source of a row without one: the page of the host was out of reach. */
+const UNREAD = "from memory";
+
+/** Packages that recognise the messages of hosts, with the versions that were read. */
+const PI_AI = "npm @mariozechner/pi-ai 0.73.1, dist/utils/overflow.js";
+const CLAUDE_CODE = "npm @anthropic-ai/claude-code 2.1.330";
+const LITELLM = "PyPI litellm 1.81.10, litellm_core_utils/exception_mapping_utils.py";
+const OPENAI_SDK = "PyPI openai 3.54.0, types/beta/session_turn_error.py";
 
 const FIELD = "[`'\"]?max_(?:completion_|output_)?tokens[`'\"]?";
 const BOUND = "[`'\"]?(?<most>\\d{1,15})";
@@ -33,19 +43,19 @@ export const TOKEN_LIMIT_ERRORS: readonly TokenLimitError[] = [
     sentence:
       /max_(?:completion_)?tokens is too large: (?<requested>\d{1,15})\. This model supports at most (?<most>\d{1,15}) completion tokens/,
     asOf: "2026-11-23",
-    source: "platform.openai.com/docs/guides/error-codes",
+    source: UNREAD,
   },
   {
     hosts: "OpenAI",
     sentence: /expected a value <= (?<most>\d{1,15}), but got (?<requested>\d{1,15})/i,
     asOf: "2026-11-23",
-    source: "platform.openai.com/docs/guides/error-codes",
+    source: UNREAD,
   },
   {
     hosts: "Groq",
     sentence: new RegExp(`maximum value for ${FIELD} is less than or equal to ${BOUND}`, "i"),
     asOf: "2026-11-23",
-    source: "console.groq.com/docs/errors",
+    source: UNREAD,
   },
   {
     hosts: "Groq and others",
@@ -54,13 +64,13 @@ export const TOKEN_LIMIT_ERRORS: readonly TokenLimitError[] = [
       "i",
     ),
     asOf: "2026-11-23",
-    source: "console.groq.com/docs/errors",
+    source: UNREAD,
   },
   {
     hosts: "DeepSeek, Alibaba Model Studio",
     sentence: new RegExp(`range of ${FIELD} (?:is|should be) \\[\\d{1,15}, ?${BOUND}\\]`, "i"),
     asOf: "2026-11-23",
-    source: "api-docs.deepseek.com/quick_start/error_codes",
+    source: UNREAD,
   },
   {
     hosts: "others",
@@ -69,12 +79,9 @@ export const TOKEN_LIMIT_ERRORS: readonly TokenLimitError[] = [
       "i",
     ),
     asOf: "2026-11-23",
-    source: "console.groq.com/docs/errors",
+    source: UNREAD,
   },
 ];
-
-/** Package that lists the messages of many hosts, with the version that was read. */
-const PI_AI = "npm @mariozechner/pi-ai 0.73.1, dist/utils/overflow.js";
 
 /** Errors of a prompt that is too long for the model. */
 export const CONTEXT_LENGTH_ERRORS: readonly HostError[] = [
@@ -82,13 +89,13 @@ export const CONTEXT_LENGTH_ERRORS: readonly HostError[] = [
     hosts: "OpenAI, Azure OpenAI, Groq and others",
     code: "context_length_exceeded",
     asOf: "2026-11-28",
-    source: "platform.openai.com/docs/guides/error-codes",
+    source: OPENAI_SDK,
   },
   {
     hosts: "llama.cpp server",
     type: "exceed_context_size_error",
     asOf: "2026-11-28",
-    source: "ggml-org/llama.cpp:tools/server/README.md",
+    source: UNREAD,
   },
   {
     hosts: "OpenAI, vLLM, DeepSeek, OpenRouter, Mistral",
@@ -103,7 +110,7 @@ export const CONTEXT_LENGTH_ERRORS: readonly HostError[] = [
     hosts: "Anthropic",
     sentence: /input length and `?max_tokens`? exceed context limit/i,
     asOf: "2026-11-28",
-    source: "platform.claude.com/docs/en/build-with-claude/context-windows",
+    source: CLAUDE_CODE,
   },
   {
     hosts: "Amazon Bedrock",
@@ -147,7 +154,7 @@ export const CONTEXT_LENGTH_ERRORS: readonly HostError[] = [
     sentence:
       /prompt too long; exceeded (?:max )?context length|input length exceeds the (?:maximum )?context length/i,
     asOf: "2026-11-28",
-    source: PI_AI,
+    source: `${PI_AI}; the second sentence ${UNREAD}`,
   },
   {
     hosts: "Moonshot",
@@ -175,32 +182,32 @@ export const CONTENT_FILTER_ERRORS: readonly HostError[] = [
     hosts: "Azure OpenAI",
     code: "content_filter",
     asOf: "2026-11-28",
-    source: "learn.microsoft.com/azure/ai-services/openai/concepts/content-filter",
+    source: UNREAD,
   },
   {
     hosts: "OpenAI",
     code: "content_policy_violation",
     asOf: "2026-11-28",
-    source: "platform.openai.com/docs/guides/error-codes",
+    source: LITELLM,
   },
   {
     hosts: "Anthropic",
     statuses: [400],
     sentence: /blocked by content filtering policy/i,
     asOf: "2026-11-28",
-    source: "platform.claude.com/docs/en/api/errors",
+    source: CLAUDE_CODE,
   },
   {
     hosts: "Alibaba Model Studio",
     code: "data_inspection_failed",
     asOf: "2026-11-28",
-    source: "help.aliyun.com/zh/model-studio/error-code",
+    source: UNREAD,
   },
   {
     hosts: "DeepSeek",
     statuses: [400],
     sentence: /^Content Exists Risk$/i,
     asOf: "2026-11-28",
-    source: "api-docs.deepseek.com/quick_start/error_codes",
+    source: UNREAD,
   },
 ];

@@ -1,14 +1,15 @@
 import fc from "fast-check";
+import { ConnectionError } from "../../src/core/failure/connection_error.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 /**
- * How a provider behaves: responds, fails with a status, says nothing until it is cancelled, or
- * finds the prompt too long.
+ * How a provider behaves: responds, fails with a status, says nothing until it is cancelled, makes
+ * no connection in time, or finds the prompt too long.
  */
-type Behaviour = 200 | 400 | 503 | "silent" | "too long";
+type Behaviour = 200 | 400 | 503 | "silent" | "unconnected" | "too long";
 
 interface Setting {
   readonly targets: readonly Behaviour[];
@@ -44,6 +45,10 @@ async function send(setting: Setting, count = 1): Promise<readonly Seen[]> {
       const behaviour = behaviours.get(hostname);
       if (behaviour === "too long") {
         return answers(400, { error: { message: "No.", code: "context_length_exceeded" } });
+      }
+      if (behaviour === "unconnected") {
+        const progress = { mayHaveRun: false, isAnswered: false };
+        return Promise.reject(new ConnectionError("timeout", "It said nothing.", progress));
       }
       if (behaviour !== "silent") return answers(behaviour ?? 500, COMPLETION);
       return new Promise((_resolve, reject) =>
@@ -140,6 +145,11 @@ Deno.test("a silent target is passed over at once, and retried when no other is 
     "t0 43000",
     "t0 55000",
   ]);
+});
+
+Deno.test("a target that makes no connection in time is passed over like a silent one", async () => {
+  const [rescued] = await send({ targets: ["unconnected"], fallback: [200], maxAttempts: 3 });
+  assertEquals([rescued?.answer.status, rescued?.calls], [200, ["t0 0", "f0 0"]]);
 });
 
 Deno.test("a lone silent target is retried after its delays, as without other targets", async () => {

@@ -34,3 +34,10 @@ Deno.test("timeouts of all attempts above 600 s are named where a head is sent e
   const drained = "early_head: 20s, targets: [{provider: fast}, {provider: slow, weight: 0}]";
   assertEquals(warningsOf(withRoute(drained)), []);
 });
+
+Deno.test("a named model whose early head cannot do what it is there for is named like a route", () => {
+  const native = "fallback: [{provider: fast, model: m, upstream_request_type: responses}]";
+  const model = `models: {x: {early_head: 20s, targets: [{provider: fast, model: m}], ${native}}}`;
+  const [warning = "", ...others] = warningsOf(withRoute("targets: [{provider: fast}]", model));
+  assertEquals([warning.startsWith("models.x.early_head: gives"), others], [true, []]);
+});

@@ -47,6 +47,8 @@ Deno.test("problems of a route are reported with line and column", () => {
     [`{name: a, hold: 0s, ${TARGETS}}`]: "hold: must be longer than 0s (line 4, column 23)",
     [`{name: a, hold: 1s, hold_bytes: 0, ${TARGETS}}`]:
       "hold_bytes: must be at least 1 (line 4, column 39)",
+    [`{name: a, hold: 1s, hold_bytes: 67108865, ${TARGETS}}`]:
+      "hold_bytes: must be at most 67108864 (line 4, column 39)",
     "{name: a, omit_tools: web_search, targets: [{provider: openai}]}":
       "omit_tools: must be a list (line 4, column 29)",
     [`{name: a, ${TARGETS}, fallback: [{provider: openai, weight: -1}]}`]:
@@ -98,17 +100,6 @@ Deno.test("a weight in a fallback has no meaning, which is a warning", () => {
     SILENT,
     "routing.routes[0].fallback[0].weight: has no effect in a fallback: fallbacks are tried in order (line 4, column 88)",
   ]);
-});
-
-Deno.test("fallbacks without a limit to the first content of any target are a warning", () => {
-  const fallback = "fallback: [{provider: anthropic}]";
-  const limit = "first_content_timeout: 20s";
-  assertEquals(warningsOf(withRoutes(`{name: a, ${TARGETS}, ${fallback}}`)), [SILENT]);
-  const target = `targets: [{provider: openai, ${limit}}]`;
-  assertEquals(warningsOf(withRoutes(`{name: a, ${target}, ${fallback}}`)), []);
-  const limited = withRoutes(`{name: a, ${TARGETS}, ${fallback}}`)
-    .replace("openai: {", `openai: {${limit}, `);
-  assertEquals(warningsOf(limited), []);
 });
 
 Deno.test("sizes, limits and reasons of a route are checked", () => {

@@ -145,6 +145,12 @@ export interface LateTarget {
   readonly answers: readonly Answer[];
 }
 
+const CAPABILITIES: Readonly<Record<LateTarget["type"], string>> = {
+  compat: "",
+  messages: ", capabilities: {structured_outputs: true}",
+  responses: ", capabilities: {background_responses: true}",
+};
+
 /** A gateway with one route to the provider `up0`, whose fallbacks are `up1` and so on. */
 export function lateGateway(targets: readonly LateTarget[], route: string, more = "") {
   const asked: string[] = [];
@@ -159,7 +165,7 @@ ${
       `  up${at}: {type: ${
         type === "messages" ? type : "compat"
       }, base_url: "http://up${at}.test", api_key: k-secret-${at}, timeout: 3m${
-        type === "responses" ? ", capabilities: {background_responses: true}" : ""
+        CAPABILITIES[type]
       }}`
     ).join("\n")
   }

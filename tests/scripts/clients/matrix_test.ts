@@ -8,7 +8,13 @@ const CELL: TriedCell = {
   set: "declared",
   error: null,
 };
-const REPORT: CellReport = { verified: false, lossy: [], refusal: null, fault: null };
+const REPORT: CellReport = {
+  verified: false,
+  lossy: [],
+  refusal: null,
+  fault: null,
+  isEarly: false,
+};
 
 Deno.test("a client that received everything runs, verified if a response was, and with the fields that were lost", () => {
   assertEquals(verdictOf(CELL, REPORT), "runs");
@@ -28,4 +34,11 @@ Deno.test("a client that failed was refused only if the gateway refused a call a
 
 Deno.test("a client that received everything although a call was refused runs", () => {
   assertEquals(verdictOf(CELL, { ...REPORT, refusal: "Set the key." }), "runs");
+});
+
+Deno.test("uses with an early head run only if a response began early", () => {
+  for (const shot of ["silent", "failing", "lost"] as const) {
+    assertEquals(verdictOf({ ...CELL, shot }, REPORT), "fails: no response began early");
+    assertEquals(verdictOf({ ...CELL, shot }, { ...REPORT, isEarly: true }), "runs");
+  }
 });

@@ -1,60 +1,6 @@
-import { newResponsesSession } from "../../../src/api/responses/socket/session.ts";
-import { newCall } from "../../../src/server/new_call.ts";
-import { newTurns } from "../../../src/server/websocket/turns.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import {
-  failing,
-  lateGateway,
-  type LateTarget,
-  streaming,
-  STREAMS,
-} from "../../support/late_upstreams.ts";
-import { endpointAt } from "../../observe/reports.ts";
-
-const MESSAGE = JSON.stringify({
-  type: "response.create",
-  model: "asked",
-  input: "Hi",
-  store: false,
-});
-
-/** Runs one turn, and returns the messages with the seconds of their arrival. */
-async function turnOver(
-  targets: readonly LateTarget[],
-  route: string,
-  isClosing = false,
-) {
-  const { gateway, world, reported, aborted } = lateGateway(targets, route);
-  const sent: { readonly at: number; readonly event: Record<string, unknown> }[] = [];
-  const add = (text: string) => void sent.push({ at: world.now() / 1000, event: JSON.parse(text) });
-  const writer = {
-    send(text: string) {
-      add(text);
-      if (!isClosing) return Promise.resolve(true);
-      return new Promise<boolean>((resolve) => void world.after(1_000, () => resolve(false)));
-    },
-    sendNow: add,
-  };
-  const responder = {
-    ended: gateway.ended,
-    flusher: { soon() {}, cancel() {} },
-    pace: (task: () => void) => task(),
-  };
-  const turns = newTurns(writer, responder, () => {});
-  const request = new Request("http://localhost/v1/responses");
-  const facts = endpointAt("/v1/responses", "GET");
-  const call = newCall(gateway, request, "/v1/responses", facts);
-  turns.add(call, newResponsesSession(1_000, () => {}).parseMessage(MESSAGE));
-  while (!turns.isIdle) await world.advance(500);
-  await world.advance(100);
-  assertEquals(world.waiting, 0);
-  return {
-    sent,
-    aborted,
-    types: sent.map(({ event }) => String(event.type)),
-    report: await reported(1),
-  };
-}
+import { turnOver } from "../../support/late_turn.ts";
+import { failing, type LateTarget, streaming, STREAMS } from "../../support/late_upstreams.ts";
 
 function late(type: LateTarget["type"], ms: number): LateTarget {
   return { type, answers: [streaming(STREAMS[type] ?? [], ms)] };

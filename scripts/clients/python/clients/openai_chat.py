@@ -1,7 +1,7 @@
 # pip: openai==3.54.0
 """The official SDK over Chat Completions."""
 
-from openai import OpenAI, pydantic_function_tool
+from openai import APIError, OpenAI, pydantic_function_tool
 from pydantic import BaseModel, ConfigDict
 
 import checks
@@ -152,6 +152,31 @@ def embeddings(place):
     checks.check_embeddings([item.embedding for item in response.data])
 
 
+def early_stream(place, fault):
+    """Returns a stream whose head was sent before the provider responded."""
+    chunks = connect(place).chat.completions.create(
+        model=f"{fault}-{place.model('sim-plan')}", messages=[user(QUESTION)], stream=True
+    )
+    checks.check_equal(chunks.response.headers["x-gateway-early"], "true")
+    return chunks
+
+
+def failing(place):
+    chunks = list(early_stream(place, "failing"))
+    choices = [choice for chunk in chunks for choice in chunk.choices]
+    checks.check_equal("".join(choice.delta.content or "" for choice in choices), QUESTION)
+    checks.check_equal(choices[-1].finish_reason, "stop")
+
+
+def lost(place):
+    try:
+        chunks = list(early_stream(place, "lost"))
+    except APIError as error:
+        checks.check_equal(error.message, "Out of order.")
+    else:
+        raise AssertionError(f"no error, but {chunks}")
+
+
 SHOTS = {
     "question": question,
     "stream": stream,
@@ -163,4 +188,6 @@ SHOTS = {
     "thinking": thinking,
     "required": required,
     "embeddings": embeddings,
+    "failing": failing,
+    "lost": lost,
 }

@@ -156,6 +156,23 @@ def required(place):
     checks.check_equal([json.loads(call.arguments) for call in calls], [{"zone": "UTC"}])
 
 
+def failing(place):
+    model = f"failing-{place.model('sim-plan')}"
+    with responses(place).stream(model=model, input=QUESTION) as events:
+        pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
+        checks.check_equal("".join(pieces), QUESTION)
+        checks.check_equal(events.get_final_response().output_text, QUESTION)
+
+
+def lost(place):
+    model = f"lost-{place.model('sim-plan')}"
+    events = responses(place).create(model=model, input=QUESTION, stream=True)
+    checks.check_equal(events.response.headers["x-gateway-early"], "true")
+    *_, last = events
+    checks.check_equal(last.type, "response.failed")
+    checks.check_equal(last.response.error.code, "server_error")
+
+
 SHOTS = {
     "question": question,
     "stream": stream,
@@ -166,4 +183,6 @@ SHOTS = {
     "image": image,
     "thinking": thinking,
     "required": required,
+    "failing": failing,
+    "lost": lost,
 }
