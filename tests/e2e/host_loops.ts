@@ -40,14 +40,13 @@ routing:
 retry: {enabled: false}
 circuit_breaker: {enabled: false}
 `);
-  const options = { apiKey: "sk-client", maxRetries: 0 };
   let gateway = start();
   return {
     get openai() {
-      return new OpenAI({ baseURL: `${gateway.url}/v1`, ...options });
+      return sdkOf(gateway).openai;
     },
     get anthropic() {
-      return new Anthropic({ baseURL: gateway.url, ...options });
+      return sdkOf(gateway).anthropic;
     },
     get gateway() {
       return gateway;
@@ -62,6 +61,15 @@ circuit_breaker: {enabled: false}
       await server.shutdown();
       world.close();
     },
+  };
+}
+
+/** Returns the official clients of a gateway. */
+export function sdkOf({ url }: { readonly url: string }) {
+  const options = { apiKey: "sk-client", maxRetries: 0 };
+  return {
+    openai: new OpenAI({ baseURL: `${url}/v1`, ...options }),
+    anthropic: new Anthropic({ baseURL: url, ...options }),
   };
 }
 
