@@ -17,8 +17,8 @@ export interface HostSdk extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-/** Starts a gateway with one provider: the host with this name, and these settings. */
-export function startHost(host: string, settings = "", top = ""): HostSdk {
+/** Starts a gateway with one provider: the host with this name, these settings and this key. */
+export function startHost(host: string, settings = "", top = "", key = "sk-upstream"): HostSdk {
   const world = newRealWorld();
   const answer = newSimulator(world);
   const sent: string[] = [];
@@ -32,7 +32,7 @@ providers:
   host:
     type: compat
     base_url: http://127.0.0.1:${server.addr.port}/hosts/${host}/v1
-    api_key: sk-upstream
+    api_key: ${key}
     capabilities: {structured_outputs: true, reasoning_effort: true}
     ${settings}
 routing:
