@@ -42,7 +42,7 @@ export interface Agent {
 const NO_KEY = "unused";
 
 /** Names of models that Codex brings with it. It also takes longer ones, and one before a slash. */
-const CODEX_MODEL = /^(?:[^/]+\/)?(?:gpt|codex)-[^/]+$/;
+export const CODEX_MODEL = /^(?:[^/]+\/)?(?:gpt|codex)-[^/]+$/;
 
 /** The agents by their names on the command line. */
 export const AGENTS: Readonly<Record<string, Agent>> = {

@@ -238,6 +238,7 @@ function moreCalls(url: string, response: string | null): string {
     otherCurl(url, "/v1/images/generations", { model: `${NATIVE_ID}/sim-echo`, prompt: "a dot" }),
     "",
     "# a coding agent, answered by the simulator; switchyard agent lists the others",
+    "# (in a checkout, switchyard is ./scripts/deno run -A main.ts)",
     "export SWITCHYARD_KEY=any",
     `eval "$(switchyard agent claude --url ${url} --model claude-opus)"`,
     "claude",

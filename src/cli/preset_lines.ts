@@ -4,6 +4,7 @@ import { messageOf } from "../core/failure/openai_error.ts";
 import type { Preset } from "../prompt/preset.ts";
 import { targetText } from "../routing/route_text.ts";
 import { refuseParameters } from "../wires/preset_refusal.ts";
+import { CODEX_MODEL } from "./agents.ts";
 
 /**
  * Returns a warning for each target of a named model that cannot carry one of its parameters, and a
@@ -36,10 +37,13 @@ function refusedParameter(target: RouteTarget, preset: Preset): string | null {
   return refused === null || !isRefusal(refused.failure) ? null : messageOf(refused.failure);
 }
 
-/** Returns a line with what a named model adds to requests; none for a route. */
+/**
+ * Returns lines with what a named model adds to requests, and what its name changes for Codex; none
+ * for a route.
+ */
 export function presetText({ preset }: Route): string[] {
   if (preset === undefined) return [];
-  const { parameters, maxOutput, system, showsName } = preset;
+  const { name, parameters, maxOutput, system, showsName } = preset;
   const set = Object.entries(parameters).filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   const words = [
@@ -48,5 +52,10 @@ export function presetText({ preset }: Route): string[] {
     ...system === null ? [] : ["instructions"],
     ...showsName ? ["responses name the requested model"] : [],
   ];
-  return words.length === 0 ? [] : [`  ${words.join("; ")}`];
+  return [
+    ...words.length === 0 ? [] : [`  ${words.join("; ")}`],
+    ...CODEX_MODEL.test(name)
+      ? ["  for Codex, which sends its own tools and code mode for a name that it knows"]
+      : [],
+  ];
 }

@@ -76,8 +76,6 @@ export interface Prompt {
   readonly stream: boolean;
   /** True if the client wants no padding in its stream. */
   readonly isUnpadded: boolean;
-  /** Where a client of the API has the signed reasoning of a response: a noun of a sentence. */
-  readonly signedReasoning: string;
 }
 
 /** One message of the dialogue. */

@@ -38,14 +38,6 @@ export function unsupported(path: string, advice: string | null = null): Failed<
   return refuse("unsupported_feature", { kind: "not_carried", advice }, path);
 }
 
-/**
- * Returns the refusal of reasoning that the provider takes only with its signature; `resend` names
- * where the client has it.
- */
-export function unsigned(path: string, resend: string): Failed<Refusal> {
-  return refuse("unsupported_feature", { kind: "unsigned_reasoning", resend }, path);
-}
-
 /** Returns the refusal of a field that a provider accepts only if its capability is declared. */
 export function undeclared(
   path: string,

@@ -51,7 +51,6 @@ const PLAIN: Prompt = {
   },
   stream: false,
   isUnpadded: false,
-  signedReasoning: "",
 };
 
 /**

@@ -49,3 +49,11 @@ Deno.test("explain shows which named model serves a name, and why a target does 
   const other = await ran(["explain", "--config", file.path, "--model", "up/coder"]);
   assertStringIncludes(other.out, "Route model:coder: skipped, the model is not the named one");
 });
+
+Deno.test("check says what Codex sends for a named model with a name that it knows", async () => {
+  for (const [name, isOwn] of [["gpt-5.6-sol", true], ["coder", false]] as const) {
+    using file = await configFile(FILE.replace("coder", name));
+    const { out } = await ran(["check", "--config", file.path]);
+    assertEquals([name, out.includes("  for Codex, which sends")], [name, isOwn]);
+  }
+});

@@ -17,8 +17,8 @@ export interface HostSdk extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-/** Starts a gateway with one provider: the host with this name, and these settings. */
-export function startHost(host: string, settings = "", top = ""): HostSdk {
+/** Starts a gateway with one provider: the host with this name, these settings and this key. */
+export function startHost(host: string, settings = "", top = "", key = "sk-upstream"): HostSdk {
   const world = newRealWorld();
   const answer = newSimulator(world);
   const sent: string[] = [];
@@ -32,7 +32,7 @@ providers:
   host:
     type: compat
     base_url: http://127.0.0.1:${server.addr.port}/hosts/${host}/v1
-    api_key: sk-upstream
+    api_key: ${key}
     capabilities: {structured_outputs: true, reasoning_effort: true}
     ${settings}
 routing:
@@ -40,14 +40,13 @@ routing:
 retry: {enabled: false}
 circuit_breaker: {enabled: false}
 `);
-  const options = { apiKey: "sk-client", maxRetries: 0 };
   let gateway = start();
   return {
     get openai() {
-      return new OpenAI({ baseURL: `${gateway.url}/v1`, ...options });
+      return sdkOf(gateway).openai;
     },
     get anthropic() {
-      return new Anthropic({ baseURL: gateway.url, ...options });
+      return sdkOf(gateway).anthropic;
     },
     get gateway() {
       return gateway;
@@ -62,6 +61,15 @@ circuit_breaker: {enabled: false}
       await server.shutdown();
       world.close();
     },
+  };
+}
+
+/** Returns the official clients of a gateway. */
+export function sdkOf({ url }: { readonly url: string }) {
+  const options = { apiKey: "sk-client", maxRetries: 0 };
+  return {
+    openai: new OpenAI({ baseURL: `${url}/v1`, ...options }),
+    anthropic: new Anthropic({ baseURL: url, ...options }),
   };
 }
 

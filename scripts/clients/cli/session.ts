@@ -2,6 +2,9 @@ import fixtures from "../fixtures.json" with { type: "json" };
 import { AGENTS, unknownModel } from "../../../src/cli/agents.ts";
 import type { Client, Place, Shot } from "../client.ts";
 
+/** Time after which a session is ended: less than a cell has. */
+const SESSION_TIMEOUT_S = 55;
+
 /** How a command-line client is started for one prompt. */
 export interface Start {
   /** Name of the command in the client's package. */
@@ -114,7 +117,13 @@ export async function runSession(
       await Deno.writeTextFile(`${home}/${path}`, text);
     }
     const { success, stdout, stderr } = await new Deno.Command("sh", {
-      args: ["-c", `${setup}\nexec "$0" "$@"`, `${Deno.env.get("CLIENT_BIN")}/${command}`, ...args],
+      // `timeout` also ends what the client has started.
+      args: [
+        "-c",
+        `${setup}\nexec timeout ${SESSION_TIMEOUT_S} "$0" "$@"`,
+        `${Deno.env.get("CLIENT_BIN")}/${command}`,
+        ...args,
+      ],
       cwd: `${home}/work`,
       clearEnv: true,
       env: {

@@ -29,8 +29,6 @@ export function refusalWords({ kind, at, reason }: Refusal): string {
     case "not_carried":
       if (path === EFFORT) return SENTENCES.effort;
       return reason.advice === null ? SENTENCES.extraInput(path) : `${path}: ${reason.advice}`;
-    case "unsigned_reasoning":
-      return `${path}: Send the ${reason.resend}.`;
     case "rule":
       return `${path}: ${reason.before ?? ""}'${path}' ${reason.rule}.`;
     case "text":

@@ -125,11 +125,6 @@ export type Reason =
   /** The field has no counterpart in the provider's protocol; `advice` is a sentence. */
   | { readonly kind: "not_carried"; readonly advice: string | null }
   /**
-   * Reasoning without the signature that its provider requires; `resend` names where the client has
-   * it.
-   */
-  | { readonly kind: "unsigned_reasoning"; readonly resend: string }
-  /**
    * A sentence that is the same in all formats, around the field: `before` it, and the predicate
    * `rule`.
    */

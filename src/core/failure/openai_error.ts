@@ -59,8 +59,6 @@ function openaiWords({ at, reason }: Refusal): string {
       return `The provider cannot honour ${field}.${
         reason.advice === null ? "" : ` ${reason.advice}`
       }`;
-    case "unsigned_reasoning":
-      return `The provider cannot honour ${field}. Send the ${reason.resend}.`;
     case "rule":
       return `${reason.before ?? ""}${field} ${reason.rule}.`;
     case "text":

@@ -52,7 +52,6 @@ export function parsePrompt(chat: ChatPrompt, carrier: Carrier): Result<Prompt> 
     ...options,
     parallelCalls: parallel === null ? null : { value: parallel, at },
     stream,
-    signedReasoning: "'thinking_blocks' of the answer",
     isUnpadded: isObject(streamOptions) && streamOptions.include_obfuscation === false,
   });
 }

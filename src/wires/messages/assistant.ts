@@ -3,7 +3,6 @@ import type { ReasoningBlock } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
 import { type AssistantTurn, callId, type ToolCall } from "../../prompt/prompt.ts";
-import { unsigned } from "../../prompt/refusals.ts";
 import { encodeContent, textBlocks } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
 import { toolId } from "./ids.ts";
@@ -16,11 +15,9 @@ type Blocks = Result<readonly JsonObject[]>;
  * which is thinking, text, tool calls; stored thinking in the order of the response.
  */
 export function newAssistantEncoder(
-  { prompt: { messages, signedReasoning }, carrier, target: { account } }: SectionInput,
+  { carrier, target: { account } }: SectionInput,
 ): (turn: AssistantTurn) => Blocks {
   const parseArguments = newArgumentParser();
-  const lastUser = messages.findLastIndex(({ kind }) => kind === "user");
-  const earlier = new Set(messages.slice(0, lastUser));
 
   return (turn) => {
     const stored = storedThinking(turn);
@@ -40,9 +37,8 @@ export function newAssistantEncoder(
 
   /**
    * Returns the stored thinking of a message that has none of the client. A reasoning text without
-   * it is left out before the last user message, because the upstream ignores the thinking of
-   * earlier turns (Messages API, extended thinking). After it, a tool loop cannot be continued
-   * without its signed thinking.
+   * it is left out: the upstream ignores the thinking of earlier turns (Messages API, extended
+   * thinking), and a running tool loop goes on without (`thinking`).
    */
   function storedThinking(turn: AssistantTurn): Result<readonly ReasoningBlock[]> {
     const { thinking, stored, reasoning, at } = turn;
@@ -52,10 +48,7 @@ export function newAssistantEncoder(
       if (stored !== null) carrier.lose(at.path);
       return success([]);
     }
-    const refused = earlier.has(turn)
-      ? carrier.apply(reasoning.at)
-      : unsigned(reasoning.at.path, signedReasoning);
-    return refused ?? success([]);
+    return carrier.apply(reasoning.at) ?? success([]);
   }
 
   function encodeCall(call: ToolCall): Result<JsonObject> {

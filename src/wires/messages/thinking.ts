@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
-import type { Format, Given } from "../../prompt/prompt.ts";
+import type { Format, Given, Prompt } from "../../prompt/prompt.ts";
 import { undeclared } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 import { closeSchema, isAnyObject } from "./closed_schema.ts";
@@ -12,9 +12,27 @@ const MAX_OPENED_PATHS = 512;
 
 const DEFAULT_LEVELS: readonly string[] = ["low", "medium", "high"];
 
-/** Returns `thinking` as the client sent it. A reasoning effort never adds it. */
-export function thinking({ prompt }: SectionInput): Result<JsonObject> {
-  return success(prompt.thinking === null ? {} : { thinking: prompt.thinking.value });
+/**
+ * Returns `thinking` as the client sent it. A reasoning effort never adds it. It is turned off for
+ * a tool loop that has come from another account: a model that thinks refuses calls without the
+ * signed thinking before them, and newer models also think without the field.
+ */
+export function thinking({ prompt, carrier, target }: SectionInput): Result<JsonObject> {
+  const { thinking: given } = prompt;
+  if (given?.kind !== "disabled" && isUnsignedLoop(prompt, target)) {
+    if (given !== null) carrier.lose(given.at.path);
+    return success({ thinking: { type: "disabled" } });
+  }
+  return success(given === null ? {} : { thinking: given.value });
+}
+
+/** True if calls after the last user message follow thinking that the account has not signed. */
+function isUnsignedLoop({ messages }: Prompt, { account }: SectionInput["target"]): boolean {
+  const loop = messages.slice(messages.findLastIndex(({ kind }) => kind === "user") + 1);
+  return loop.some((turn) =>
+    turn.kind === "assistant" && turn.calls.length > 0 && turn.thinking.length === 0 &&
+    (turn.reasoning ?? turn.stored) !== null && turn.stored?.account !== account.digest
+  );
 }
 
 /** Returns `output_config`: the effort and the format of the response. */

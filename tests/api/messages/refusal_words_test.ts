@@ -1,13 +1,7 @@
 import { dottedPath, refusalWords } from "../../../src/api/messages/refusal_words.ts";
 import { invalidValue, notAmong, wrongType } from "../../../src/api/messages/refusals.ts";
 import { refuse } from "../../../src/core/failure/result.ts";
-import {
-  brokenRule,
-  missing,
-  undeclared,
-  unsigned,
-  unsupported,
-} from "../../../src/prompt/refusals.ts";
+import { brokenRule, missing, undeclared, unsupported } from "../../../src/prompt/refusals.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 Deno.test("a path has dots in place of brackets", () => {
@@ -32,10 +26,6 @@ Deno.test("a refusal of a field has the words of the Messages API", () => {
     [
       undeclared("output_config.effort", { id: "p" }, "reasoning_effort"),
       "This model does not support the effort parameter.",
-    ],
-    [
-      unsigned("messages.1.content.0", "'thinking_blocks' of the answer"),
-      "messages.1.content.0: Send the 'thinking_blocks' of the answer.",
     ],
   ] as const;
   for (const [{ failure }, words] of cases) assertEquals(refusalWords(failure), words);

@@ -92,3 +92,27 @@ Deno.test("counts of a named model go to the first enabled target that the key m
   assertEquals(await count("providers: [two]"), [200, "two", "small"]);
   assertEquals(await count("providers: [three]"), [403, undefined, undefined]);
 });
+
+const USAGE = { prompt_tokens: 4, completion_tokens: 6, total_tokens: 10 };
+
+Deno.test("a budget is charged the price of the model that has served a named model", async () => {
+  const priced = (failing: string) =>
+    nativeGateway(
+      file("budgets: [{usd: 1000, per: day}]").replace(
+        "one/big: {input: 1, output: 1}",
+        `one/big: {input: 1000000, output: 1000000}
+  two/small: {input: 500000, output: 500000}
+  one/coder: {input: 9000000, output: 9000000}`,
+      ).replace("    fallback:", "    response_model: requested\n    fallback:"),
+      ({ host }) =>
+        host === failing ? { status: 503, body: {} } : { body: { ...COMPLETION, usage: USAGE } },
+    );
+  const spent = async (failing: string) => {
+    const { post } = priced(failing);
+    const ask = () => post("/chat/completions", { model: "coder", ...MESSAGES }, HEADERS);
+    const served = await ask();
+    return [served.json.model, (await ask()).headers.get("x-gateway-budget")];
+  };
+  assertEquals(await spent(""), ["coder", "day usd 10/1000"]);
+  assertEquals(await spent("one"), ["coder", "day usd 5/1000"]);
+});

@@ -51,10 +51,6 @@ Deno.test("each reason of a refusal has its sentence with the path of the field"
     [{ kind: "unexpected", expected: "a number" }, "The field 'a[0].b' must be a number."],
     [{ kind: "not_carried", advice: null }, "The provider cannot honour 'a[0].b'."],
     [{ kind: "not_carried", advice: "Omit it." }, "The provider cannot honour 'a[0].b'. Omit it."],
-    [
-      { kind: "unsigned_reasoning", resend: "'c' of it" },
-      "The provider cannot honour 'a[0].b'. Send the 'c' of it.",
-    ],
     [{ kind: "rule", rule: "must not be empty" }, "'a[0].b' must not be empty."],
     [{ kind: "rule", before: "Here ", rule: "is wrong" }, "Here 'a[0].b' is wrong."],
     [{ kind: "text", text: "It is wrong." }, "It is wrong."],

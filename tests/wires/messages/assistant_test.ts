@@ -28,14 +28,15 @@ function stored(account = "account"): OwnedReasoning {
 function encode(
   messages: readonly JsonObject[],
   reasoning: readonly (readonly [number, OwnedReasoning])[] = [],
+  more: JsonObject = {},
 ): Result<UpstreamRequest> {
   const chat = {
-    document: newDocument({ messages: [...messages] }),
+    document: newDocument({ messages: [...messages], ...more }),
     stream: false,
     includeUsage: false,
     reasoning: new Map(reasoning),
   };
-  return wire.encode(chat, targetAt(provider(), wire));
+  return wire.encode(chat, targetAt(provider({ capabilities: { adaptive_thinking: true } }), wire));
 }
 
 /** Returns the types of the blocks of the first assistant turn. */
@@ -88,14 +89,49 @@ Deno.test("reasoning inside a content part counts as that of its message", () =>
   ]);
   const earlier = valueOf(encode([...loop(text), USER]));
   assertEquals(earlier.lossy, ["messages[1].reasoning_content"]);
-  assertFailed(encode(loop(text)), "unsupported_feature", "messages[1].reasoning_content");
 });
 
-Deno.test("a reasoning text in the running tool loop without stored thinking is refused", () => {
-  const loop = [USER, CALLED, RESULT, USER, { ...CALLED, reasoning_content: "hm" }, RESULT];
-  assertFailed(encode(loop), "unsupported_feature", "messages[4].reasoning_content");
-  const other: readonly (readonly [number, OwnedReasoning])[] = [[4, stored("other")]];
-  assertFailed(encode(loop, other), "unsupported_feature", "messages[4].reasoning_content");
+/** Returns what is sent as `thinking`, and the lossy paths. */
+function thinkingOf(...request: Parameters<typeof encode>): readonly JsonValue[] {
+  const { payload, lossy } = valueOf(encode(...request));
+  const body = parseJson(payload?.text() ?? "");
+  assert(isObject(body));
+  return [body.thinking ?? null, [...lossy ?? []]];
+}
+
+const OFF = { type: "disabled" };
+const ADAPTIVE = { thinking: { type: "adaptive" } };
+
+Deno.test("a running tool loop with thinking of another account goes on with thinking off", () => {
+  const path = "messages[4].reasoning_content";
+  const called = { ...CALLED, reasoning_content: "hm" };
+  const loop = [USER, CALLED, RESULT, USER, called, RESULT];
+  assertEquals(thinkingOf(loop), [OFF, [path]]);
+  assertEquals(thinkingOf(loop, [], ADAPTIVE), [OFF, ["thinking", path]]);
+  assertEquals(thinkingOf(loop, [], { thinking: OFF }), [OFF, [path]]);
+  assertEquals(thinkingOf(loop, [[4, stored("other")]]), [OFF, [path]]);
+  const silent = [USER, CALLED, RESULT];
+  assertEquals(thinkingOf(silent, [[1, stored("other")]]), [OFF, ["messages[1]"]]);
+  // One step without its thinking is enough, whichever steps are signed.
+  const signed = { ...CALLED, thinking_blocks: [BLOCK] };
+  const next = { ...CALL, id: "d" };
+  const steps = [{ ...signed, tool_calls: [next] }, { ...RESULT, tool_call_id: "d" }];
+  assertEquals(thinkingOf([USER, called, RESULT, ...steps])[0], OFF);
+});
+
+Deno.test("thinking stays as the client sets it where no call lacks it", () => {
+  const called = { ...CALLED, reasoning_content: "hm" };
+  const said = { role: "assistant", content: "So", reasoning_content: "hm" };
+  const on = ADAPTIVE.thinking;
+  assertEquals(thinkingOf([USER, called, RESULT], [[1, stored()]], ADAPTIVE), [on, []]);
+  assertEquals(thinkingOf([USER, { ...called, thinking_blocks: [BLOCK] }, RESULT]), [null, []]);
+  assertEquals(thinkingOf([USER, CALLED, RESULT], [], ADAPTIVE), [on, []]);
+  for (const behind of [[called, RESULT, USER], [said]]) {
+    assertEquals(thinkingOf([USER, ...behind], [], ADAPTIVE)[0], on);
+  }
+});
+
+Deno.test("thinking of a client that has the wrong type is refused", () => {
   const wrong = [USER, { ...CALLED, reasoning_content: { text: "hm" } }, USER];
   assertFailed(encode(wrong), "invalid_type", "messages[1].reasoning_content");
   const blocks = [USER, { ...CALLED, thinking_blocks: {} }, RESULT];

@@ -14,11 +14,6 @@ const REFUSED: readonly [kind: Parameters<typeof assertFailed>[1], Written, para
   ],
   [
     "unsupported_feature",
-    { role: "assistant", reasoning_content: "hm" },
-    "messages[1].reasoning_content",
-  ],
-  [
-    "unsupported_feature",
     { role: "assistant", thinking_blocks: [{ type: "thinking", thinking: "hm" }] },
     "messages[1].thinking_blocks[0].signature",
   ],

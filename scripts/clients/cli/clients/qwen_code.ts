@@ -3,7 +3,8 @@ import { agentText, cliShots, type Starter, taskShots } from "../session.ts";
 
 const start: Starter = (place, model, prompt) => ({
   command: "qwen",
-  args: ["--auth-type", "openai", "--yolo", "--prompt", prompt],
+  // Its first tool would otherwise start agents that do the same without end.
+  args: ["--auth-type", "openai", "--yolo", "--exclude-tools", "agent", "--prompt", prompt],
   environment: { SWITCHYARD_KEY: place.apiKey },
   setup: agentText("qwen", place, model),
 });

@@ -26,7 +26,7 @@ export function forwardedCount(
     },
     hasSideEffects: false,
     billing: "tokens",
-    ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
+    ...sealed.length > 0 && { lossy: sealedPaths(document.value, sealed) },
     responseHandler: () => COUNT_HANDLER,
     onComplete: () => null,
   });

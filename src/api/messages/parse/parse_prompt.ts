@@ -89,7 +89,6 @@ export function parsePrompt(
     webSearch: null,
     stream,
     isUnpadded: false,
-    signedReasoning: "thinking block with its signature",
   };
   const deep = wire === "compat" ? null : deepProblem(sent, prompt.format);
   return deep ?? useOptions(prompt, carrier) ?? success({

@@ -2,7 +2,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../../core/json
 import { changeMembers, type Edit, type Entry, splice } from "../../../formats/edit.ts";
 import { samplingDefaults } from "../../../wires/sampling.ts";
 import { newPayload, type Payload } from "../../../wires/payload.ts";
-import { cutEdits, type SealedBlocks } from "./sealed_blocks.ts";
+import { cutEdits, type SealedBlocks, thinkingOff } from "./sealed_blocks.ts";
 
 /** First version of the API without sampling fields (Messages API, versions). */
 const FIRST_WITHOUT_SAMPLING = "2026-10-21";
@@ -14,8 +14,8 @@ const THINKS: readonly unknown[] = ["enabled", "adaptive"];
 
 /**
  * Returns the client's own text for a target with the same API. Only the model, added members and
- * sealed thinking blocks are edited: a changed byte in a signed block makes the upstream
- * refuse it.
+ * sealed thinking blocks are edited, and `thinking` if they are cut in the running tool loop: a
+ * changed byte in a signed block makes the upstream refuse it.
  */
 export function relayedBody(
   document: JsonDocument,
@@ -28,9 +28,11 @@ export function relayedBody(
 
   // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
-    const changes = value.model === model
-      ? added
-      : [["model", JSON.stringify(model)] as const, ...added];
+    const changes = [
+      ...value.model === model ? [] : [["model", JSON.stringify(model)] as const],
+      ...added,
+      ...thinkingOff(value, sealed),
+    ];
     return known ??= [
       ...changeMembers(text.indexOf("{"), members, changes),
       ...cutEdits(document, sealed),

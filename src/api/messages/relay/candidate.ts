@@ -42,7 +42,7 @@ export function newRelayedCandidates(
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
-      ...sealed.length > 0 && { lossy: sealedPaths(sealed) },
+      ...sealed.length > 0 && { lossy: sealedPaths(document.value, sealed) },
       responseHandler: () => newResponseHandler(stream, id, target),
       onComplete: () => null,
     });

@@ -1,4 +1,9 @@
-import { isObject, type JsonDocument, type JsonValue } from "../../../core/json/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+} from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Edit, parseElements, parseMembers, removeElements } from "../../../formats/edit.ts";
 import { isSealed } from "../../reasoning/sealed_thinking.ts";
@@ -35,11 +40,51 @@ function isSealedThinking(block: JsonValue | undefined): boolean {
     isSealed(block.signature);
 }
 
-/** Returns the paths of sealed blocks in the form of the Messages API. */
-export function sealedPaths(found: readonly SealedBlocks[]): readonly string[] {
-  return found.flatMap(({ message, blocks }) =>
+/**
+ * Returns the paths of sealed blocks in the form of the Messages API, and `thinking` if the client
+ * asks for what `thinkingOff` turns off.
+ */
+export function sealedPaths(
+  request: JsonObject,
+  found: readonly SealedBlocks[],
+): readonly string[] {
+  const isOff = isObject(request.thinking) && thinkingOff(request, found).length > 0;
+  const cut = found.flatMap(({ message, blocks }) =>
     blocks.map((block) => `messages.${message}.content.${block}`)
   );
+  return isOff ? ["thinking", ...cut] : cut;
+}
+
+/**
+ * Returns the members that turn thinking off if sealed blocks are cut in the running tool loop; a
+ * null value removes a member. A model that thinks refuses calls without the signed thinking before
+ * them, and newer models also think without this field. With thinking off the API refuses to clear
+ * that of earlier turns.
+ */
+export function thinkingOff(
+  { messages, thinking, context_management: context }: JsonObject,
+  found: readonly SealedBlocks[],
+): readonly (readonly [key: string, valueText: string | null])[] {
+  if (!Array.isArray(messages) || found.length === 0) return [];
+  if (isObject(thinking) && thinking.type === "disabled") return [];
+  const start = messages.findLastIndex((one) =>
+    isObject(one) && one.role === "user" && !hasBlock(one, "tool_result")
+  );
+  const isLoop = found.some(({ message }) =>
+    message > start && hasBlock(messages[message], "tool_use")
+  );
+  if (!isLoop) return [];
+  const edits = isObject(context) && Array.isArray(context.edits) ? context.edits : [null];
+  const clears = edits.every((edit) => isObject(edit) && /^clear_thinking_/.test(`${edit.type}`));
+  return [
+    ["thinking", '{"type":"disabled"}'],
+    ...clears ? [["context_management", null]] as const : [],
+  ];
+}
+
+function hasBlock(message: JsonValue | undefined, type: string): boolean {
+  return isObject(message) && Array.isArray(message.content) &&
+    message.content.some((block) => isObject(block) && block.type === type);
 }
 
 /**

@@ -74,7 +74,6 @@ export function parsePrompt(
     webSearch: null,
     stream: request.stream,
     isUnpadded: false,
-    signedReasoning: "'encrypted_content' of the item",
   };
   return success({ prompt, namespaced: tools.value.namespaced });
 }

@@ -34,7 +34,7 @@ function relay(members: Members): Result<Encoded> {
   const document = valueOf(parseDocument(JSON.stringify(requestOf(members))));
   const sealed = sealedBlocks(document.value.messages);
   const text = relayedBody(document, "m", [], sealed).text();
-  return success({ text, lossy: sealedPaths(sealed), verified: [] });
+  return success({ text, lossy: sealedPaths(document.value, sealed), verified: [] });
 }
 
 /** The probe of a variant of blocks or tools, or of an unknown top-level field. */

@@ -108,3 +108,17 @@ Deno.test("defaults are written before the received members", () => {
     '{"temperature":0.3,"model":"m","messages":[],"n":1.0}',
   );
 });
+
+Deno.test("thinking is turned off with the seals of a running tool loop, and nothing else changes", () => {
+  const call = '{"type":"tool_use","id":"c","name":"f","input":{"n":1.0}}';
+  const result = '{"role":"user","content":[{"type":"tool_result","tool_use_id":"c"}]}';
+  const written = (thinking: string, blocks: string) =>
+    `{"model":"m",${thinking} "messages":[{"role":"assistant","content":[${blocks}]},${result}]}`;
+  const on = '"thinking":{"type":"adaptive","display":"omitted"},' +
+    '"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},';
+  assertEquals(
+    sentFor(written(on, `${OWN},${call}`), "m"),
+    written('"thinking":{"type":"disabled"},', call).replace("}, ", "},"),
+  );
+  assertEquals(sentFor(written(on, call), "m"), written(on, call));
+});

@@ -2,9 +2,10 @@ import {
   cutEdits,
   sealedBlocks,
   sealedPaths,
+  thinkingOff,
 } from "../../../../src/api/messages/relay/sealed_blocks.ts";
 import { sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
-import type { JsonValue } from "../../../../src/core/json/json.ts";
+import type { JsonObject, JsonValue } from "../../../../src/core/json/json.ts";
 import { parseDocument } from "../../../../src/formats/document.ts";
 import { splice } from "../../../../src/formats/edit.ts";
 import { assertEquals } from "../../../support/assert.ts";
@@ -19,7 +20,7 @@ const TEXT = { type: "text", text: "Hi" };
 function cut(text: string): readonly [text: string, paths: readonly string[]] {
   const document = valueOf(parseDocument(text));
   const found = sealedBlocks(document.value.messages);
-  return [splice(text, cutEdits(document, found)), sealedPaths(found)];
+  return [splice(text, cutEdits(document, found)), sealedPaths(document.value, found)];
 }
 
 function requestOf(...messages: JsonValue[]): string {
@@ -75,4 +76,49 @@ Deno.test("blocks are found by their value, and all bytes around them stay", () 
   const [after, paths] = cut(text);
   assertEquals(paths, ["messages.0.content.0"]);
   assertEquals(after, text.replace(`${own} ,`, ""));
+});
+
+const CALL = { type: "tool_use", id: "c", name: "f", input: {} };
+const RESULTS = { role: "user", content: [{ type: "tool_result", tool_use_id: "c" }, TEXT] };
+const ASKED = { role: "user", content: "Hi" };
+const ON = { thinking: { type: "adaptive" } };
+
+/** What turns thinking off in a request, and whether `thinking` is named. */
+function off(
+  messages: readonly JsonValue[],
+  more: JsonObject = {},
+): readonly [off: Readonly<Record<string, string | null>>, isNamed: boolean] {
+  const request = { messages: [...messages], ...more };
+  const found = sealedBlocks(request.messages);
+  const isNamed = sealedPaths(request, found).includes("thinking");
+  return [Object.fromEntries(thinkingOff(request, found)), isNamed];
+}
+
+Deno.test("thinking is off where sealed blocks are cut in the running tool loop", () => {
+  const step = { role: "assistant", content: [OWN, CALL] };
+  const isOff = { thinking: '{"type":"disabled"}' };
+  assertEquals(off([ASKED, step, RESULTS]), [isOff, false]);
+  assertEquals(off([ASKED, step, RESULTS], ON), [isOff, true]);
+  // A later step had its thinking off, too.
+  const bare = { role: "assistant", content: [CALL] };
+  assertEquals(off([ASKED, step, RESULTS, bare, RESULTS], ON), [isOff, true]);
+  const said = { role: "assistant", content: [OWN, TEXT] };
+  const signed = { role: "assistant", content: [FOREIGN, CALL] };
+  const others: readonly (readonly [JsonValue[], JsonObject])[] = [
+    [[ASKED, step, RESULTS], { thinking: { type: "disabled" } }],
+    [[ASKED, step, RESULTS, ASKED], ON],
+    [[ASKED, said, ASKED, bare, RESULTS], ON],
+    [[ASKED, signed, RESULTS], ON],
+    [[ASKED, bare, RESULTS], ON],
+  ];
+  for (const [messages, more] of others) assertEquals(off(messages, more), [{}, false]);
+});
+
+Deno.test("with thinking off no thinking is cleared", () => {
+  const loop = [ASKED, { role: "assistant", content: [OWN, CALL] }, RESULTS];
+  const clear = { type: "clear_thinking_20251015", keep: "all" };
+  const keys = (...edits: JsonValue[]) =>
+    Object.keys(off(loop, { ...ON, context_management: { edits } })[0]);
+  assertEquals(keys(clear), ["thinking", "context_management"]);
+  assertEquals(keys(clear, { type: "clear_tool_uses_20250919" }), ["thinking"]);
 });
