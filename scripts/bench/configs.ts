@@ -1,3 +1,5 @@
+import { SECURITY } from "./token.ts";
+
 /** The names of the gateway configurations under load. */
 export type ConfigName =
   | "one"
@@ -6,6 +8,7 @@ export type ConfigName =
   | "translate"
   | "dashboard"
   | "limited"
+  | "tokens"
   | "admin";
 
 /**
@@ -25,6 +28,10 @@ export function configText(
     case "admin":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         admin: { enabled: true, port: 0 },
+      });
+    case "tokens":
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        security: SECURITY,
       });
     case "limited":
       // Every request takes from a bucket that never becomes empty.

@@ -1,3 +1,4 @@
+import { parseKeySet } from "../../src/access/tokens/key_set.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { newAdmin } from "../../src/admin/admin.ts";
 import { type Feed, newFeed } from "../../src/admin/feed.ts";
@@ -15,6 +16,7 @@ import { newAvailableStore } from "../../src/store/availability/available_store.
 import { newLoopTurns } from "../../src/traffic/loop_turns.ts";
 import { openStateStore } from "../../src/store/open_store.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
+import { KEY_SET } from "./token.ts";
 
 // The gateway under test, with its access log written to /dev/null. Its argument is the
 // configuration text.
@@ -58,6 +60,11 @@ const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
 });
 const app = createApp(gateway);
 outbound.apply(parsed.config);
+const { tokens } = gateway.generation;
+const keys = await parseKeySet(KEY_SET);
+for (const { source } of tokens?.issuers ?? []) {
+  tokens?.keySets.end(source, keys.ok ? keys.keys : null, world.now());
+}
 await store?.start();
 if (feed !== null) void readPage(feed);
 serveUntilStdinEnds(app);
