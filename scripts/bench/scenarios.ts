@@ -189,7 +189,7 @@ export const scenarios: readonly Scenario[] = [
     measured: "admin",
     targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
   }),
-  // A token that is verified already, beside a client key, at the same gateway.
+  // A token that is verified already, compared with a client key of the same gateway.
   {
     ...DEFAULT_SCENARIO,
     name: "token",

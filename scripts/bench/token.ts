@@ -14,7 +14,7 @@ const PRIVATE_KEY = createPrivateKey({
 
 const ISSUER = "https://issuer.bench";
 
-/** Client key beside the token. */
+/** Client key of the same gateway. */
 export const STATIC_KEY = "bench-key-0123456789abcdef0123456789abcdef";
 
 /** The section `security` with a client key, and an issuer whose keys are in `KEY_SET`. */

@@ -7,7 +7,7 @@ const KEY = await newSigningKey("k1");
 const OTHER = await newSigningKey("k1");
 
 /** The year 2096, because the command has the clock of the machine. */
-const EXP = 3_999_999_999;
+const EXP_S = 3_999_999_999;
 
 /** The output of `explain` for a token on stdin. The keys of the issuer are in a file. */
 async function explained(token: string, keys: unknown = [KEY.publicJwk], issuer = {}) {
@@ -34,7 +34,7 @@ routing:
 }
 
 Deno.test("explain prints the client of a token, its key, and the route that it gets", async () => {
-  const { code, out } = await explained(await KEY.sign({ exp: EXP, department: ["blue"] }));
+  const { code, out } = await explained(await KEY.sign({ exp: EXP_S, department: ["blue"] }));
   assertEquals(code, 0);
   assertEquals(
     out.slice(0, out.indexOf("Request:")),
@@ -54,22 +54,22 @@ Deno.test("explain prints the client of a token, its key, and the route that it 
 
 Deno.test("explain names the reason for which a token is refused", async () => {
   const unsigned = (alg: string) =>
-    [{ alg, kid: "k1" }, { iss: ISSUER, exp: EXP, sub: "eve" }]
+    [{ alg, kid: "k1" }, { iss: ISSUER, exp: EXP_S, sub: "eve" }]
       .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
   const refused: readonly (readonly [token: string, reason: RegExp])[] = [
     ["", /no signed token/],
-    [await KEY.sign({ exp: EXP, pad: "x".repeat(7_000) }), /longer than 8192 characters/],
+    [await KEY.sign({ exp: EXP_S, pad: "x".repeat(7_000) }), /longer than 8192 characters/],
     [`${unsigned("none")}.AAAA`, /algorithm of the token is not in algorithms of any issuer/],
     [`${unsigned("HS256")}.AAAA`, /algorithm of the token/],
-    [await KEY.sign({ exp: EXP }, { kid: "../../etc/passwd" }), /no key with the kid/],
-    [await OTHER.sign({ exp: EXP }), /signature is not valid for the key of issuer corp/],
-    [await KEY.sign({ exp: EXP, aud: "other" }), /aud has none of: switchyard/],
-    [await KEY.sign({ exp: EXP, iss: `${ISSUER}/` }), /iss is not, byte for byte/],
+    [await KEY.sign({ exp: EXP_S }, { kid: "../../etc/passwd" }), /no key with the kid/],
+    [await OTHER.sign({ exp: EXP_S }), /signature is not valid for the key of issuer corp/],
+    [await KEY.sign({ exp: EXP_S, aud: "other" }), /aud has none of: switchyard/],
+    [await KEY.sign({ exp: EXP_S, iss: `${ISSUER}/` }), /iss is not, byte for byte/],
     [await KEY.sign({ exp: undefined }), /exp is missing or is no time/],
-    [await KEY.sign({ exp: EXP, sub: 7 as never }), /or sub names no client/],
+    [await KEY.sign({ exp: EXP_S, sub: 7 as never }), /or sub names no client/],
     [await KEY.sign({ exp: 1 }), /has expired, also with 60 s/],
-    [await KEY.sign({ exp: EXP, nbf: EXP }), /nbf or iat is more than 60 s in the future/],
-    [await KEY.sign({ exp: EXP, groups: [] }), /is valid, and none of rules of issuer corp fits/],
+    [await KEY.sign({ exp: EXP_S, nbf: EXP_S }), /nbf or iat is more than 60 s in the future/],
+    [await KEY.sign({ exp: EXP_S, groups: [] }), /is valid, and none of rules of issuer corp fits/],
   ];
   for (const [token, reason] of refused) {
     const { code, out } = await explained(token);
@@ -80,7 +80,7 @@ Deno.test("explain names the reason for which a token is refused", async () => {
 });
 
 Deno.test("explain says why the keys of the issuer are not available", async () => {
-  const token = await KEY.sign({ exp: EXP });
+  const token = await KEY.sign({ exp: EXP_S });
   const url = { jwks_url: "http://127.0.0.1:1/keys", jwks_file: undefined };
   const silent = await explained(token, [KEY.publicJwk], url);
   assertEquals(silent.code, 1);

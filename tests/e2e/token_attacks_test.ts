@@ -70,7 +70,7 @@ async function startGateway(keysUrl: string) {
   await refresh.apply(configOf(config));
   return {
     clock,
-    /** Whether each refresh that has ended has got keys. */
+    /** True for each refresh that has ended with keys. */
     results,
     /** Lets this time pass and waits until the refresh that it begins has ended. */
     async refreshed(ms: number) {
