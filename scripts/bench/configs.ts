@@ -1,4 +1,7 @@
-import { SECURITY } from "./token.ts";
+import { issuerSecurity } from "../tools/issuer.ts";
+
+/** Client key of the configuration `tokens`. */
+export const STATIC_KEY = "bench-key-0123456789abcdef0123456789abcdef";
 
 /** The names of the gateway configurations under load. */
 export type ConfigName =
@@ -31,7 +34,7 @@ export function configText(
       });
     case "tokens":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
-        security: SECURITY,
+        security: issuerSecurity({ name: "bench", value: STATIC_KEY }),
       });
     case "limited":
       // Every request takes from a bucket that never becomes empty.

@@ -1,4 +1,3 @@
-import { parseKeySet } from "../../src/access/tokens/key_set.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { newAdmin } from "../../src/admin/admin.ts";
 import { type Feed, newFeed } from "../../src/admin/feed.ts";
@@ -15,8 +14,8 @@ import { createApp } from "../../src/server/app.ts";
 import { newAvailableStore } from "../../src/store/availability/available_store.ts";
 import { newLoopTurns } from "../../src/traffic/loop_turns.ts";
 import { openStateStore } from "../../src/store/open_store.ts";
+import { loadIssuerKeys } from "../tools/issuer.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
-import { KEY_SET } from "./token.ts";
 
 // The gateway under test, with its access log written to /dev/null. Its argument is the
 // configuration text.
@@ -60,11 +59,7 @@ const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
 });
 const app = createApp(gateway);
 outbound.apply(parsed.config);
-const { tokens } = gateway.generation;
-const keys = await parseKeySet(KEY_SET);
-for (const { source } of tokens?.issuers ?? []) {
-  tokens?.keySets.end(source, keys.ok ? keys.keys : null, world.now());
-}
+await loadIssuerKeys(gateway);
 await store?.start();
 if (feed !== null) void readPage(feed);
 serveUntilStdinEnds(app);

@@ -1,5 +1,5 @@
-import type { ConfigName } from "./configs.ts";
-import { signToken, STATIC_KEY } from "./token.ts";
+import { signToken } from "../tools/issuer.ts";
+import { type ConfigName, STATIC_KEY } from "./configs.ts";
 import {
   chatRequest,
   dialogueRequest,
