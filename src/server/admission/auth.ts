@@ -88,7 +88,10 @@ const CHALLENGE = 'Bearer realm="gateway"';
 /** Returns the client of a token, or its refusal. */
 function admitToken(call: Call, result: TokenResult): Result<ClientKey> {
   call.metrics.tokenChecked(result);
-  if (result.kind !== "client") return refuseToken(call, result);
+  if (result.kind !== "client") {
+    call.report.tokenRefusal = result;
+    return refuseToken(call, result);
+  }
   const { client } = result;
   setCaller(call, client);
   return success(client);
