@@ -152,7 +152,7 @@ Deno.test("an issuer whose key address lies, breaks off or sends 50 MB loses no 
     () => new Response(JSON.stringify({ keys: [oct] })),
     () => new Response(gzipSync(good), { headers: { "content-encoding": "gzip" } }),
     () => new Response(good.slice(0, -20)),
-    () => new Response("", { status: 500 }),
+    () => new Response(setOf([STRANGER]), { status: 500 }),
     () =>
       new Response(
         new ReadableStream({
