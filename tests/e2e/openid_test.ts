@@ -91,8 +91,8 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
       await openId.rotate();
       const next = await openId.token();
       const statuses: number[] = [];
-      const counted: typeof fetch = async (...args) => {
-        const response = await fetch(...args);
+      const counted = async (input: string | URL | Request, init?: object) => {
+        const response = await fetch(input, init);
         statuses.push(response.status);
         return response;
       };
