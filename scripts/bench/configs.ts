@@ -1,3 +1,8 @@
+import { issuerSecurity } from "../tools/issuer.ts";
+
+/** Client key of the configuration `tokens`. */
+export const STATIC_KEY = "bench-key-0123456789abcdef0123456789abcdef";
+
 /** The names of the gateway configurations under load. */
 export type ConfigName =
   | "one"
@@ -6,6 +11,7 @@ export type ConfigName =
   | "translate"
   | "dashboard"
   | "limited"
+  | "tokens"
   | "admin";
 
 /**
@@ -25,6 +31,10 @@ export function configText(
     case "admin":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         admin: { enabled: true, port: 0 },
+      });
+    case "tokens":
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        security: issuerSecurity({ name: "bench", value: STATIC_KEY }),
       });
     case "limited":
       // Every request takes from a bucket that never becomes empty.

@@ -14,6 +14,7 @@ import { createApp } from "../../src/server/app.ts";
 import { newAvailableStore } from "../../src/store/availability/available_store.ts";
 import { newLoopTurns } from "../../src/traffic/loop_turns.ts";
 import { openStateStore } from "../../src/store/open_store.ts";
+import { loadIssuerKeys } from "../tools/issuer.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
 // The gateway under test, with its access log written to /dev/null. Its argument is the
@@ -58,6 +59,7 @@ const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
 });
 const app = createApp(gateway);
 outbound.apply(parsed.config);
+await loadIssuerKeys(gateway);
 await store?.start();
 if (feed !== null) void readPage(feed);
 serveUntilStdinEnds(app);

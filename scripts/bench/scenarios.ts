@@ -1,4 +1,5 @@
-import type { ConfigName } from "./configs.ts";
+import { signToken } from "../tools/issuer.ts";
+import { type ConfigName, STATIC_KEY } from "./configs.ts";
 import {
   chatRequest,
   dialogueRequest,
@@ -81,6 +82,14 @@ function jsonScenario(size: number, settings: Partial<Scenario>): Scenario {
 function streamScenario(behaviour: UpstreamBehaviour, settings: Partial<Scenario>): Scenario {
   const request = newRequest(CHAT, chatRequest(behaviour, KB));
   return { ...DEFAULT_SCENARIO, request, unitsPerResponse: STREAM_RECORDS, ...settings };
+}
+
+/** Returns a small chat request with this client key or token. */
+function requestOf(secret: string): ScenarioRequest {
+  return {
+    ...newRequest(CHAT, chatRequest("json", KB)),
+    headers: { authorization: `Bearer ${secret}` },
+  };
 }
 
 const DEFAULT_SCENARIO: Scenario = {
@@ -180,6 +189,17 @@ export const scenarios: readonly Scenario[] = [
     measured: "admin",
     targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
   }),
+  // A token that is verified already, compared with a client key of the same gateway.
+  {
+    ...DEFAULT_SCENARIO,
+    name: "token",
+    connections: 1,
+    request: requestOf(STATIC_KEY),
+    measuredRequest: requestOf(signToken()),
+    base: "tokens",
+    measured: "tokens",
+    targets: [{ kind: "max_added_latency", us: 10 }],
+  },
   {
     ...DEFAULT_SCENARIO,
     name: "state-turn-memory",

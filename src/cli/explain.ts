@@ -15,8 +15,9 @@ import {
 } from "./command.ts";
 import { explainRouting, parseExplainedHeaders, USUAL_PATH } from "../routing/explain.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
-import { isInGroup } from "../config/templates.ts";
-import type { BudgetConfig, ClientKeyConfig, Config } from "../config/schema.ts";
+import { keyLines } from "./client_lines.ts";
+import { type ExplainedClient, explainToken, readToken } from "./explain_token.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Command `switchyard explain`: prints the targets of a request without sending it. */
 export const explain: Command = {
@@ -36,6 +37,11 @@ export const explain: Command = {
       value: "NAME",
       about: "The client key of the request; also prints what the key may use.",
     },
+    token: {
+      value: "FILE",
+      about:
+        "A file with a token of an issuer, or - for stdin; prints its client, or why it is refused.",
+    },
     provider: {
       value: "ID",
       about: "The requested provider, as in the X-Gateway-Provider header.",
@@ -44,7 +50,12 @@ export const explain: Command = {
   async run(options, terminal) {
     const keyName = optionValue(options, "key");
     const path = optionValue(options, "path") ?? USUAL_PATH;
-    const needsModel = keyName === undefined && REQUEST_FORMS.findOwnedFamily(path) === null;
+    const tokenFile = optionValue(options, "token");
+    if (keyName !== undefined && tokenFile !== undefined) {
+      return wrongUsage(terminal, "explain", "--key and --token exclude each other.");
+    }
+    const needsModel = keyName === undefined && tokenFile === undefined &&
+      REQUEST_FORMS.findOwnedFamily(path) === null;
     const model = optionValue(options, "model") ?? (needsModel ? undefined : "auto");
     if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
@@ -55,16 +66,40 @@ export const explain: Command = {
     const loaded = await load(file, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
-    const key = keyName === undefined ? null : findKey(generation, keyName);
-    if (typeof key === "string") return printProblems(terminal, [key]);
-    const client = { ...newCallClient(), key: key?.compiled ?? null };
-    const call = { path, headers, controls: parseControls(headers), generation, client };
-    const { lines, isServed } = explainRouting(call, model, REQUEST_FORMS, Date.now());
-    const about = key === null ? [] : keyLines(key.written, generation.config);
-    terminal.out([...about, ...lines].map((line) => `${line}\n`).join(""));
+    const explained = await explainClient(generation, keyName, tokenFile, terminal);
+    if (typeof explained === "string") return printProblems(terminal, [explained]);
+    const call = {
+      path,
+      headers,
+      controls: parseControls(headers),
+      generation,
+      client: { ...newCallClient(), key: explained.client },
+    };
+    const { lines, isServed } = explained.isRefused
+      ? { lines: [], isServed: false }
+      : explainRouting(call, model, REQUEST_FORMS, Date.now());
+    terminal.out([...explained.lines, ...lines].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
+
+/** Returns the client of the request, which has neither key nor token by default, or a problem. */
+async function explainClient(
+  generation: Generation,
+  keyName: string | undefined,
+  tokenFile: string | undefined,
+  terminal: Terminal,
+): Promise<ExplainedClient | string> {
+  if (tokenFile !== undefined) {
+    const token = await readToken(tokenFile, terminal);
+    return token.ok ? await explainToken(token.text, generation) : `--token: ${token.reason}.`;
+  }
+  if (keyName === undefined) return { client: null, isRefused: false, lines: [] };
+  const key = findKey(generation, keyName);
+  return typeof key === "string"
+    ? key
+    : { client: key.compiled, isRefused: false, lines: keyLines(key.written, generation.config) };
+}
 
 /** Returns a client key as compiled and as written, or the problem with its name as a sentence. */
 function findKey({ clientKeys, config }: Generation, name: string) {
@@ -75,48 +110,4 @@ function findKey({ clientKeys, config }: Generation, name: string) {
   if (written !== undefined) return "No client keys are required: security.enabled is false.";
   const likely = nearest(name, keys.map((one) => one.name));
   return `There is no client key ${name}${likely === null ? "." : `; did you mean ${likely}?`}`;
-}
-
-/** Returns what a client key may use, one line for each kind of permission and limit. */
-function keyLines(key: ClientKeyConfig, { security, rate_limiting }: Config): string[] {
-  const groups = security.groups.filter((group) => isInGroup(group, key));
-  const labels = Object.entries(key.labels).map(([name, value]) => `${name}=${value}`);
-  const rate = key.requests_per_minute ?? rate_limiting.requests_per_minute;
-  const limits = [
-    ...(rate_limiting.enabled ? [`${rate} requests per minute`] : []),
-    ...tokensText(key.tokens_per_minute),
-    ...(key.max_concurrent === undefined ? [] : [`${key.max_concurrent} requests at once`]),
-    ...key.budgets.map(budgetText),
-  ];
-  return [
-    `Client key ${key.name}${key.disabled ? ", disabled" : ""}:`,
-    `  models: ${listText(key.models)}`,
-    `  providers: ${listText(key.providers)}`,
-    `  endpoints: ${listText(key.endpoints)}`,
-    ...(labels.length === 0 ? [] : [`  labels: ${labels.join(", ")}`]),
-    `  limits: ${limits.join(", ") || "none"}`,
-    ...groups.map((group) => {
-      const shared = [...tokensText(group.tokens_per_minute), ...group.budgets.map(budgetText)];
-      return `  limits of group ${group.name}: ${shared.join(", ") || "none"}`;
-    }),
-    ...(key.expires === undefined
-      ? []
-      : [`  expires: ${key.expires}, 00:00 in ${security.time_zone}`]),
-  ];
-}
-
-function listText(names: readonly string[] | undefined): string {
-  return names?.join(", ") ?? "all";
-}
-
-function tokensText(perMinute: number | undefined): string[] {
-  return perMinute === undefined ? [] : [`${perMinute} tokens per minute`];
-}
-
-function budgetText({ per, usd, tokens }: BudgetConfig): string {
-  const amounts = [
-    ...(usd === undefined ? [] : [`${usd} USD`]),
-    ...(tokens === undefined ? [] : [`${tokens} tokens`]),
-  ];
-  return `${amounts.join(" and ")} per ${per}`;
 }

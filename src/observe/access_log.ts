@@ -16,7 +16,14 @@ export function accessLog(log: Log): Sink {
       if (cause === null || cause === "first_content") continue;
       log.debug("connection failed", { request_id: report.id, provider, outcome, cause });
     }
-    const { failure } = report;
+    const { failure, tokenRefusal } = report;
+    if (tokenRefusal !== null) {
+      log.debug("token refused", {
+        request_id: report.id,
+        issuer: tokenRefusal.issuer,
+        reason: tokenRefusal.kind,
+      });
+    }
     if (report.brokeOff && failure !== null && failure.kind !== "client_cancelled") {
       log.warn("stream broke off", {
         request_id: report.id,

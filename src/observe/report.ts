@@ -1,3 +1,4 @@
+import type { TokenCheck } from "./token_check.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { UpstreamCause } from "../core/failure/connection_error.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
@@ -85,6 +86,8 @@ export interface CallReport {
   measured: MeasuredClient | null;
   /** End user of the client key, as a part of a digest; null without one. */
   endUser: string | null;
+  /** Refusal of the token of the client; null if none was refused. */
+  tokenRefusal: Exclude<TokenCheck, { readonly kind: "client" }> | null;
   /** `previous` for a secret that the client key has replaced; null otherwise. */
   keySecret: "previous" | null;
   /** Labels of the client key that logs and metrics show; null for none. */
@@ -179,6 +182,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     issuer: null,
     measured: null,
     endUser: null,
+    tokenRefusal: null,
     keySecret: null,
     keyLabels: null,
     route: null,

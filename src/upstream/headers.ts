@@ -1,6 +1,7 @@
 import type { HeaderFields } from "../core/header_fields.ts";
 import { isNeverPassed, isPassed } from "../config/passed_headers.ts";
 import type { FieldReader } from "../core/world.ts";
+import { holdsSecret } from "../wires/secret_text.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
 
 /** Returns the headers of an upstream request; `identity` requests the body without compression. */
@@ -34,7 +35,7 @@ export function clientResponseHeaders(
   for (const [name, value] of headers) {
     const isNamed = settings.pass_headers.includes(name) && !isNeverPassed(name);
     if (!isNamed && (!isPassed(name) || wire.hidesHeader?.(name))) continue;
-    if (listed.has(name) || secrets.some((secret) => value.includes(secret))) continue;
+    if (listed.has(name) || holdsSecret(value, secrets)) continue;
     copied[name] = value;
   }
   return copied;

@@ -13,6 +13,7 @@ import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
+import { withoutSecrets } from "../wires/secret_text.ts";
 import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
@@ -150,17 +151,9 @@ export function redactedFailure(failure: Failure, secrets: readonly string[]): F
 
 /** Returns a text without the secrets, also where a JSON string holds them with escapes. */
 function redacted(text: string, secrets: readonly string[]): string {
-  const plain = withoutPlain(text, secrets);
+  const plain = withoutSecrets(text, secrets);
   return secrets.length > 0 && plain.includes("\\") ? withoutEscaped(plain, secrets) : plain;
 }
-
-function withoutPlain(text: string, secrets: readonly string[]): string {
-  const clean = secrets.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
-  return clean.replaceAll(SIGNATURE, "Signature=[redacted]");
-}
-
-/** Signature of a request to AWS, with which the request can be sent again for some minutes. */
-const SIGNATURE = /\bSignature=[0-9a-f]{64}/g;
 
 /**
  * Rewrites the JSON strings of a text whose unescaped value holds a secret; the other text is
@@ -173,7 +166,7 @@ function withoutEscaped(text: string, secrets: readonly string[]): string {
     const end = endOfString(text, start);
     const written = text.slice(start, end);
     const value = written.includes("\\") ? parseJson(written) : null;
-    const safe = typeof value === "string" ? withoutPlain(value, secrets) : value;
+    const safe = typeof value === "string" ? withoutSecrets(value, secrets) : value;
     clean += text.slice(at, start) + (safe === value ? written : JSON.stringify(safe));
     at = end;
   }

@@ -61,6 +61,58 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
   });
 });
 
+Deno.test("a provider that rotates its key between requests costs a client one repeat, and a key that it retires is refused", async () => {
+  await using openId = await startOpenIdProvider();
+  await whileServing(["simulate", "--port", "0"], async (simulated) => {
+    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    const config = `
+server: {port: 0}
+${security(openId.issuer)}
+providers: {sim: {type: compat, base_url: "${upstream}"}}
+routing: {routes: [{name: all, targets: [{provider: sim}]}]}
+`;
+    using file = await configFile(config);
+    await whileServing(["--config", file.path], async (terminal) => {
+      const [, url = ""] = await terminal.said(/listens on (\S+)/);
+      const send = async (token: string) => {
+        const headers = { authorization: `Bearer ${token}` };
+        const response = await fetch(`${url}/v1/models`, { headers });
+        await response.body?.cancel();
+        return response.status;
+      };
+      const old = await openId.token();
+      assertEquals(await send(old), 200);
+      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: old, maxRetries: 0 });
+      const stream = await client.chat.completions.create({
+        model: "sim-echo",
+        messages: [{ role: "user", content: "a stream that a rotation does not end" }],
+        stream: true,
+      });
+      await openId.rotate();
+      const next = await openId.token();
+      const statuses: number[] = [];
+      const counted = async (input: string | URL | Request, init?: object) => {
+        const response = await fetch(input, init);
+        statuses.push(response.status);
+        return response;
+      };
+      const repeating = new OpenAI({ baseURL: `${url}/v1`, apiKey: next, fetch: counted });
+      await repeating.models.list();
+      assertEquals(statuses, [503, 200]);
+      let text = "";
+      for await (const { choices } of stream) text += choices[0]?.delta.content ?? "";
+      assert(text.includes("a rotation does not end"));
+      assertEquals(await send(old), 200);
+      openId.retire();
+      // The reload of a changed file fetches the keys again.
+      await Deno.writeTextFile(file.path, `${config}retry: {enabled: false}\n`);
+      terminal.reload();
+      while (await send(old) === 200);
+      assertEquals([await send(next), await send(old) === 200], [200, false]);
+    });
+  });
+});
+
 Deno.test("with a key address that never answers, the gateway starts after 5 s and serves static keys", async () => {
   const hanging = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },

@@ -121,8 +121,13 @@ Deno.test("headers that Connection lists belong to that connection", () => {
   assertEquals(copied(headers, [], ["x-two"]), { "x-ms-a": "3" });
 });
 
-Deno.test("a header that echoes a secret is not passed on, also if pass_headers names it", () => {
-  const headers = { "x-ms-echo": "Bearer sk-secret", "x-echo": "sk-secret", "cf-ray": "y" };
+Deno.test("a header that echoes a secret or a signature is not passed on, also if pass_headers names it", () => {
+  const headers = {
+    "x-ms-echo": "Bearer sk-secret",
+    "x-ms-signed": `AWS4-HMAC-SHA256 Signature=${"0a".repeat(32)}`,
+    "x-echo": "sk-secret",
+    "cf-ray": "y",
+  };
   assertEquals(copied(headers, ["sk-secret"], ["x-echo"]), { "cf-ray": "y" });
 });
 

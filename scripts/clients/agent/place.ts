@@ -10,6 +10,7 @@ import { MESSAGES } from "../../../src/simulator/messages.ts";
 import { newApiError } from "../../../src/simulator/protocol.ts";
 import { newSimulator } from "../../../src/simulator/simulator.ts";
 import { newRealWorld } from "../../../src/cli/real_world.ts";
+import { issuerSecurity, loadIssuerKeys } from "../../tools/issuer.ts";
 import type { Exchange } from "./exchange.ts";
 import { KEY, type ProviderType } from "./results.ts";
 
@@ -74,9 +75,12 @@ export function openPlace(type: ProviderType, { declared, faults }: PlaceOptions
   ));
   const parsed = parseConfig(configOf(type, upstream.url, declared), {});
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
-  const app = createApp(newGateway(compile(parsed.config, 1), world, []));
+  const gateway = newGateway(compile(parsed.config, 1), world, []);
+  const loaded = loadIssuerKeys(gateway);
+  const app = createApp(gateway);
   const server = listening(listen(
     async (request, peer) => {
+      await loaded;
       const { pathname } = new URL(request.url);
       if (request.method !== "POST") return await app(request, peer);
       const text = await request.text();
@@ -142,7 +146,7 @@ function configOf(type: ProviderType, upstream: string, declared: boolean): stri
     // The client under test must see each failure, so the gateway repeats nothing.
     retry: { enabled: false },
     circuit_breaker: { enabled: false },
-    security: { enabled: true, api_key: { keys: [{ name: "claude-code", value: KEY }] } },
+    security: issuerSecurity({ name: "claude-code", value: KEY }),
     logging: { level: "error" },
   });
 }

@@ -13,6 +13,7 @@ export interface SessionOptions extends PlaceOptions {
   /** Prompts, each in a process that continues the session before it. */
   readonly prompts: readonly string[];
   readonly model: string;
+  /** Key or token in the environment of the client; empty for none. */
   readonly key: string;
   /** Further arguments of the client. */
   readonly args: readonly string[];
@@ -83,7 +84,7 @@ function environmentOf(home: string, url: string, key: string): Record<string, s
     HOME: home,
     PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
     ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_AUTH_TOKEN: key,
+    ...key === "" ? {} : { ANTHROPIC_AUTH_TOKEN: key },
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
     // What is not for this machine ends at a port on which nothing listens.

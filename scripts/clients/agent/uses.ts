@@ -1,3 +1,4 @@
+import { signToken } from "../../tools/issuer.ts";
 import { hasBlock, resultsOf, toolsOf } from "./exchange.ts";
 import type { Faults, UpstreamFault } from "./place.ts";
 import type { ProviderType, Verdict } from "./results.ts";
@@ -14,6 +15,9 @@ export interface Use {
   options(): Pick<SessionOptions, "prompts"> & Partial<SessionOptions>;
   check(seen: Seen, type: ProviderType): Verdict;
 }
+
+/** A time in the year 2001, in seconds since 1970. */
+const EXPIRED_S = 1_000_000_000;
 
 /** Last text of each plan. */
 export const DONE = "All done.";
@@ -216,6 +220,24 @@ export const USES: readonly Use[] = [
       const { length } = seen.exchanges;
       const told = /authenticat/i.test(seen.result);
       return expected(told && length <= 2, summaryOf(seen), "ends at once");
+    },
+  },
+  {
+    title: "tokens of an issuer from `apiKeyHelper`, the first one expired",
+    options() {
+      const second = `if [ -e "$HOME/asked" ]; then echo ${signToken()}; else`;
+      const helper = `${second} touch "$HOME/asked"; echo ${signToken(EXPIRED_S)}; fi`;
+      const settings = JSON.stringify({ apiKeyHelper: helper });
+      return { ...hello(), key: "", args: ["--settings", settings] };
+    },
+    check(seen) {
+      const statuses = seen.exchanges.map(({ status }) => status);
+      const isRenewed = statuses[0] === 401 && statuses.slice(1).every((one) => one === 200);
+      return expected(
+        seen.result === DONE && isRenewed,
+        summaryOf(seen),
+        "the client asks for another one",
+      );
     },
   },
   {

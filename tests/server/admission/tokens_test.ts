@@ -291,6 +291,28 @@ Deno.test("metrics have the template, and only label values that the file has", 
   assertStringIncludes(log.join(), '"key_team":"secret-department"');
 });
 
+Deno.test("the debug log has the reason of a refused token by its name, and no claim", async () => {
+  const { verdict, log } = await tokenGateway(tokenSecurity(), [KEY]);
+  const tokens = [
+    await KEY.sign({ sub: "secret-ada", aud: "secret-audience" }),
+    await KEY.sign({ sub: "secret-ada", iss: "https://secret.example" }),
+    await KEY.sign({ sub: "secret-ada", groups: ["secret-group"] }),
+    "key-of-nobody",
+  ];
+  for (const token of tokens) await verdict(token);
+  const refused = log.flatMap((line) => {
+    const { msg, message = msg, level, issuer, reason } = JSON.parse(line);
+    return message === "token refused" ? [[level, issuer, reason]] : [];
+  });
+  assertEquals(refused, [
+    ["debug", "corp", "audience"],
+    ["debug", undefined, "unknown_issuer"],
+    ["debug", "corp", "not_permitted"],
+    ["debug", undefined, "malformed"],
+  ]);
+  assert(!log.join().includes("secret-"));
+});
+
 Deno.test("routes match clients with tokens by patterns of their names and by labels of claims", async () => {
   const { verdict, reports } = await tokenGateway(
     tokenSecurity({ labels: { team: "department" } }),

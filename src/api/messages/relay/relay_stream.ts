@@ -4,6 +4,7 @@ import { fault, type Result, success } from "../../../core/failure/result.ts";
 import type { StreamTranslation } from "../../../core/stream/stream.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
 import { mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
+import { holdsSecret } from "../../../wires/secret_text.ts";
 import { findValue, replaceValue } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { errorRecord } from "../errors.ts";
@@ -14,8 +15,8 @@ import { eventData, eventType } from "./event.ts";
  * client of a named model sees another one. Records are held until the first `content_block_start`
  * or `message_delta`; a stream that fails or ends before that is a failed attempt. The first
  * `message_stop` ends the stream, and so does an `error` event of the upstream, which is sent as it
- * is unless it holds one of the `secrets` of the provider. Indexes, order and unknown events are
- * not checked (Messages API, streaming).
+ * is unless it holds one of the `secrets` of the provider or a signature. Indexes, order and
+ * unknown events are not checked (Messages API, streaming).
  */
 export function newMessageRelay(
   requestId: string,
@@ -54,7 +55,7 @@ export function newMessageRelay(
         return success([record]);
       case "error": {
         const body = eventData(record.data);
-        if (waiting === null && !holdsSecret(record.data, body, secrets)) reported = record;
+        if (waiting === null && !showsSecret(record.data, body, secrets)) reported = record;
         return reportedFault(body);
       }
       default:
@@ -91,9 +92,9 @@ function withModel(record: StreamRecord, model: string): StreamRecord {
 }
 
 /** True if the data of a record holds a secret, in the text or behind the escapes of JSON. */
-function holdsSecret(data: string, body: JsonObject, secrets: readonly string[]): boolean {
-  const unescaped = data.includes("\\") ? JSON.stringify(body) : data;
-  return secrets.some((secret) => data.includes(secret) || unescaped.includes(secret));
+function showsSecret(data: string, body: JsonObject, secrets: readonly string[]): boolean {
+  return holdsSecret(data, secrets) ||
+    data.includes("\\") && holdsSecret(JSON.stringify(body), secrets);
 }
 
 function endedEarly(): Result<never> {

@@ -146,8 +146,10 @@ Deno.test("a stream that breaks without message_stop ends with one error event",
   assertEquals(relay.usage()?.output, 9);
 });
 
-Deno.test("an error event that holds a key of the provider is replaced by the gateway's own", () => {
-  for (const key of ["sk-secret", "sk\\u002dsecret"]) {
+Deno.test("an error event that holds a key of the provider or a signature is replaced by the gateway's own", () => {
+  const signature = `secret: Signature=${"0a".repeat(32)}`;
+  const escaped = signature.replace("S", "\\u0053");
+  for (const key of ["sk-secret", "sk\\u002dsecret", signature, escaped]) {
     const relay = newMessageRelay("r-1", ["sk-secret"]);
     for (const one of [START, BLOCK]) relay.push(one);
     const pushed = relay.push(record("error", `{"type":"error","error":{"message":"${key}"}}`));

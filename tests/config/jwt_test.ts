@@ -1,0 +1,59 @@
+import { assertEquals } from "../support/assert.ts";
+import { tokenSecurity } from "../support/token_issuer.ts";
+import { problemsOf, withSection } from "./parse.ts";
+
+/** Problems of an issuer that differs from a valid one, without their places in the file. */
+function problems(issuer: Parameters<typeof tokenSecurity>[0]): readonly string[] {
+  return problemsOf(withSection(tokenSecurity(issuer).trim()))
+    .map((line) => line.replace(/^security\.jwt\.issuers\[0\]\./, "").replace(/ \(line .*$/, ""));
+}
+
+Deno.test("an issuer has no symmetric and no unknown algorithm, and names at least one", () => {
+  assertEquals(problems({}), []);
+  for (const name of ["HS256", "HS384", "HS512", "none", "ES256K", "RS1", "rs256"]) {
+    const [problem = "", ...others] = problems({ algorithms: ["ES256", name] });
+    assertEquals([problem.startsWith("algorithms[1]: "), others.length], [true, 0], name);
+  }
+  assertEquals(problems({ algorithms: [] }).length, 1);
+  assertEquals(problems({ audience: [] }).length, 1);
+  assertEquals(problems({ rules: [] }).length, 1);
+});
+
+Deno.test("keys come from one source, over TLS unless it is this machine", () => {
+  const none = { jwks_url: undefined as never };
+  assertEquals(problems(none), ["jwks_url: is required unless jwks_file is set"]);
+  assertEquals(problems({ jwks_file: "keys.json" }), [
+    "jwks_file: must not be set together with jwks_url",
+  ]);
+  for (const url of ["http://127.0.0.1:1/keys", "http://localhost/keys", "https://a.example/k"]) {
+    assertEquals(problems({ jwks_url: url }), []);
+  }
+  for (const url of ["http://a.example/keys", "ftp://a.example/k", "file:///etc/keys"]) {
+    assertEquals(problems({ jwks_url: url }), [
+      "jwks_url: must begin with https, or with http on a loopback address",
+    ]);
+  }
+  assertEquals(problems({ jwks_url: "https://a:b@c.example/" }), [
+    "jwks_url: must not have credentials",
+  ]);
+});
+
+Deno.test("a rule names a template of the file, and two issuers differ in name and in issuer", () => {
+  const rules = [{ claim: "groups", values: ["*"], template: "developr" }];
+  assertEquals(problems({ rules })[0]?.startsWith("rules[0].template: "), true);
+  const one = {
+    name: "corp",
+    issuer: "https://a.example",
+    jwks_url: "https://a.example/keys",
+    audience: ["a"],
+    algorithms: ["ES256"],
+    rules: [{ claim: "sub", values: ["*"], template: "admin" }],
+  };
+  const twice = tokenSecurity({}, { jwt: { issuers: [one, one] } }).trim();
+  assertEquals(problemsOf(withSection(twice)).map((line) => line.replace(/ \(line .*$/, "")), [
+    "security.jwt.issuers[1].name: is already the name of an earlier issuer",
+    "security.jwt.issuers[1].issuer: is already the issuer of an earlier issuer",
+  ]);
+  const empty = tokenSecurity({}, { jwt: { issuers: [] } }).trim();
+  assertEquals(problemsOf(withSection(empty)).length, 1);
+});
