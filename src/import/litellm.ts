@@ -3,7 +3,7 @@ import { newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
 import { readEntry, type Timeouts } from "./litellm_entry.ts";
 import { type Chains, FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
-import { identityOf, type Models, type Named, newModels, routeBody } from "./litellm_models.ts";
+import { type Models, type Named, newModels, routeBody } from "./litellm_models.ts";
 import {
   readGeneral,
   readOthers,
@@ -18,6 +18,7 @@ import {
   memberOf,
   membersOf,
   numberOf,
+  type Parsed,
   parseSourceText,
   textOf,
   type Tree,
@@ -48,17 +49,26 @@ export function importLitellm(
 ): ImportResult {
   const parsed = parseSourceText(text, "yaml");
   if (!parsed.ok) return parsed;
-  const { root } = parsed;
-  const list = memberOf(root, "model_list");
+  const list = memberOf(parsed.root, "model_list");
   if (list === undefined) {
     return { ok: false, problem: "this is no configuration of LiteLLM: it has no model_list" };
   }
-  const items = itemsOf(list);
-  if (items.length > MAX_ENTRIES) {
+  if (itemsOf(list).length > MAX_ENTRIES) {
     return { ok: false, problem: `model_list has more than ${MAX_ENTRIES} entries` };
   }
+  const first = read(parsed, environment, []);
+  return first.collisions.length === 0 ? first : read(parsed, environment, first.collisions);
+}
+
+/** Reads a source; `taken` are names of variables that no literal gets. */
+function read(
+  parsed: Extract<Parsed, { readonly ok: true }>,
+  environment: Readonly<Record<string, string>>,
+  taken: readonly string[],
+): ImportResult & { readonly ok: true; readonly collisions: readonly string[] } {
+  const { root } = parsed;
   const report = newReport(root, parsed.replaced);
-  const variables = newVariables(root);
+  const variables = newVariables(root, taken);
   const draft = newDraft(report, variables);
   const [router, settings] = [
     memberOf(root, "router_settings"),
@@ -71,7 +81,9 @@ export function importLitellm(
     credentials: credentialsIn(root, report),
     usual: usualTimeouts(router, settings, report),
   };
-  const entries = items.flatMap((item) => readEntry(item, reader) ?? []);
+  const entries = itemsOf(memberOf(root, "model_list")).flatMap((item) =>
+    readEntry(item, reader) ?? []
+  );
   const names = entries.map(({ name }) => name);
   const aliases = aliasesIn(router, new Set(names), report);
   const prefixed = [...names, ...aliases.keys()].filter((name) => name.includes("/"));
@@ -92,7 +104,7 @@ export function importLitellm(
   const chains = newChains(lists, models.named, find, report);
   readRetries(router, settings, draft);
   readRouter(router, draft);
-  readSettings(settings, draft);
+  readSettings(settings, refusingText(providers), draft);
   readGeneral(memberOf(root, "general_settings"), settings, draft);
   readOthers(root, draft);
   for (const key of parsed.anchored) {
@@ -117,6 +129,7 @@ export function importLitellm(
   ]);
   return {
     ok: true,
+    collisions: variables.collisions(),
     imported: {
       file,
       lines: report.lines(),
@@ -124,6 +137,14 @@ export function importLitellm(
       standIns: variables.standIns(),
     },
   };
+}
+
+/** Returns which providers refuse fields of the OpenAI API; empty if none does. */
+function refusingText(providers: Providers): string {
+  const ids = providers.parts().flatMap(({ key, value }) =>
+    (value as Settings).type === "compat" ? [] : [key]
+  );
+  return ids.length === 0 ? "" : `; ${ids.join(", ")} cannot take every field`;
 }
 
 function credentialsIn(root: Tree, report: Report): ReadonlyMap<string, Tree> {
@@ -228,18 +249,18 @@ function routing(
 ): Part {
   const open = named.get(OPEN_MODEL);
   const [settings] = strategy;
-  const all = new Map(
-    [...named.values()].flatMap(({ targets, later }) => [...targets, ...later])
-      .map((target) => [identityOf(target), target] as const),
+  const known = new Map(
+    [...named.values()].flatMap(({ name, targets, later }) =>
+      [...targets, ...later].map(({ provider, model }) => {
+        const target = { provider, ...model !== undefined && { model } };
+        return [`${provider}/${model ?? name}`, target] as const;
+      })
+    ),
   );
-  const known = [...all.values()];
   const direct = {
     name: "by-provider",
-    match: { models: known.map(({ provider, model }) => `${provider}/${model ?? "*"}`) },
-    targets: known.map(({ provider, model }) => ({
-      provider,
-      ...model !== undefined && { model },
-    })),
+    match: { models: [...known.keys()] },
+    targets: distinct([...known.values()]),
   };
   const routes = [
     ...open === undefined ? [] : [{
@@ -255,6 +276,10 @@ function routing(
     from: ["The same models as provider/model. A model that is not in this file is refused."],
     value: { ...values, routes },
   };
+}
+
+function distinct(targets: readonly Settings[]): readonly Settings[] {
+  return [...new Map(targets.map((target) => [JSON.stringify(target), target])).values()];
 }
 
 function server(): Part {

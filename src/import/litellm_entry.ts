@@ -10,10 +10,13 @@ import type { Written } from "./written_file.ts";
 
 /** Where an entry is in the written file. */
 export interface Where {
-  /** Path of its provider, of its key in it, and of its named model. */
+  /** Path of its provider, of its key in it, of its named model and of its price. */
   readonly provider: string;
   readonly key: string;
   readonly model: string;
+  readonly price: string;
+  /** The metric by which the entries of the name are weighed; null if they are not. */
+  readonly metric: Metric | null;
 }
 
 /** A parameter of an entry for the named model, and the value of the source. */
@@ -263,9 +266,14 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const contextSize = size !== null && Number.isSafeInteger(size) && size > 0 ? size : null;
   const price = readPrice(params, info);
 
-  function reportAt({ provider, key: keyPath, model: place_ }: Where): void {
+  function reportAt(
+    { provider, key: keyPath, model: place_, price: pricePath, metric }: Where,
+  ): void {
     const name = memberOf(tree, "model_name");
     report.say(name, named.note === "" ? "carried" : "differently", place_, named.note);
+    for (const one of ["api_key", "api_base", "base_url"]) {
+      if (textOf(get(one)) === null) report.missing(get(one), "is no text");
+    }
     const notes = [written.note, place.modelNote, key.absent].filter(Boolean).join("; ");
     report.say(get("model"), notes === "" ? "carried" : "differently", [place_, provider], notes);
     report.carried(get("custom_llm_provider"), provider);
@@ -284,6 +292,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       report.say(get(member), note === "" ? "carried" : "differently", path, note);
     }
     if (organization !== null) report.carried(get("organization"), `${provider}.organization`);
+    if (headers.headers === null) report.missing(get("extra_headers"), "has no header with a text");
     report.say(
       get("extra_headers"),
       headers.note === "" ? "carried" : "differently",
@@ -315,7 +324,17 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     if (contextSize !== null) {
       report.carried(memberOf(info, "max_input_tokens"), `${place_}.context_size`);
     }
-    for (const [tree, member] of price?.trees ?? []) report.carried(tree, `pricing.${member}`);
+    for (const [tree, member] of price?.trees ?? []) report.carried(tree, `${pricePath}.${member}`);
+    for (const one of METRICS) {
+      if (one !== metric) report.missing(get(one), "no limit or weight of a target here");
+      else if (one === "weight") report.carried(get(one), `${place_}.targets`);
+      else report.differently(get(one), `${place_}.targets`, "as a weight; it is no limit here");
+    }
+    for (const member of Object.keys(PARAMETERS)) {
+      if (!parameters.has(PARAMETERS[member] ?? "")) {
+        report.missing(get(member), "a value that named models cannot have");
+      }
+    }
     for (const [member, note] of Object.entries(MISSING)) report.missing(get(member), note);
     for (const [member, note] of Object.entries(NO_MEANING)) report.noMeaning(get(member), note);
     for (const [member, value] of membersOf(params)) {
@@ -478,7 +497,7 @@ function parameterValue(name: string, tree: Tree): Written | null {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll("${", "$${");
+  return text.replaceAll("${", () => "$${");
 }
 
 function within(value: number | null, min: number, max: number): number | null {

@@ -2,7 +2,7 @@ import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { listPrice } from "../data/prices.ts";
 import type { Chains } from "./litellm_fallbacks.ts";
-import { type Entry, METRICS, type Parameter } from "./litellm_entry.ts";
+import { type Entry, type Metric, METRICS, type Parameter } from "./litellm_entry.ts";
 import type { Providers, Settings } from "./providers.ts";
 import type { Report } from "./report.ts";
 import { textOf } from "./source.ts";
@@ -35,6 +35,13 @@ export interface Models {
 /** Maximum weight of a target. */
 const MAX_WEIGHT = 1_000;
 
+/** The weights of the entries of a name, its path in the file, and the metric of the weights. */
+interface Placed {
+  readonly weights: ReadonlyMap<Entry, number>;
+  readonly place: string;
+  readonly metric: Metric | null;
+}
+
 /** Entries that differ only in their keys. */
 interface Cluster {
   readonly entries: Entry[];
@@ -62,7 +69,8 @@ export function newModels(
   return { named, pricing: [...pricing.values()] };
 
   function newNamed(name: string, group: readonly Entry[]): Named {
-    const weights = scaled(weightsOf(group));
+    const metric = group.length > 1 ? metricOf(group) : null;
+    const weights = scaled(weightsOf(group, metric));
     const place = name === OPEN_MODEL ? "routing.routes" : `models.${name}`;
     const orders = [...new Set(group.map(({ order }) => order))].toSorted((a, b) => a - b);
     const targets: Target[] = [];
@@ -70,7 +78,7 @@ export function newModels(
     for (const order of orders) {
       const same = group.filter((entry) => entry.order === order);
       for (const cluster of clustersOf(same, weights)) {
-        const target = place_(cluster, weights, place);
+        const target = addTarget(cluster, { weights, place, metric });
         const list = order === orders[0] ? targets : later;
         const at = list.findIndex((one) =>
           one.provider === target.provider && one.model === target.model
@@ -88,11 +96,7 @@ export function newModels(
     return { name, from, targets: open, later, parameters };
   }
 
-  function place_(
-    { entries, keys }: Cluster,
-    weights: ReadonlyMap<Entry, number>,
-    place: string,
-  ): Target {
+  function addTarget({ entries, keys }: Cluster, { weights, place, metric }: Placed): Target {
     const [first] = entries;
     if (first === undefined) throw new Error("a cluster has an entry");
     const id = providers.add(
@@ -103,7 +107,8 @@ export function newModels(
     const provider = `providers.${id}`;
     const key = `${provider}.${keys.size > 1 ? "api_keys" : "api_key"}`;
     for (const entry of entries) {
-      entry.reportAt({ provider, key, model: place });
+      const price = `pricing.${id}/${entry.model ?? ""}`;
+      entry.reportAt({ provider, key, model: place, price, metric });
       addPrice(entry, id);
     }
     const weight = entries.reduce((sum, entry) => sum + (weights.get(entry) ?? 1), 0);
@@ -175,15 +180,20 @@ function keySettings(keys: ReadonlyMap<string, number>): Settings {
   return { api_keys: list };
 }
 
-/** Returns the weights by the first metric that one of the entries has, as LiteLLM draws. */
-function weightsOf(entries: readonly Entry[]): ReadonlyMap<Entry, number> {
-  for (const metric of METRICS) {
-    const weights = entries.map(({ weights }) => weights[metric] ?? 0);
-    if (weights.some((weight) => weight > 0)) {
-      return new Map(entries.map((entry, index) => [entry, Math.max(weights[index] ?? 0, 0)]));
-    }
-  }
-  return new Map(entries.map((entry) => [entry, 1]));
+/** Returns the first metric that one of the entries has, by which LiteLLM draws; null for none. */
+function metricOf(entries: readonly Entry[]): Metric | null {
+  return METRICS.find((metric) => entries.some(({ weights }) => (weights[metric] ?? 0) > 0)) ??
+    null;
+}
+
+function weightsOf(
+  entries: readonly Entry[],
+  metric: Metric | null,
+): ReadonlyMap<Entry, number> {
+  return new Map(entries.map((entry) => [
+    entry,
+    metric === null ? 1 : Math.max(entry.weights[metric] ?? 0, 0),
+  ]));
 }
 
 /** Returns weights as whole numbers up to the maximum; one above 0 stays above it. */

@@ -172,6 +172,7 @@ function azurePlace(asked: Asked): Place {
     modelNote: "the name of the deployment is the model",
     addressNote: [
       `only its host is used, with ${isClaude ? "/anthropic" : "/openai/v1"}`,
+      own !== null && own.host === null ? "the variable must not end in a slash" : "",
       own?.note ?? "",
     ].filter(Boolean).join("; "),
   };

@@ -43,9 +43,6 @@ const ROUTER_NO_MEANING: Absent = {
 };
 
 const SETTINGS_MISSING: Absent = {
-  modify_params: "requests are not changed to fit a provider",
-  drop_params:
-    "on purpose: a field that a provider cannot take is refused by name, or named in X-Gateway-Lossy",
   guardrails: "there are no guardrails",
   post_call_rules: "Python code is not run",
   pre_call_rules: "Python code is not run",
@@ -258,8 +255,8 @@ export function readRetries(
 /** Maximum number of retries: `retry.max_attempts` counts the first attempt too. */
 const MAX_RETRIES = 9;
 
-/** Reads `litellm_settings`. */
-export function readSettings(tree: Tree | undefined, draft: Draft): void {
+/** Reads `litellm_settings`; `refusing` names the providers that refuse fields. */
+export function readSettings(tree: Tree | undefined, refusing: string, draft: Draft): void {
   const { report } = draft;
   readCache(tree, draft);
   for (const key of ["callbacks", "success_callback", "failure_callback", "service_callback"]) {
@@ -275,6 +272,11 @@ export function readSettings(tree: Tree | undefined, draft: Draft): void {
   if (truthOf(memberOf(tree, "modify_params")) === false) {
     report.carried(memberOf(tree, "modify_params"), [], "requests are not changed");
   }
+  const refused =
+    "on purpose: a field that a provider cannot take is refused by name, or named in " +
+    `X-Gateway-Lossy${refusing}`;
+  report.missing(drop, refused);
+  report.missing(memberOf(tree, "modify_params"), refused);
   sayAll(tree, draft, SETTINGS_MISSING, SETTINGS_NO_MEANING);
 }
 

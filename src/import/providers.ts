@@ -40,8 +40,22 @@ export function newProviders(reserved: ReadonlySet<string>): Providers {
       found.set(id, one);
       return id;
     },
-    parts: () => [...found].map(([key, { settings, from }]) => ({ key, from, value: settings })),
+    parts: () =>
+      [...found].map(([key, { settings, from }]) => ({ key, from, value: ordered(settings) })),
   };
+}
+
+/** The first keys of a provider in the file; the capabilities are the last one. */
+const FIRST = ["type", "base_url", "api_key", "api_keys", "credential"];
+
+function ordered(settings: Settings): Settings {
+  const { capabilities, ...others } = settings;
+  const first = FIRST.flatMap((key) =>
+    others[key] === undefined ? [] : [[key, others[key]] as const]
+  );
+  const rest = Object.entries(others).filter(([key]) => !FIRST.includes(key));
+  const last = capabilities === undefined ? {} : { capabilities };
+  return { ...Object.fromEntries([...first, ...rest]), ...last };
 }
 
 /** Only the ID `openai` has the relayed endpoints of its host without a setting. */

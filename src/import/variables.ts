@@ -24,6 +24,11 @@ export interface Variables {
   secret(written: string, wanted: string): Secret;
   /** Returns the members of a client key: a reference, or the digest of a literal. */
   clientKey(written: string): { readonly value: string } | { readonly sha256: string };
+  /**
+   * Returns the names that were used without a reference and also given to a literal: the source is
+   * read again with these taken.
+   */
+  collisions(): readonly string[];
   /** Returns a value for each variable with which the file can be checked. */
   standIns(): Readonly<Record<string, string>>;
   /** Returns the names of the variables of the file, sorted. */
@@ -35,15 +40,15 @@ const REFERENCE = /^(?:os\.environ\/|env\.|\$)([A-Za-z_]\w*)$|^\$\{([A-Za-z_]\w*
 /** A reference of our loader inside a text, or another `${`. */
 const INNER = /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}|\$\{/g;
 
-/** Returns the variables of a source, with the names to which the source refers taken. */
-export function newVariables(root: Tree): Variables {
+/**
+ * Returns the variables of a source. The names to which the source refers, and those in `others`,
+ * are given to no literal.
+ */
+export function newVariables(root: Tree, others: readonly string[] = []): Variables {
   const used = new Map<string, string>();
-  const taken = new Set(
-    leavesOf(root).flatMap((leaf) => {
-      const name = referenceIn(textOf(leaf) ?? "");
-      return name === null ? [] : [name];
-    }),
-  );
+  const implied = new Set<string>();
+  const references = leavesOf(root).map((leaf) => referenceIn(textOf(leaf) ?? ""));
+  const taken = new Set([...others, ...references.filter((name) => name !== null)]);
   const literals = new Map<string, string>();
 
   function use(name: string, standIn = `value-of-${name}`): string {
@@ -60,7 +65,11 @@ export function newVariables(root: Tree): Variables {
   }
 
   return {
-    use,
+    use(name, standIn) {
+      implied.add(name);
+      return use(name, standIn);
+    },
+    collisions: () => [...literals.values()].filter((name) => implied.has(name)),
     reference: referenceIn,
     text(written, standIn) {
       const name = referenceIn(written);

@@ -23,6 +23,10 @@ export interface Section {
   readonly parts: readonly Part[];
 }
 
+/** Pattern of addresses, durations and variables that need no quotes outside of lists. */
+const BLOCK_TEXT =
+  /^(?:https?:\/\/[A-Za-z0-9.:_/-]*[A-Za-z0-9/]|\$\{[A-Za-z_]\w*\}|\d+(?:h|m|s|ms))$/;
+
 /** Maximum number of paths in the comment of a part. */
 const MAX_PATHS = 4;
 
@@ -54,6 +58,7 @@ function commentLines(from: readonly string[], indent: string): readonly string[
 
 function memberLines(key: string, value: Written, indent: string): string[] {
   const name = `${indent}${yamlText(key)}:`;
+  if (typeof value === "string" && BLOCK_TEXT.test(value)) return [`${name} ${value}`];
   if (isFlat(value)) return [`${name} ${flow(value)}`];
   const inner = `${indent}  `;
   if (isList(value)) return [name, ...value.flatMap((item) => itemLines(item, inner))];
