@@ -163,10 +163,14 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       .filter(Boolean).join("; ");
     report.say(address, notes === "" ? "carried" : "differently", `${place}.base_url`, notes);
     for (const one of ["api_key", "apiKey"]) {
+      if (textOf(memberOf(tree, one)) === null) report.missing(memberOf(tree, one), "is no text");
       const to = key.text === null ? [] : `${place}.api_key`;
       report.say(memberOf(tree, one), key.note === "" ? "carried" : "differently", to, key.note);
     }
-    report.carried(memberOf(tree, "models"), `${place}.models.static`);
+    for (const item of itemsOf(memberOf(tree, "models"))) {
+      if (textOf(item) === null) report.missing(item, "no name of a model");
+      else report.carried(item, `${place}.models.static`);
+    }
     for (const item of itemsOf(use)) reportTransformer(item, place, type);
     report.missing(memberOf(tree, "transformer"), "a transformer of one model");
   }
@@ -318,7 +322,9 @@ function readServer(root: Tree, { report, variables, set }: Draft): string | nul
       `security.api_key.keys[0].${member}`,
       isLiteral ? "as its SHA-256 digest" : "",
     );
-  } else if (key === null) report.noMeaning(get("APIKEY"), "empty: no key is required");
+  } else if (get("APIKEY")?.kind === "leaf" && key === null) {
+    report.noMeaning(get("APIKEY"), "empty: no key is required");
+  }
   const level = LEVELS[textOf(get("LOG_LEVEL")) ?? ""];
   if (level !== undefined) {
     set("logging", "level", level, "LOG_LEVEL");

@@ -5,7 +5,7 @@ import { keyVariable, type Place, placeOf } from "./litellm_place.ts";
 import type { Settings } from "./providers.ts";
 import type { Report } from "./report.ts";
 import { itemsOf, memberOf, membersOf, numberOf, textOf, type Tree, truthOf } from "./source.ts";
-import type { Variables } from "./variables.ts";
+import { variableName, type Variables } from "./variables.ts";
 import type { Written } from "./written_file.ts";
 
 /** Where an entry is in the written file. */
@@ -292,13 +292,11 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       report.say(get(member), note === "" ? "carried" : "differently", path, note);
     }
     if (organization !== null) report.carried(get("organization"), `${provider}.organization`);
-    if (headers.headers === null) report.missing(get("extra_headers"), "has no header with a text");
-    report.say(
-      get("extra_headers"),
-      headers.note === "" ? "carried" : "differently",
-      `${provider}.headers`,
-      headers.note,
-    );
+    for (const [value, name, note] of headers.used) {
+      const status = note === "" ? "carried" : "differently";
+      report.say(value, status, `${provider}.headers.${name}`, note);
+    }
+    report.missing(get("extra_headers"), "no header with a text");
     if (times.timeout !== undefined) {
       report.differently(
         get("timeout"),
@@ -431,23 +429,23 @@ export function seconds(value: number): string {
 /** Pattern of headers whose values are secrets. */
 const SECRET_HEADER = /auth|key|token|secret|cookie|password|credential/i;
 
+/** Pattern of names of headers, and of values that a header can have. */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 function readHeaders(tree: Tree | undefined, id: string, variables: Variables) {
   const headers: Record<string, Written> = {};
-  const notes: string[] = [];
+  const used: (readonly [tree: Tree, name: string, note: string])[] = [];
   for (const [name, value] of membersOf(tree)) {
     const text = textOf(value);
-    if (text === null) continue;
-    if (!SECRET_HEADER.test(name)) {
-      headers[name] = variables.text(text);
-      continue;
-    }
+    if (text === null || !HEADER_NAME.test(name) || !HEADER_TEXT.test(text)) continue;
+    if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
+    const isSecret = SECRET_HEADER.test(name);
     const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
-    const secret = variables.secret(text, wanted);
-    headers[name] = secret.text ?? "";
-    if (secret.note !== "") notes.push(secret.note);
+    const secret = isSecret ? variables.secret(text, variableName(wanted, "HEADER")) : null;
+    headers[name] = secret?.text ?? variables.text(text);
+    used.push([value, name, secret?.note ?? ""]);
   }
-  const found = Object.keys(headers).length > 0 ? headers : null;
-  return { headers: found, note: [...new Set(notes)].join("; ") };
+  return { headers: used.length > 0 ? headers : null, used };
 }
 
 function readParameters(params: Tree, report: Report): ReadonlyMap<string, Parameter> {

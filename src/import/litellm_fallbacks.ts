@@ -67,10 +67,11 @@ export function newChains(
     return itemsOf(tree).flatMap((item) => {
       const written = textOf(item);
       const name = written === null ? null : find(written);
-      if (name === null) {
+      // A pattern has no model that is sent for another name.
+      if (name === null || name.includes("*")) {
         const note = written === null
           ? "a fallback is a name here, without parameters"
-          : "no entry that is carried has this name";
+          : "no entry that is carried has this name, or it is a pattern";
         report.missing(item, note);
         return [];
       }

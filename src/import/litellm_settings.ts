@@ -233,7 +233,9 @@ export function readRetries(
   const [first, ...others] = [memberOf(router, "num_retries"), memberOf(settings, "num_retries")]
     .filter((tree) => tree !== undefined && numberOf(tree) !== null);
   const policies = membersOf(memberOf(router, "retry_policy"))
-    .filter(([name]) => name !== "BadRequestErrorRetries");
+    .filter(([name, tree]) =>
+      name.endsWith("ErrorRetries") && name !== "BadRequestErrorRetries" && numberOf(tree) !== null
+    );
   const most = Math.max(...policies.map(([, tree]) => numberOf(tree) ?? 0), numberOf(first) ?? 0);
   const attempts = Math.min(Math.max(Math.floor(most), 0), MAX_RETRIES) + 1;
   const place = "retry.max_attempts";
@@ -289,7 +291,9 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
   if (cache === undefined && params === undefined) return;
   if (!isOn) {
     report.say(cache, truthOf(cache) === null ? "missing" : "carried", "caching.enabled");
-    report.noMeaning(params, "the cache is off");
+    for (const key of ["type", "ttl", "host", "port", "password", "url", "db", "namespace"]) {
+      report.noMeaning(memberOf(params, key), "the cache is off");
+    }
     return;
   }
   if (type !== "local" && type !== "redis") {

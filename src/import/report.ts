@@ -44,7 +44,14 @@ export function newReport(root: Tree, replaced: readonly string[]): Report {
     if (tree === undefined) return;
     const places = typeof to === "string" ? [to] : to;
     for (const leaf of leavesOf(tree)) {
-      if (!found.has(leaf)) found.set(leaf, { path: leaf.path, status, to: places, note });
+      if (found.has(leaf)) continue;
+      const { path } = leaf;
+      found.set(
+        leaf,
+        leaf.value === null && status !== "missing"
+          ? { path, status: "no meaning", to: [], note: "empty" }
+          : { path, status, to: places, note },
+      );
     }
   }
 

@@ -51,6 +51,17 @@ const MAX_VALUES = 200_000;
 /** Pattern of keys that are shown: others may be secrets in the wrong place. */
 const PLAIN_KEY = /^[A-Za-z][A-Za-z_-]{0,47}\d{0,2}$/;
 
+/** Keys that are shown without a value too. */
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
+  ...["model_name", "litellm_params", "model_info", "model", "api_key", "api_base", "base_url"],
+  ...["api_version", "model_list", "router_settings", "litellm_settings", "general_settings"],
+  ...["environment_variables", "master_key", "database_url", "callbacks", "success_callback"],
+  ...["failure_callback", "fallbacks", "cache_params", "redis_host", "redis_password"],
+  ...["Providers", "Router", "APIKEY", "HOST", "PORT", "LOG", "LOG_LEVEL", "PROXY_URL", "models"],
+  ...["API_TIMEOUT_MS", "api_base_url", "transformer", "transformers", "default", "background"],
+  ...["think", "longContext", "webSearch", "image", "CUSTOM_ROUTER_PATH"],
+]);
+
 /** Pattern of keys that can be names of models. */
 const NAME_KEY = /^[A-Za-z0-9*][A-Za-z0-9._:/@*-]{0,127}$/;
 
@@ -213,7 +224,7 @@ function scalar(value: unknown, source: string | undefined): Leaf["value"] {
  */
 function shownKey(key: string, value: unknown, path: string, index: number): string {
   const isEmpty = value === null || isScalar(value) && value.value === null;
-  if (PLAIN_KEY.test(key) && !isEmpty) return key;
+  if (PLAIN_KEY.test(key) && (!isEmpty || KNOWN_KEYS.has(key))) return key;
   const parent = /([a-z_]+)(?:\[\d+\])?$/.exec(path)?.[1] ?? "";
   if (BY_NAME.has(parent) && NAME_KEY.test(key)) return key;
   return `(key ${index + 1})`;
