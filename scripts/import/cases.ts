@@ -2,8 +2,8 @@
 export interface Case {
   readonly name: string;
   /**
-   * Entries, fallbacks and settings of a file of LiteLLM. `AT/x` is the address of the upstream that
-   * acts as `x` says: `ok`, or a status with which it responds.
+   * Entries, fallbacks and settings of a file of LiteLLM. `AT/x` is the address of the upstream,
+   * which acts as `x` says: `ok`, or a status with which it responds.
    */
   readonly file: string;
   readonly requests: readonly { readonly model: string; readonly stream?: boolean }[];

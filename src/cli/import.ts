@@ -77,7 +77,11 @@ function newImport(source: string, title: string, load: Load): Command {
         return OK_STATUS;
       }
       const trouble = terminal.create(output, imported.file);
-      return trouble === null ? OK_STATUS : printProblems(terminal, [`${output} ${trouble}.`]);
+      if (trouble !== null) return printProblems(terminal, [`${output} ${trouble}.`]);
+      terminal.out(
+        `${output} is written. Read it, then run "switchyard check" and "switchyard".\n`,
+      );
+      return OK_STATUS;
     },
   };
 }
