@@ -1,6 +1,9 @@
 import { run } from "../../src/cli/run.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import { blocks, sourceIn } from "../docs/pages.ts";
+import { streamOf } from "../support/pieces.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
 import { configFile, testClient, testTerminal } from "../cli/test_terminal.ts";
 
 const KEY = "sk-of-the-clients-0123456789";
@@ -39,6 +42,11 @@ for (const { section, from, names } of MOVES) {
     }
     using config = await configFile(written);
     assertEquals(await run(["check", "--config", config.path], testTerminal(environment)), 0);
+    for (const name of names) {
+      const explained = testTerminal(environment);
+      assertEquals(await run(["explain", "--config", config.path, "--model", name], explained), 0);
+      assertStringIncludes(explained.written.out, `model:${name}`);
+    }
     const terminal = testTerminal(environment);
     const running = run(["--config", config.path, "--port", "0"], terminal);
     const [, url = ""] = await terminal.said(/listens on (http:\S+?)[.,]?\s/);
@@ -56,3 +64,40 @@ for (const { section, from, names } of MOVES) {
     await running;
   });
 }
+
+Deno.test("an agent's main and small model go to the targets of the router's file", async () => {
+  const result = importClaudeCodeRouter(sourceIn("docs/guide/moving.md#From claude-code-router"));
+  assert(result.ok && result.imported.file !== null);
+  const file = result.imported.file.replaceAll(/\$\{\w+\}/g, KEY);
+  const sent: string[] = [];
+  const completion = {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+  await using gateway = socketGateway(file, {
+    async fetch(url, { body = null }) {
+      const { model } = await new Response(body).json();
+      sent.push(`${url} ${model}`);
+      const response = Response.json(completion);
+      return new Response(streamOf([await response.bytes()]), response);
+    },
+  });
+  using client = testClient();
+  for (const model of ["claude-opus-4-6", "claude-haiku-4-5", "ollama/other"]) {
+    const response = await client.fetch(`${gateway.url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": KEY, "content-type": "application/json" },
+      body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: "user", content: "Hi." }] }),
+    });
+    assertEquals(response.status, 200, await response.text());
+  }
+  assertEquals(sent, [
+    "https://api.deepseek.com/chat/completions deepseek-chat",
+    "http://127.0.0.1:11434/v1/chat/completions qwen2.5-coder:7b",
+    "http://127.0.0.1:11434/v1/chat/completions other",
+  ]);
+});
