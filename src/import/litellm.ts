@@ -107,6 +107,8 @@ function read(
   readSettings(settings, refusingText(providers), draft);
   readGeneral(memberOf(root, "general_settings"), settings, draft);
   readOthers(root, draft);
+  const sections = ["model_list", "router_settings", "litellm_settings", "general_settings"];
+  report.notRead(root, sections.filter((key) => memberOf(root, key)?.kind === "leaf"));
   for (const key of parsed.anchored) {
     report.noMeaning(memberOf(root, key), "anchors, whose values are those of their aliases");
   }
@@ -168,13 +170,14 @@ function usualTimeouts(
   settings: Tree | undefined,
   report: Report,
 ): Timeouts {
+  const isTime = (tree: Tree | undefined) => (numberOf(tree) ?? 0) > 0;
   const timeouts = [memberOf(router, "timeout"), memberOf(settings, "request_timeout")];
   const stream = memberOf(router, "stream_timeout");
-  const [used, other] = timeouts.filter((tree) => numberOf(tree) !== null);
+  const [used, other] = timeouts.filter(isTime);
   const note = "of every provider: the time to the first byte, and the silence within a stream";
   report.differently(used, "providers.*.timeout", note);
   report.noMeaning(other, "that of router_settings counts");
-  if (numberOf(stream) !== null) {
+  if (isTime(stream)) {
     report.differently(stream, "providers.*.stream_idle_timeout", "the silence within a stream");
   }
   return { timeout: numberOf(used), stream: numberOf(stream) };

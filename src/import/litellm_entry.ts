@@ -132,6 +132,9 @@ const NO_MEANING: Readonly<Record<string, string>> = {
   output_cost_per_image: "no price of named models",
 };
 
+/** Members that are read besides the parameters. */
+const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
+
 /** Why an entry cannot be served, and whether it is so by its name. */
 type Refused = { readonly tree: Tree | undefined; readonly note: string };
 
@@ -271,9 +274,8 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   ): void {
     const name = memberOf(tree, "model_name");
     report.say(name, named.note === "" ? "carried" : "differently", place_, named.note);
-    for (const one of ["api_key", "api_base", "base_url"]) {
-      if (textOf(get(one)) === null) report.missing(get(one), "is no text");
-    }
+    const texts = ["api_key", "api_base", "base_url"];
+    report.notRead(params, texts.filter((one) => textOf(get(one)) === null));
     const notes = [written.note, place.modelNote, key.absent].filter(Boolean).join("; ");
     report.say(get("model"), notes === "" ? "carried" : "differently", [place_, provider], notes);
     report.carried(get("custom_llm_provider"), provider);
@@ -328,11 +330,6 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       else if (one === "weight") report.carried(get(one), `${place_}.targets`);
       else report.differently(get(one), `${place_}.targets`, "as a weight; it is no limit here");
     }
-    for (const member of Object.keys(PARAMETERS)) {
-      if (!parameters.has(PARAMETERS[member] ?? "")) {
-        report.missing(get(member), "a value that named models cannot have");
-      }
-    }
     for (const [member, note] of Object.entries(MISSING)) report.missing(get(member), note);
     for (const [member, note] of Object.entries(NO_MEANING)) report.noMeaning(get(member), note);
     for (const [member, value] of membersOf(params)) {
@@ -340,6 +337,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
         report.noMeaning(value, "LiteLLM's knowledge of the model");
       }
     }
+    const taken = new Set([...parameters.values()].map((one) => one.tree));
+    const others = Object.keys(PARAMETERS).filter((one) => !taken.has(get(one) ?? tree));
+    report.notRead(params, [...READ, ...others]);
     reportInfo(info, report);
   }
 

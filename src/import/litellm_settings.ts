@@ -156,6 +156,8 @@ export function readRouter(tree: Tree | undefined, draft: Draft): void {
     report.differently(get("retry_after"), "retry.initial_delay", "each further delay is longer");
   }
   sayAll(tree, draft, ROUTER_MISSING, ROUTER_NO_MEANING);
+  const others = ["retry_after", "allowed_fails", "cooldown_time", "disable_cooldowns"];
+  report.notRead(tree, [...others, "num_retries", "timeout", "stream_timeout"]);
 }
 
 function readBreaker(tree: Tree | undefined, draft: Draft): void {
@@ -280,6 +282,7 @@ export function readSettings(tree: Tree | undefined, refusing: string, draft: Dr
   report.missing(drop, refused);
   report.missing(memberOf(tree, "modify_params"), refused);
   sayAll(tree, draft, SETTINGS_MISSING, SETTINGS_NO_MEANING);
+  report.notRead(tree, ["num_retries", "request_timeout", "cache", "json_logs"]);
 }
 
 function readCache(tree: Tree | undefined, draft: Draft): void {
@@ -337,6 +340,9 @@ function readCallback(tree: Tree, { report }: Draft): void {
   report.missing(tree, name.includes(".") ? "Python code is not run" : "no such callback here");
 }
 
+/** Pattern of keys that a header can carry. */
+const CLIENT_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
 /** Reads `general_settings`. Client keys come from the master key alone. */
 export function readGeneral(
   tree: Tree | undefined,
@@ -346,9 +352,11 @@ export function readGeneral(
   const { report, variables } = draft;
   const get = (key: string) => memberOf(tree, key);
   const master = get("master_key");
-  const written = textOf(master);
-  const isKey = written !== null && /^[\x21-\x7e]+$/.test(written);
-  if (isKey && master !== undefined) {
+  const isEmpty = master?.kind === "leaf" && (master.value === null || master.value === "");
+  const isKey = CLIENT_KEY.test(textOf(master) ?? "");
+  // A gateway with a key there is no gateway without one here.
+  const written = isKey ? textOf(master) : "os.environ/MASTER_KEY";
+  if (master !== undefined && !isEmpty && written !== null) {
     const user = textOf(get("user_header_name"));
     const endUsers = user !== null && /^[A-Za-z0-9-]+$/.test(user) ? { header: user } : null;
     const key = {
@@ -363,6 +371,13 @@ export function readGeneral(
     const place = "security.api_key.keys[0]";
     const isLiteral = variables.reference(written) === null;
     const kept = isLiteral ? "as its SHA-256 digest; " : "";
+    if (!isKey) {
+      report.differently(
+        master,
+        `${place}.value`,
+        "no key that a header can carry: set MASTER_KEY",
+      );
+    }
     report.carried(
       master,
       `${place}.${isLiteral ? "sha256" : "value"}`,
@@ -371,7 +386,7 @@ export function readGeneral(
     if (endUsers !== null) report.carried(get("user_header_name"), `${place}.end_users.header`);
     if (isHeader) report.carried(get("litellm_key_header_name"), "security.api_key.header");
     readBudget(settings, draft);
-  } else report.missing(master, "no text that a header can carry");
+  }
   const needsKey = "needs a client key, and the file has no master_key";
   for (const key of ["user_header_name", "litellm_key_header_name"]) {
     report.missing(get(key), needsKey);
@@ -386,6 +401,7 @@ export function readGeneral(
     if (/^(?:database_|store_|use_.*db)|spend_logs|_db_/.test(key)) report.missing(value, DATABASE);
   }
   sayAll(tree, draft, GENERAL_MISSING, GENERAL_NO_MEANING);
+  report.notRead(tree, ["master_key"]);
 }
 
 /** Durations of budgets that are calendar windows. */

@@ -1,4 +1,4 @@
-import { type Leaf, leavesOf, type Tree } from "./source.ts";
+import { type Leaf, leavesOf, memberOf, type Tree } from "./source.ts";
 
 /**
  * What became of a value of the source. `differently` works, but not in the same way; `missing` is
@@ -26,6 +26,8 @@ export interface Report {
   differently(tree: Tree | undefined, to: string | readonly string[], note: string): void;
   missing(tree: Tree | undefined, note: string): void;
   noMeaning(tree: Tree | undefined, note: string): void;
+  /** Reports known members that were not read: their values are empty or not understood. */
+  notRead(tree: Tree | undefined, keys: readonly string[]): void;
   /** Returns one line for each value of the source in its order; the rest is missing. */
   lines(): readonly ReportLine[];
 }
@@ -61,6 +63,14 @@ export function newReport(root: Tree, replaced: readonly string[]): Report {
     differently: (tree, to, note) => say(tree, "differently", to, note),
     missing: (tree, note) => say(tree, "missing", [], note),
     noMeaning: (tree, note) => say(tree, "no meaning", [], note),
+    notRead(tree, keys) {
+      for (const key of keys) {
+        const member = memberOf(tree, key);
+        const isEmpty = member?.kind === "leaf" && (member.value === null || member.value === "");
+        if (isEmpty) say(member, "no meaning", [], "empty");
+        else say(member, "missing", [], "a value that is not understood");
+      }
+    },
     lines: () => [
       ...leaves.map((leaf) =>
         found.get(leaf) ??

@@ -212,10 +212,12 @@ function leaf(path: string, value: Leaf["value"]): Leaf {
   return { kind: "leaf", path, value };
 }
 
-/** Returns a scalar as JSON has it: dates, and numbers beyond those of JSON, as their text. */
+/** Returns a scalar as JSON has it: dates, and numbers that are not exact, as their text. */
 function scalar(value: unknown, source: string | undefined): Leaf["value"] {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  return typeof value === "number" && Number.isFinite(value) ? value : source ?? "";
+  const isExact = typeof value === "number" && Number.isFinite(value) &&
+    (Number.isSafeInteger(value) || !Number.isInteger(value));
+  return isExact ? value : source ?? "";
 }
 
 /**

@@ -6,7 +6,7 @@ import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Number of drawn sources of each gateway. */
-const SOURCES_COUNT = 300;
+const SOURCES_COUNT = 200;
 
 const secret = fc.stringMatching(/^[a-f0-9]{24}$/).map((text) => `sk-hidden-${text}`);
 
