@@ -3,7 +3,8 @@ import { newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
 import { readEntry, type Timeouts } from "./litellm_entry.ts";
 import { type Chains, FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
-import { type Models, type Named, newModels, routeBody } from "./litellm_models.ts";
+import { type Models, newModels, routeBody } from "./litellm_models.ts";
+import type { Named } from "./litellm_named.ts";
 import {
   readGeneral,
   readOthers,

@@ -1,4 +1,4 @@
-import { identityOf, type Named, type Target } from "./litellm_models.ts";
+import { identityOf, type Named, type Target } from "./litellm_named.ts";
 import type { Report } from "./report.ts";
 import { itemsOf, membersOf, textOf, type Tree } from "./source.ts";
 

@@ -2,29 +2,12 @@ import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { listPrice } from "../data/prices.ts";
 import type { Chains } from "./litellm_fallbacks.ts";
+import { identityOf, type Named, type Target } from "./litellm_named.ts";
 import { type Entry, type Metric, METRICS, type Parameter } from "./litellm_entry.ts";
 import type { Providers, Settings } from "./providers.ts";
 import type { Report } from "./report.ts";
 import { textOf } from "./source.ts";
 import type { Part, Written } from "./written_file.ts";
-
-/** A target of the written file. */
-export interface Target {
-  readonly provider: string;
-  readonly model: string | undefined;
-  readonly weight: number;
-  readonly contextSize: number | null;
-}
-
-/** A name of the source with its targets in the order in which they are tried. */
-export interface Named {
-  readonly name: string;
-  readonly from: readonly string[];
-  readonly targets: readonly Target[];
-  /** Targets of entries with a higher `order`. */
-  readonly later: readonly Target[];
-  readonly parameters: Settings;
-}
 
 /** The named models of a source, and the parts of the file that come with them. */
 export interface Models {
@@ -283,9 +266,4 @@ export function routeBody(name: string, named: Named, chains: Chains): Settings 
     ...further.length > 0 && { fallback: further.map((target) => targetText(target, true)) },
     ...!isUsual && { fallback_on: reasons },
   };
-}
-
-/** Returns what is equal for two targets that send the same model to the same provider. */
-export function identityOf({ provider, model }: Target): string {
-  return `${provider}/${model ?? ""}`;
 }

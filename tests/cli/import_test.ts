@@ -149,9 +149,11 @@ Deno.test("import needs no right but to read its source and to write its result"
   const folder = await Deno.makeTempDir();
   const output = `${folder}/config.yaml`;
   const main = new URL("../../main.ts", import.meta.url).pathname;
+  // The program itself is read too: in an executable it is not.
+  const code = new URL("../../src/", import.meta.url).pathname;
   const rights = [
     "--no-prompt",
-    `--allow-read=${source.path}`,
+    `--allow-read=${source.path},${code}`,
     `--allow-write=${output}`,
     "--allow-env",
   ];
@@ -173,4 +175,19 @@ Deno.test("import needs no right but to read its source and to write its result"
   assertEquals(child.code, 0, new TextDecoder().decode(child.stderr));
   assertMatch(await Deno.readTextFile(output), /^models:$/m);
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a source has at most 200 names that are carried; further ones are missing", async () => {
+  const names = Array.from({ length: 201 }, (_, at) => `name-${at + 1}`);
+  const entries = names.map((name) =>
+    `- {model_name: ${name}, litellm_params: {model: openai/m, api_key: os.environ/KEY}}\n`
+  );
+  using source = await configFile(`model_list:\n${entries.join("")}`);
+  const { code, out, err } = await ran(["import", "litellm", source.path]);
+  assertEquals(code, 0);
+  assertEquals(out.match(/^ {2}name-\d+:$/gm)?.length, 200);
+  assertStringIncludes(
+    err,
+    "missing      model_list[200].model_name\n             a file has at most 200 named models\n",
+  );
 });
