@@ -1,4 +1,5 @@
 import { importLitellm } from "../../src/import/litellm.ts";
+import { PREFIXES } from "../../src/import/litellm_prefixes.ts";
 import { installedProgram } from "../bench/peers/install.ts";
 import { type Case, CASES } from "./cases.ts";
 import { type Arrived, startUpstream, type Upstream } from "./upstream.ts";
@@ -15,6 +16,12 @@ const POLL_MS = 200;
 
 const MASTER_KEY = "sk-a-strong-master-key-of-the-comparison-0123456789";
 
+/** Prints the address of each prefix in LiteLLM. */
+const PREFIX_SCRIPT = `
+import json, sys, litellm
+print(json.dumps({p: litellm.get_llm_provider(p + "/x")[3] for p in json.loads(sys.argv[1])}))
+`;
+
 /** What one request led to. */
 interface Outcome {
   readonly status: number;
@@ -27,6 +34,7 @@ const [program, part] = argumentsOf(Deno.args);
 const main = new URL("../../main.ts", import.meta.url).pathname;
 await using upstream = startUpstream();
 let failures = 0;
+for (const line of await comparedPrefixes()) console.log(line);
 for (const one of CASES.filter(({ name }) => name.includes(part))) {
   for (const line of await compared(one, upstream)) console.log(line);
 }
@@ -39,6 +47,30 @@ function argumentsOf(args: readonly string[]): readonly [string, string] {
   const at = args.indexOf("--litellm");
   const rest = args.filter((_, index) => at < 0 || index !== at && index !== at + 1);
   return [at < 0 ? installedProgram("litellm") : args[at + 1] ?? "", rest[0] ?? ""];
+}
+
+/** Compares the addresses of prefixes; LiteLLM has those of some providers in other places. */
+async function comparedPrefixes(): Promise<readonly string[]> {
+  const fixed = [...PREFIXES].flatMap(([name, { kind, address }]) =>
+    kind === "openai" && address !== undefined ? [[name, address] as const] : []
+  );
+  const python = program.replace(/litellm$/, "python");
+  const names = JSON.stringify(fixed.map(([name]) => name));
+  const { stdout } = await new Deno.Command(python, {
+    args: ["-c", PREFIX_SCRIPT, names],
+    env: { LITELLM_LOCAL_MODEL_COST_MAP: "True" },
+    stderr: "null",
+  }).output();
+  const theirs: Readonly<Record<string, string | null>> = JSON.parse(
+    new TextDecoder().decode(stdout),
+  );
+  const others = fixed.filter(([name, address]) => (theirs[name] ?? address) !== address);
+  failures += others.length;
+  const known = fixed.filter(([name]) => theirs[name] !== null).length;
+  return [
+    ...others.map(([name, address]) => `DIFFERS  prefix ${name}: ${theirs[name]}, here ${address}`),
+    `${known} of ${fixed.length} prefixes have an address in LiteLLM, ${others.length} another one.`,
+  ];
 }
 
 async function compared(one: Case, upstream: Upstream): Promise<readonly string[]> {

@@ -15,9 +15,6 @@ export interface Prefix {
   readonly note?: string;
 }
 
-/** The version of LiteLLM whose prefixes these are; `scripts/import/` compares them. */
-export const LITELLM_VERSION = "1.106.2";
-
 /** Prefixes of providers with an address and Chat Completions, with what their variable is. */
 const FIXED: Readonly<Record<string, readonly [address: string, variable: string]>> = {
   aiml: ["https://api.aimlapi.com/v1", "AIML_API_KEY"],
@@ -54,7 +51,10 @@ const FIXED: Readonly<Record<string, readonly [address: string, variable: string
   zai: ["https://api.z.ai/api/paas/v4", "ZAI_API_KEY"],
 };
 
-/** The prefixes that can be served, by name. */
+/**
+ * The prefixes that can be served, by name, as in LiteLLM 1.106.2: `scripts/import/compare.ts`
+ * compares their addresses.
+ */
 export const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
   ["openai", { kind: "openai", address: HOSTS.openai.baseUrl, variable: "OPENAI_API_KEY" }],
   ["anthropic", {
