@@ -57,7 +57,7 @@ function newImport(source: string, title: string, load: Load): Command {
       // The source may be from a stranger: nothing but the two new files is needed from here on.
       terminal.dropReadAndNetAccess();
       if (output === undefined && report === undefined) terminal.dropWriteAccess();
-      const result = importer(read.text.replace(/^\ufeff/, ""), terminal.environment);
+      const result = importer(read.text, terminal.environment);
       if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);
       const { imported } = result;
       const problems = checkProblems(imported);

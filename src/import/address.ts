@@ -40,9 +40,6 @@ export function readAddress(written: string, endings: RegExp, variables: Variabl
   if (url.username !== "" || url.password !== "") {
     notes.push("the user and the password of the address are left out");
   }
-  url.username = "";
-  url.password = "";
-  url.hash = "";
   for (const [name, value] of [...url.searchParams]) {
     if (PLAIN_PARAMETERS.includes(name) || value.startsWith("hole-")) continue;
     url.searchParams.set(
