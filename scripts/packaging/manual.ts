@@ -13,6 +13,7 @@ async function help(...command: readonly string[]): Promise<string> {
     create: () => null,
     dropWriteAccess: () => {},
     dropRunAccess: () => {},
+    dropReadAndNetAccess: () => {},
     environment: {},
     isColoured: false,
     size: () => null,

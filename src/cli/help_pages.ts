@@ -1,4 +1,5 @@
 import gettingStarted from "../../docs/guide/getting-started.md" with { type: "text" };
+import moving from "../../docs/guide/moving.md" with { type: "text" };
 import clients from "../../docs/guide/clients.md" with { type: "text" };
 import agents from "../../docs/guide/agents.md" with { type: "text" };
 import models from "../../docs/guide/models.md" with { type: "text" };
@@ -68,6 +69,7 @@ export interface HelpPage {
 /** Every page of `docs/`, in the order of its index. The texts are part of the executable. */
 export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "getting-started", text: gettingStarted },
+  { topic: "moving", text: moving },
   { topic: "clients", text: clients },
   { topic: "agents", text: agents },
   { topic: "messages", text: messages },

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { yamlText } from "../config/yaml_text.ts";
 import { optionValue } from "./arguments.ts";
 import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 
@@ -46,13 +47,4 @@ export function newSecret(): { readonly secret: string; readonly digest: string 
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const secret = `${PREFIX}${bytes.toBase64({ alphabet: "base64url", omitPadding: true })}`;
   return { secret, digest: createHash("sha256").update(secret).digest("hex") };
-}
-
-/**
- * Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts.
- */
-export function yamlText(text: string): string {
-  const isPlain = /^[A-Za-z][A-Za-z0-9._-]*$/.test(text) &&
-    !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
-  return isPlain ? text : JSON.stringify(text);
 }

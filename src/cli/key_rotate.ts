@@ -11,7 +11,8 @@ import {
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
-import { newSecret, yamlText } from "./key_new.ts";
+import { newSecret } from "./key_new.ts";
+import { yamlText } from "../config/yaml_text.ts";
 
 const NAME = "NAME";
 

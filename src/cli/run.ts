@@ -9,6 +9,7 @@ import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
 import { COMMON_OPTIONS, help, helpText } from "./help.ts";
 import { health } from "./health.ts";
+import { importClaudeCodeRouter, importLitellm } from "./import.ts";
 import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
 import { keyRotate } from "./key_rotate.ts";
@@ -25,6 +26,8 @@ import { worker } from "./worker.ts";
 export const COMMANDS: readonly Command[] = [
   serve,
   init,
+  importLitellm,
+  importClaudeCodeRouter,
   check,
   explain,
   agent,

@@ -22,6 +22,8 @@ export interface Terminal {
   dropWriteAccess(): void;
   /** Gives up the right to start processes, for the rest of the process. */
   dropRunAccess(): void;
+  /** Gives up the rights to read files and to use the network, for the rest of the process. */
+  dropReadAndNetAccess(): void;
   readonly environment: Readonly<Record<string, string>>;
   /** True if log lines may be coloured. */
   readonly isColoured: boolean;
@@ -55,6 +57,10 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     },
     dropRunAccess() {
       Deno.permissions.revokeSync({ name: "run" });
+    },
+    dropReadAndNetAccess() {
+      Deno.permissions.revokeSync({ name: "read" });
+      Deno.permissions.revokeSync({ name: "net" });
     },
     environment: Deno.env.toObject(),
     isColoured: Deno.stderr.isTerminal() && !Deno.noColor,

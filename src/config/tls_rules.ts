@@ -30,6 +30,9 @@ export const NOTHING_OUTSIDE: Outside = {
   wallMs: 0,
 };
 
+/** Problem text for a file that is not among those that were read. */
+export const FILE_NOT_READ = "names a file that was not read";
+
 const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 
 type FileKey = (typeof FILE_KEYS)[number];
@@ -94,7 +97,7 @@ function checkFile(value: unknown, key: FileKey, files: Outside["files"]) {
   const name = nameOf(value);
   if (name === null) return null;
   const file = files.get(name);
-  if (file === undefined) return { trouble: "names a file that was not read" };
+  if (file === undefined) return { trouble: FILE_NOT_READ };
   if (!file.ok) return { trouble: `names a file that ${file.trouble}` };
   if (isUsable(key, file.text)) return { text: file.text };
   const kind = key === "key_file" ? "private key that is not encrypted" : "certificate";

@@ -53,7 +53,7 @@ export function parseSource(text: string, variables: Variables): Source {
 }
 
 /** Returns the first fault of each kind: further ones mostly follow from it. */
-function faultProblems(faults: readonly YAMLError[], text: string): Problem[] {
+export function faultProblems(faults: readonly YAMLError[], text: string): Problem[] {
   const deep = faults.filter(({ code }) => code === "RESOURCE_EXHAUSTION");
   const seen = new Set<string>();
   const problems: Problem[] = [];

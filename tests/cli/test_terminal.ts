@@ -12,6 +12,8 @@ export interface TestTerminal extends Terminal {
   readonly mayWrite: boolean;
   /** False once the command has given up the right to start processes. */
   readonly mayRun: boolean;
+  /** False once the command has given up the rights to read files and to use the network. */
+  readonly mayReadAndConnect: boolean;
   /** Resolves with the match once both outputs together hold it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** What SIGTERM does. */
@@ -39,6 +41,7 @@ export function testTerminal(
   const reloads = new Set<() => void>();
   let mayWrite = true;
   let mayRun = true;
+  let mayReadAndConnect = true;
 
   function add(where: "out" | "err", text: string) {
     written[where] += text;
@@ -67,6 +70,12 @@ export function testTerminal(
     },
     dropRunAccess() {
       mayRun = false;
+    },
+    dropReadAndNetAccess() {
+      mayReadAndConnect = false;
+    },
+    get mayReadAndConnect() {
+      return mayReadAndConnect;
     },
     get mayRun() {
       return mayRun;

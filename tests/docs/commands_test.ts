@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { commands, filled, type ShellCommand } from "./shell.ts";
 import { SYSTEM } from "./system_commands.ts";
 import { taskProblem } from "./tasks.ts";
-import { configIn, variable } from "./pages.ts";
+import { configIn, sourceIn, variable } from "./pages.ts";
 
 const PROGRAM = ["switchyard", "./switchyard"];
 
@@ -31,8 +31,10 @@ function newReader(section: string): Reader {
     const keys = Object.fromEntries(names.map((found) => [found, variable(found)]));
     const terminal = testTerminal({ ...keys, ...environment });
     using file = await configFile(config);
+    using source = await configFile(sourceIn(section));
     const asked = args.map((word, index) => {
       const before = args[index - 1];
+      if (name === "import" && index === 2) return source.path;
       if (before === "--config") assertMatch(word, /^(?:\/etc\/switchyard\/)?config\.yaml$/, place);
       return before === "--config" ? file.path : before === "--port" ? "0" : word;
     });
@@ -47,7 +49,7 @@ function newReader(section: string): Reader {
     }
     assertEquals(await running, OK_STATUS, `${place}: ${terminal.written.err}`);
     assert(terminal.written.out !== "", place);
-    config = terminal.files.get("./config.yaml") ?? config;
+    config = terminal.files.get("./config.yaml") ?? terminal.files.get("config.yaml") ?? config;
   }
 
   return {

@@ -102,6 +102,13 @@ export function configIn(section: string): string {
   return own.includes("routing:") ? own : own + whole;
 }
 
+/** The file of another gateway that the reader of a section has; empty if there is none. */
+export function sourceIn(section: string): string {
+  return blocks.find((block) =>
+    block.section === section && ["yml", "jsonc"].includes(block.language)
+  )?.text ?? "";
+}
+
 /** The rows of the first table of a text, as the texts of their cells. */
 export function tableIn(text: string): readonly (readonly string[])[] {
   const [, table = ""] = /\n(\|.*\n\|[ :|-]+\n(?:\|.*\n)+)/.exec(text) ?? [];

@@ -1,0 +1,115 @@
+import { readSmallFile } from "../config/files.ts";
+import { parseConfig } from "../config/load.ts";
+import { FILE_NOT_READ } from "../config/tls_rules.ts";
+import { VERSION } from "../core/build.ts";
+import { compile } from "../gateway/compile.ts";
+import type { Imported, Importer } from "../import/imported.ts";
+import { optionValue } from "./arguments.ts";
+import { type Command, FAILED_STATUS, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
+import { presetLines } from "./preset_lines.ts";
+
+const FILE = "FILE";
+
+/** Maximum size of a source. */
+const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
+
+/** Loads the code that reads a source: other commands do not need it. */
+type Load = () => Promise<Importer>;
+
+/** Command `switchyard import litellm FILE`. */
+export const importLitellm: Command = newImport(
+  "litellm",
+  "LiteLLM",
+  async () => (await import("../import/litellm.ts")).importLitellm,
+);
+
+/** Command `switchyard import claude-code-router FILE`. */
+export const importClaudeCodeRouter: Command = newImport(
+  "claude-code-router",
+  "claude-code-router",
+  async () => (await import("../import/claude_code_router.ts")).importClaudeCodeRouter,
+);
+
+function newImport(source: string, title: string, load: Load): Command {
+  const name = `import ${source}`;
+  return {
+    name,
+    about:
+      `Writes a configuration file from one of ${title}, and reports what became of each value.`,
+    word: FILE,
+    writesFiles: true,
+    options: {
+      output: {
+        value: "FILE",
+        about: "Writes the configuration to this new file; default: standard output.",
+      },
+      report: { value: "FILE", about: "Also writes the report as JSON to this new file." },
+      strict: { value: null, about: "Fails if a value of the source has no counterpart." },
+    },
+    async run(options, terminal) {
+      const path = optionValue(options, FILE) ?? "";
+      if (path === "") return wrongUsage(terminal, name, `Name the file of ${title}.`);
+      const { reportText } = await import("../import/report.ts");
+      const importer = await load();
+      const read = await readSmallFile(path, MAX_SOURCE_BYTES);
+      if (!read.ok) return printProblems(terminal, [`Cannot read ${path}: ${read.reason}.`]);
+      const [output, report] = ["output", "report"].map((one) => optionValue(options, one));
+      // The source may be from a stranger: nothing but the two new files is needed from here on.
+      terminal.dropReadAndNetAccess();
+      if (output === undefined && report === undefined) terminal.dropWriteAccess();
+      const result = importer(read.text, terminal.environment);
+      if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);
+      const { imported } = result;
+      const problems = checkProblems(imported);
+      const isValid = imported.file !== null && problems.length === 0;
+      const isMissing = imported.lines.some(({ status }) => status === "missing");
+      const isRefused = options.has("strict") && isMissing;
+      terminal.err(reportText(imported.lines));
+      terminal.err(closingText(imported, problems));
+      if (isRefused) terminal.err("Values are missing, and --strict is set: nothing is written.\n");
+      if (report !== undefined) {
+        const trouble = terminal.create(report, reportJson(source, imported, problems));
+        if (trouble !== null) return printProblems(terminal, [`${report} ${trouble}.`]);
+      }
+      if (!isValid || isRefused || imported.file === null) return FAILED_STATUS;
+      if (output === undefined) {
+        terminal.out(imported.file);
+        return OK_STATUS;
+      }
+      const trouble = terminal.create(output, imported.file);
+      if (trouble !== null) return printProblems(terminal, [`${output} ${trouble}.`]);
+      terminal.out(
+        `${output} is written. Read it, then run "switchyard check" and "switchyard".\n`,
+      );
+      return OK_STATUS;
+    },
+  };
+}
+
+/** Returns the problems that `check` has with an imported file while its variables are set. */
+export function checkProblems({ file, standIns }: Imported): readonly string[] {
+  if (file === null) return [];
+  const loaded = parseConfig(file, standIns);
+  if (loaded.ok) return presetLines(compile(loaded.config, 1)).problems;
+  // Files of credentials are looked for where the configuration will be, by `switchyard check`.
+  return loaded.problems.filter((problem) => !problem.includes(FILE_NOT_READ));
+}
+
+function closingText({ file, variables }: Imported, problems: readonly string[]): string {
+  if (file === null) return "Nothing of the source can be served, so there is no result.\n";
+  if (problems.length > 0) {
+    return ["The result does not pass check:", ...problems, ""].join("\n");
+  }
+  const set = variables.length === 0 ? "" : `Set before the start: ${variables.join(", ")}.\n`;
+  return `The result passes check.\n${set}`;
+}
+
+function reportJson(
+  source: string,
+  { file, lines }: Imported,
+  problems: readonly string[],
+): string {
+  const result = file === null ? "none" : problems.length === 0 ? "valid" : "invalid";
+  const report = { source, version: VERSION, result, lines, check: problems };
+  return `${JSON.stringify(report, null, 2)}\n`;
+}

@@ -1,0 +1,24 @@
+/** Pattern of texts that YAML reads as text without quotes. */
+const PLAIN = /^[A-Za-z][A-Za-z0-9._-]*$/;
+
+/** Words that YAML 1.1 or 1.2 reads as a boolean or as nothing. */
+const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** Pattern of characters that JSON leaves as they are and a terminal or an editor acts on. */
+const UNSAFE = /[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/**
+ * Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts.
+ * Control characters and marks that change the direction of text are escaped.
+ */
+export function yamlText(text: string): string {
+  return PLAIN.test(text) && !WORDS.test(text) ? text : quotedText(text);
+}
+
+/** Returns a text in JSON quotes without any character that a terminal acts on. */
+export function quotedText(text: string): string {
+  return JSON.stringify(text).replace(
+    UNSAFE,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,44 @@
+import type { Report } from "./report.ts";
+import type { Variables } from "./variables.ts";
+import type { Part, Section, Written } from "./written_file.ts";
+
+/** Settings of the written file by section and key, with the paths that they came from. */
+export interface Draft {
+  readonly report: Report;
+  readonly variables: Variables;
+  /** Sets a key of a section; a later value of the same key replaces an earlier one. */
+  set(section: string, key: string, value: Written, from: string): void;
+  /** True if the section has the key. */
+  has(section: string, key: string): boolean;
+  /** Returns the sections with these names, in this order, without empty ones. */
+  sections(names: readonly string[]): readonly (Part | Section)[];
+}
+
+interface Found {
+  readonly values: Map<string, Written>;
+  readonly from: string[];
+}
+
+/** Returns a draft without settings. */
+export function newDraft(report: Report, variables: Variables): Draft {
+  const found = new Map<string, Found>();
+  return {
+    report,
+    variables,
+    set(section, key, value, from) {
+      const empty: Found = { values: new Map(), from: [] };
+      const one = found.get(section) ?? empty;
+      one.values.set(key, value);
+      if (!one.from.includes(from)) one.from.push(from);
+      found.set(section, one);
+    },
+    has: (section, key) => found.get(section)?.values.has(key) === true,
+    sections: (names) =>
+      names.flatMap((key) => {
+        const one = found.get(key);
+        return one === undefined
+          ? []
+          : [{ key, from: one.from, value: Object.fromEntries(one.values) }];
+      }),
+  };
+}

@@ -1,0 +1,298 @@
+import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { newDraft } from "./draft.ts";
+import type { ImportResult } from "./imported.ts";
+import { readEntry, type Timeouts } from "./litellm_entry.ts";
+import { type Chains, FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
+import { type Models, newModels, routeBody } from "./litellm_models.ts";
+import type { Named } from "./litellm_named.ts";
+import {
+  readGeneral,
+  readOthers,
+  readRetries,
+  readRouter,
+  readSettings,
+} from "./litellm_settings.ts";
+import { newProviders, type Providers, type Settings } from "./providers.ts";
+import { newReport, type Report } from "./report.ts";
+import {
+  itemsOf,
+  memberOf,
+  membersOf,
+  numberOf,
+  type Parsed,
+  parseSourceText,
+  textOf,
+  type Tree,
+  truthOf,
+} from "./source.ts";
+import { newVariables } from "./variables.ts";
+import { MODEL_NAME } from "../config/models_schema.ts";
+import { type Part, type Section, writeFile } from "./written_file.ts";
+
+/** Maximum number of entries of `model_list`. */
+const MAX_ENTRIES = 5_000;
+
+/** Maximum number of aliases: they are named models too. */
+const MAX_ALIASES = MAX_NAMED_MODELS / 2;
+
+/** The port of LiteLLM if it was started without one. */
+const LITELLM_PORT = 4_000;
+
+const HEAD = [
+  "Written by switchyard import litellm. ${NAME} is an environment variable; a file .env beside this",
+  "one sets them too. The comments name the places of the source.",
+];
+
+/** Imports a file of LiteLLM's proxy. */
+export function importLitellm(
+  text: string,
+  environment: Readonly<Record<string, string>>,
+): ImportResult {
+  const parsed = parseSourceText(text, "yaml");
+  if (!parsed.ok) return parsed;
+  const list = memberOf(parsed.root, "model_list");
+  if (list === undefined) {
+    return { ok: false, problem: "this is no configuration of LiteLLM: it has no model_list" };
+  }
+  if (itemsOf(list).length > MAX_ENTRIES) {
+    return { ok: false, problem: `model_list has more than ${MAX_ENTRIES} entries` };
+  }
+  const first = read(parsed, environment, []);
+  return first.collisions.length === 0 ? first : read(parsed, environment, first.collisions);
+}
+
+/** Reads a source; `taken` are names of variables that no literal gets. */
+function read(
+  parsed: Extract<Parsed, { readonly ok: true }>,
+  environment: Readonly<Record<string, string>>,
+  taken: readonly string[],
+): ImportResult & { readonly ok: true; readonly collisions: readonly string[] } {
+  const { root } = parsed;
+  const report = newReport(root, parsed.replaced);
+  const variables = newVariables(root, taken);
+  const draft = newDraft(report, variables);
+  const [router, settings] = [
+    memberOf(root, "router_settings"),
+    memberOf(root, "litellm_settings"),
+  ];
+  const reader = {
+    report,
+    variables,
+    environment,
+    credentials: credentialsIn(root, report),
+    usual: usualTimeouts(router, settings, report),
+  };
+  const entries = itemsOf(memberOf(root, "model_list")).flatMap((item) =>
+    readEntry(item, reader) ?? []
+  );
+  const names = entries.map(({ name }) => name);
+  const aliases = aliasesIn(router, new Set(names), report);
+  const prefixed = [...names, ...aliases.keys()].filter((name) => name.includes("/"));
+  const providers = newProviders(new Set(prefixed.map((name) => name.slice(0, name.indexOf("/")))));
+  const models = newModels(entries, providers, report, MAX_NAMED_MODELS - aliases.size);
+  const find = (name: string): string | null => {
+    if (models.named.has(name)) return name;
+    const target = aliases.get(name) ??
+      entries.find((entry) => entry.written === name)?.name;
+    return target !== undefined && models.named.has(target) ? target : null;
+  };
+  const lists = [router, settings, root].flatMap((section) =>
+    FALLBACK_KEYS.flatMap((key) => {
+      const tree = memberOf(section, key);
+      return tree === undefined ? [] : [[key, tree] as const];
+    })
+  );
+  const chains = newChains(lists, models.named, find, report);
+  readRetries(router, settings, draft);
+  readRouter(router, draft);
+  readSettings(settings, refusingText(providers), draft);
+  readGeneral(memberOf(root, "general_settings"), settings, draft);
+  readOthers(root, draft);
+  const sections = ["model_list", "router_settings", "litellm_settings", "general_settings"];
+  report.notRead(root, sections.filter((key) => memberOf(root, key)?.kind === "leaf"));
+  for (const key of parsed.anchored) {
+    report.noMeaning(memberOf(root, key), "anchors, whose values are those of their aliases");
+  }
+  const parts = partsOf(models, aliases, chains, providers);
+  const defaults = draft.sections([
+    "security",
+    "retry",
+    "circuit_breaker",
+    "caching",
+    "state",
+    "logging",
+  ]);
+  const strategy = draft.sections(["routing"]);
+  const file = models.named.size === 0 ? null : writeFile(HEAD, [
+    server(),
+    ...parts,
+    routing(models, chains, strategy),
+    ...pricing(models),
+    ...defaults,
+  ]);
+  return {
+    ok: true,
+    collisions: variables.collisions(),
+    imported: {
+      file,
+      lines: report.lines(),
+      variables: variables.names(),
+      standIns: variables.standIns(),
+    },
+  };
+}
+
+/** Returns which providers refuse fields of the OpenAI API; empty if none does. */
+function refusingText(providers: Providers): string {
+  const ids = providers.parts().flatMap(({ key, value }) =>
+    (value as Settings).type === "compat" ? [] : [key]
+  );
+  return ids.length === 0 ? "" : `; ${ids.join(", ")} cannot take every field`;
+}
+
+function credentialsIn(root: Tree, report: Report): ReadonlyMap<string, Tree> {
+  const found = new Map<string, Tree>();
+  for (const item of itemsOf(memberOf(root, "credential_list"))) {
+    const name = textOf(memberOf(item, "credential_name"));
+    const values = memberOf(item, "credential_values");
+    if (name === null || values === undefined) continue;
+    found.set(name, values);
+    report.carried(memberOf(item, "credential_name"), "providers");
+    report.noMeaning(
+      memberOf(item, "credential_info"),
+      "describes the credential to users of LiteLLM",
+    );
+  }
+  return found;
+}
+
+function usualTimeouts(
+  router: Tree | undefined,
+  settings: Tree | undefined,
+  report: Report,
+): Timeouts {
+  const isTime = (tree: Tree | undefined) => (numberOf(tree) ?? 0) > 0;
+  const timeouts = [memberOf(router, "timeout"), memberOf(settings, "request_timeout")];
+  const stream = memberOf(router, "stream_timeout");
+  const [used, other] = timeouts.filter(isTime);
+  const note = "of every provider: the time to the first byte, and the silence within a stream";
+  report.differently(used, "providers.*.timeout", note);
+  report.noMeaning(other, "that of router_settings counts");
+  if (isTime(stream)) {
+    report.differently(stream, "providers.*.stream_idle_timeout", "the silence within a stream");
+  }
+  return { timeout: numberOf(used), stream: numberOf(stream) };
+}
+
+/** Returns the aliases of `model_group_alias` with the names for which they are. */
+function aliasesIn(
+  router: Tree | undefined,
+  names: ReadonlySet<string>,
+  report: Report,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [alias, tree] of membersOf(memberOf(router, "model_group_alias"))) {
+    const name = textOf(tree) ?? textOf(memberOf(tree, "model"));
+    const isGood = found.size < MAX_ALIASES && name !== null && names.has(name) &&
+      !name.includes("*") &&
+      MODEL_NAME.test(alias) && !alias.includes("*") && alias !== OPEN_MODEL;
+    if (!isGood || names.has(alias)) {
+      report.missing(
+        tree,
+        names.has(alias) ? "a model has this name" : "no entry that is carried has this name",
+      );
+      continue;
+    }
+    found.set(alias, name);
+    const hidden = memberOf(tree, "hidden");
+    if (truthOf(hidden) === true) {
+      report.differently(hidden, `models.${alias}`, "the alias is listed");
+    }
+    report.carried(tree, `models.${alias}`);
+  }
+  return found;
+}
+
+function partsOf(
+  models: Models,
+  aliases: ReadonlyMap<string, string>,
+  chains: Chains,
+  providers: Providers,
+): readonly Section[] {
+  const named = [...models.named.values()].filter(({ name }) => name !== OPEN_MODEL);
+  const parts: Part[] = named.map((one) => modelPart(one.name, one, chains));
+  for (const [alias, name] of aliases) {
+    const one = models.named.get(name);
+    if (one !== undefined) parts.push({ ...modelPart(name, one, chains), key: alias });
+  }
+  return [
+    { key: "providers", from: [], parts: providers.parts() },
+    ...parts.length === 0 ? [] : [{ key: "models", from: [], parts }],
+  ];
+}
+
+function modelPart(name: string, named: Named, chains: Chains): Part {
+  const parameters: Settings = Object.keys(named.parameters).length === 0
+    ? {}
+    : { parameters: named.parameters };
+  return {
+    key: name,
+    from: named.from,
+    value: { ...routeBody(name, named, chains), ...parameters },
+  };
+}
+
+/**
+ * Returns the routes: that of the name `auto`, which no named model has, and one for the same
+ * models by provider and model, which is what LiteLLM calls them too.
+ */
+function routing(
+  { named }: Models,
+  chains: Chains,
+  strategy: readonly (Part | Section)[],
+): Part {
+  const open = named.get(OPEN_MODEL);
+  const [settings] = strategy;
+  const known = new Map(
+    [...named.values()].flatMap(({ name, targets, later }) =>
+      [...targets, ...later].map(({ provider, model }) => {
+        const target = { provider, ...model !== undefined && { model } };
+        return [`${provider}/${model ?? name}`, target] as const;
+      })
+    ),
+  );
+  const direct = {
+    name: "by-provider",
+    match: { models: [...known.keys()] },
+    targets: distinct([...known.values()]),
+  };
+  const routes = [
+    ...open === undefined ? [] : [{
+      name: OPEN_MODEL,
+      match: { models: [OPEN_MODEL] },
+      ...routeBody(OPEN_MODEL, open, chains),
+    }],
+    direct,
+  ];
+  const values = settings !== undefined && "value" in settings ? settings.value as Settings : {};
+  return {
+    key: "routing",
+    from: ["The same models as provider/model. A model that is not in this file is refused."],
+    value: { ...values, routes },
+  };
+}
+
+function distinct(targets: readonly Settings[]): readonly Settings[] {
+  return [...new Map(targets.map((target) => [JSON.stringify(target), target])).values()];
+}
+
+function server(): Part {
+  const from = [
+    `LiteLLM listens on ${LITELLM_PORT} unless --port says otherwise: clients keep their address.`,
+  ];
+  return { key: "server", from, value: { port: LITELLM_PORT } };
+}
+
+function pricing({ pricing }: Models): readonly Section[] {
+  return pricing.length === 0 ? [] : [{ key: "pricing", from: [], parts: pricing }];
+}

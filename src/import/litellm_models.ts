@@ -1,0 +1,269 @@
+import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { HOSTS } from "../data/hosts.ts";
+import { listPrice } from "../data/prices.ts";
+import type { Chains } from "./litellm_fallbacks.ts";
+import { identityOf, type Named, type Target } from "./litellm_named.ts";
+import { type Entry, type Metric, METRICS, type Parameter } from "./litellm_entry.ts";
+import type { Providers, Settings } from "./providers.ts";
+import type { Report } from "./report.ts";
+import { textOf } from "./source.ts";
+import type { Part, Written } from "./written_file.ts";
+
+/** The named models of a source, and the parts of the file that come with them. */
+export interface Models {
+  readonly named: ReadonlyMap<string, Named>;
+  readonly pricing: readonly Part[];
+}
+
+/** Maximum weight of a target. */
+const MAX_WEIGHT = 1_000;
+
+/** The weights of the entries of a name, its path in the file, and the metric of the weights. */
+interface Placed {
+  readonly weights: ReadonlyMap<Entry, number>;
+  readonly place: string;
+  readonly metric: Metric | null;
+}
+
+/** Entries that differ only in their keys. */
+interface Cluster {
+  readonly entries: Entry[];
+  readonly keys: Map<string, number>;
+}
+
+/** Returns the names of the entries with their targets, and adds the providers of these. */
+export function newModels(
+  entries: readonly Entry[],
+  providers: Providers,
+  report: Report,
+  maxNames: number,
+): Models {
+  const named = new Map<string, Named>();
+  const pricing = new Map<string, Part>();
+  for (const [name, group] of Map.groupBy(entries, (entry) => entry.name)) {
+    if (named.size === maxNames) {
+      for (const { tree } of group) {
+        report.missing(tree, `a file has at most ${MAX_NAMED_MODELS} named models`);
+      }
+      continue;
+    }
+    named.set(name, newNamed(name, group));
+  }
+  return { named, pricing: [...pricing.values()] };
+
+  function newNamed(name: string, group: readonly Entry[]): Named {
+    const metric = group.length > 1 ? metricOf(group) : null;
+    const weights = scaled(weightsOf(group, metric));
+    const place = name === OPEN_MODEL ? "routing.routes" : `models.${name}`;
+    const orders = [...new Set(group.map(({ order }) => order))].toSorted((a, b) => a - b);
+    const targets: Target[] = [];
+    const later: Target[] = [];
+    for (const order of orders) {
+      const same = group.filter((entry) => entry.order === order);
+      for (const cluster of clustersOf(same, weights)) {
+        const target = addTarget(cluster, { weights, place, metric });
+        const list = order === orders[0] ? targets : later;
+        const at = list.findIndex((one) =>
+          one.provider === target.provider && one.model === target.model
+        );
+        const before = list[at];
+        if (before === undefined) list.push(target);
+        else list[at] = { ...before, weight: before.weight + target.weight };
+      }
+    }
+    const parameters = sharedParameters(group, place, report);
+    const from = group.map(({ tree }) => tree.path);
+    // Weights of 0 disable targets, which then serve not even after a failure.
+    const isAnyOpen = targets.some(({ weight }) => weight > 0);
+    const open = targets.map((one) => isAnyOpen ? one : { ...one, weight: 1 });
+    return { name, from, targets: open, later, parameters };
+  }
+
+  function addTarget({ entries, keys }: Cluster, { weights, place, metric }: Placed): Target {
+    const [first] = entries;
+    if (first === undefined) throw new Error("a cluster has an entry");
+    const id = providers.add(
+      first.id,
+      { ...first.settings, ...keySettings(keys) },
+      first.tree.path,
+    );
+    const provider = `providers.${id}`;
+    const key = `${provider}.${keys.size > 1 ? "api_keys" : "api_key"}`;
+    for (const entry of entries) {
+      const price = `pricing.${id}/${entry.model ?? ""}`;
+      entry.reportAt({ provider, key, model: place, price, metric });
+      addPrice(entry, id);
+    }
+    const weight = entries.reduce((sum, entry) => sum + (weights.get(entry) ?? 1), 0);
+    return { provider: id, model: first.model, weight, contextSize: first.contextSize };
+  }
+
+  function addPrice(entry: Entry, id: string): void {
+    const { price, baseModel, model, tree } = entry;
+    if (model === undefined) return;
+    const key = `${id}/${model}`;
+    const base = textOf(baseModel ?? undefined);
+    const known = base === null ? null : priceOf(base);
+    const value = price?.price ?? known ?? vendorPrice(entry, id);
+    if (value !== null) pricing.set(key, { key, from: [tree.path], value });
+    if (known === null) report.missing(baseModel ?? undefined, "its price is not known here");
+    else report.carried(baseModel ?? undefined, `pricing.${key}`);
+  }
+}
+
+/** Returns the price of a model at its vendor, with or without a prefix; null if it is unknown. */
+function priceOf(model: string): Settings | null {
+  const plain = model.slice(model.lastIndexOf("/") + 1);
+  const price = listPrice("openai", plain) ?? listPrice("anthropic", plain);
+  return price === null ? null : { ...price };
+}
+
+/** Returns the price of a model at a vendor whose provider has another ID than the vendor. */
+function vendorPrice({ settings, model = "" }: Entry, id: string): Settings | null {
+  for (const vendor of ["openai", "anthropic"] as const) {
+    if (settings.base_url !== HOSTS[vendor].baseUrl || id === vendor) continue;
+    const price = listPrice(vendor, model);
+    if (price !== null) return { ...price };
+  }
+  return null;
+}
+
+/** Returns entries of a name together that differ only in their keys and weights. */
+function clustersOf(
+  entries: readonly Entry[],
+  weights: ReadonlyMap<Entry, number>,
+): readonly Cluster[] {
+  const clusters = new Map<string, Cluster>();
+  for (const entry of entries) {
+    const { id, settings, model, contextSize } = entry;
+    const identity = JSON.stringify([id, settings, model, contextSize, entry.key === null]);
+    const empty: Cluster = { entries: [], keys: new Map() };
+    const cluster = clusters.get(identity) ?? empty;
+    cluster.entries.push(entry);
+    if (entry.key !== null) {
+      const weight = (cluster.keys.get(entry.key) ?? 0) + (weights.get(entry) ?? 1);
+      cluster.keys.set(entry.key, weight);
+    }
+    clusters.set(identity, cluster);
+  }
+  return [...clusters.values()];
+}
+
+function keySettings(keys: ReadonlyMap<string, number>): Settings {
+  const [only] = [...keys.keys()];
+  if (only === undefined) return {};
+  if (keys.size === 1) return { api_key: only };
+  const isAnyOpen = [...keys.values()].some((weight) => weight > 0);
+  const equal = new Set(keys.values()).size === 1;
+  const list = [...keys].map(([value, weight], index) => ({
+    name: `key-${index + 1}`,
+    value,
+    ...!equal && isAnyOpen && { weight },
+  }));
+  return { api_keys: list };
+}
+
+/** Returns the first metric that one of the entries has, by which LiteLLM draws; null for none. */
+function metricOf(entries: readonly Entry[]): Metric | null {
+  return METRICS.find((metric) => entries.some(({ weights }) => (weights[metric] ?? 0) > 0)) ??
+    null;
+}
+
+function weightsOf(
+  entries: readonly Entry[],
+  metric: Metric | null,
+): ReadonlyMap<Entry, number> {
+  return new Map(entries.map((entry) => [
+    entry,
+    metric === null ? 1 : Math.max(entry.weights[metric] ?? 0, 0),
+  ]));
+}
+
+/** Returns weights as whole numbers up to the maximum; one above 0 stays above it. */
+function scaled(weights: ReadonlyMap<Entry, number>): ReadonlyMap<Entry, number> {
+  const values = [...weights.values()];
+  const most = Math.max(...values);
+  const isWhole = values.every((weight) => Number.isSafeInteger(weight));
+  const divisor = isWhole ? values.reduce(commonDivisor, 0) : 1;
+  const factor = isWhole && most / divisor <= MAX_WEIGHT ? 1 / divisor : MAX_WEIGHT / most;
+  return new Map(
+    [...weights].map(([entry, weight]) => [
+      entry,
+      weight === 0 ? 0 : Math.max(Math.round(weight * factor), 1),
+    ]),
+  );
+}
+
+function commonDivisor(one: number, other: number): number {
+  return other === 0 ? one : commonDivisor(other, one % other);
+}
+
+/** Returns the parameters of a name: one that its entries set differently is the first one's. */
+function sharedParameters(group: readonly Entry[], place: string, report: Report): Settings {
+  const shared: Record<string, Written> = {};
+  for (const { parameters } of group) {
+    for (const [name, { value, tree, note }] of parameters) {
+      const refused = refusedParameter(name, value, place, group);
+      if (refused !== null) report.missing(tree, refused);
+      else if (shared[name] === undefined) {
+        shared[name] = value;
+        reportParameter(name, { value, tree, note });
+      } else if (JSON.stringify(shared[name]) === JSON.stringify(value)) {
+        reportParameter(name, { value, tree, note });
+      } else report.missing(tree, "another entry of the same name has another value, which counts");
+    }
+  }
+  return shared;
+
+  function reportParameter(name: string, { tree, note }: Parameter): void {
+    const status = note === "" ? "carried" : "differently";
+    report.say(tree, status, `${place}.parameters.${name}`, note);
+  }
+}
+
+/** Returns why a name cannot have a parameter; null if it can. */
+function refusedParameter(
+  name: string,
+  value: Written,
+  place: string,
+  group: readonly Entry[],
+): string | null {
+  if (!place.startsWith("models.")) return `a route for the name ${OPEN_MODEL} has no parameters`;
+  const has = (type: string) => group.some(({ settings }) => settings.type === type);
+  if (name === "temperature" && Number(value) > 1 && has("messages")) {
+    return "the Messages API has temperatures up to 1";
+  }
+  if (has("local") && ["parallel_tool_calls", "service_tier", "verbosity"].includes(name)) {
+    return "the protocol of Ollama has no such parameter";
+  }
+  if (has("messages") && ["service_tier", "verbosity"].includes(name)) {
+    return "the Messages API has no such parameter";
+  }
+  return null;
+}
+
+/** Returns a target as the file has it; a fallback has no weight. */
+export function targetText(
+  { provider, model, weight, contextSize }: Target,
+  isFallback: boolean,
+): Settings {
+  return {
+    provider,
+    ...model !== undefined && { model },
+    ...!isFallback && weight !== 1 && { weight },
+    ...contextSize !== null && { context_size: contextSize },
+  };
+}
+
+/** Returns the routes and named models of the file, with what each falls back to. */
+export function routeBody(name: string, named: Named, chains: Chains): Settings {
+  const { fallback, reasons } = chains.of(name);
+  const own = new Set([...named.targets, ...named.later].map(identityOf));
+  const further = [...named.later, ...fallback.filter((target) => !own.has(identityOf(target)))];
+  const isUsual = reasons === null;
+  return {
+    targets: named.targets.map((target) => targetText(target, false)),
+    ...further.length > 0 && { fallback: further.map((target) => targetText(target, true)) },
+    ...!isUsual && { fallback_on: reasons },
+  };
+}

@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { leavesOf, textOf, type Tree } from "./source.ts";
+
+/** A secret of the source as the written file has it. */
+export interface Secret {
+  /** Text for the file, a variable; null if there is no secret. */
+  readonly text: string | null;
+  /** What the report says of it; empty if it was a variable in the source too. */
+  readonly note: string;
+}
+
+/** The environment variables of the written file. */
+export interface Variables {
+  /** Returns a text for the file: references as `${NAME}`; any other `${` is escaped. */
+  text(written: string, standIn?: string): string;
+  /** Returns the name of the variable that a whole text refers to; null if it refers to none. */
+  reference(written: string): string | null;
+  /** Uses a variable that the source does not name. */
+  use(name: string, standIn?: string): string;
+  /**
+   * Returns a secret: a reference stays one, a literal becomes a variable with a name like
+   * `wanted`.
+   */
+  secret(written: string, wanted: string): Secret;
+  /** Returns the members of a client key: a reference, or the digest of a literal. */
+  clientKey(written: string): { readonly value: string } | { readonly sha256: string };
+  /**
+   * Returns the names that were used without a reference and also given to a literal: the source is
+   * read again with these taken.
+   */
+  collisions(): readonly string[];
+  /** Returns a value for each variable with which the file can be checked. */
+  standIns(): Readonly<Record<string, string>>;
+  /** Returns the names of the variables of the file, sorted. */
+  names(): readonly string[];
+}
+
+const REFERENCE = /^(?:os\.environ\/|env\.|\$)([A-Za-z_]\w*)$|^\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}$/;
+
+/** A reference of our loader inside a text, or another `${`. */
+const INNER = /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}|\$\{/g;
+
+/**
+ * Returns the variables of a source. The names to which the source refers, and those in `others`,
+ * are given to no literal.
+ */
+export function newVariables(root: Tree, others: readonly string[] = []): Variables {
+  const used = new Map<string, string>();
+  const implied = new Set<string>();
+  const references = leavesOf(root).map((leaf) => referenceIn(textOf(leaf) ?? ""));
+  const taken = new Set([...others, ...references.filter((name) => name !== null)]);
+  const literals = new Map<string, string>();
+
+  function use(name: string, standIn = `value-of-${name}`): string {
+    // A variable that is a part of an address must not get the value of a key.
+    if (!used.has(name) || !standIn.startsWith("value-of-")) used.set(name, standIn);
+    return `\${${name}}`;
+  }
+
+  function freeName(wanted: string): string {
+    let name = wanted;
+    for (let number = 2; taken.has(name); number++) name = `${wanted}_${number}`;
+    taken.add(name);
+    return name;
+  }
+
+  return {
+    use(name, standIn) {
+      implied.add(name);
+      return use(name, standIn);
+    },
+    collisions: () => [...literals.values()].filter((name) => implied.has(name)),
+    reference: referenceIn,
+    text(written, standIn) {
+      const name = referenceIn(written);
+      if (name !== null && !written.includes(":-")) return use(name, standIn);
+      return written.replace(INNER, (piece) => {
+        if (piece === "${") return "$${";
+        const inner = /\w+/.exec(piece)?.[0] ?? "";
+        use(inner, standIn);
+        return piece;
+      });
+    },
+    secret(written, wanted) {
+      const name = referenceIn(written);
+      if (name !== null) {
+        const hasDefault = /:-[^}]/.test(written);
+        const note = hasDefault ? `its default is left out of the file: set ${name}` : "";
+        return { text: use(name), note };
+      }
+      const variable = literals.get(written) ?? freeName(wanted);
+      literals.set(written, variable);
+      return { text: use(variable), note: `a secret in the source: set ${variable} to it` };
+    },
+    clientKey(written) {
+      const name = referenceIn(written);
+      return name === null
+        ? { sha256: createHash("sha256").update(written).digest("hex") }
+        : { value: use(name) };
+    },
+    standIns: () => Object.fromEntries(used),
+    names: () => [...used.keys()].toSorted(),
+  };
+}
+
+function referenceIn(written: string): string | null {
+  const [, plain, braced] = REFERENCE.exec(written) ?? [];
+  return plain ?? braced ?? null;
+}
+
+/** Returns the name of a variable made of an ID: `my-host` is `MY_HOST`. */
+export function variableName(id: string, suffix: string): string {
+  const word = id.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+  return `${/^[A-Z]/.test(word) ? "" : "PROVIDER_"}${word}_${suffix}`;
+}
