@@ -1,14 +1,16 @@
 import { newHttpClient } from "../../src/http_client/client.ts";
 import { DEFAULT_TRANSPORT, type TlsSettings } from "../../src/core/transport.ts";
 import { bodySource } from "../../src/core/world.ts";
-import { findInPath } from "../../scripts/tools/find_in_path.ts";
-import { freePort } from "../../scripts/bench/processes.ts";
-import { configFile, whileServing } from "../cli/test_terminal.ts";
-import { IDENTITY, pem, tlsSettings } from "../http_client/certificates.ts";
-import { post } from "../http_client/server.ts";
-import { assertEquals } from "../support/assert.ts";
-import { pageText } from "./pages.ts";
+import { findInPath } from "../tools/find_in_path.ts";
+import { freePort } from "../bench/processes.ts";
+import { configFile, whileServing } from "../../tests/cli/test_terminal.ts";
+import { IDENTITY, pem, tlsSettings } from "../../tests/http_client/certificates.ts";
+import { post } from "../../tests/http_client/server.ts";
+import { assertEquals } from "../../tests/support/assert.ts";
+import { pageText } from "../../tests/docs/pages.ts";
 
+// Run by `deno test -A` with an installed nginx, or with `NGINX` as its path. No package of npm has
+// it, so the test command does without it.
 const NGINX = Deno.env.get("NGINX") ?? findInPath(["nginx"]);
 
 const CONFIG = `
@@ -36,7 +38,6 @@ ${own}
 Deno.test({
   name:
     "the recipe for nginx admits a client certificate, and no client without one or of another name",
-  ignore: NGINX === null,
   async fn() {
     const folder = await Deno.makeTempDir();
     await Deno.writeTextFile(`${folder}/gateway.pem`, pem("named.pem"));
