@@ -29,9 +29,10 @@ export interface Gateway {
   /** Receives the report of each call that begins; null while the admin page is off. */
   readonly began: ((report: CallReport) => void) | null;
   /**
-   * Returns the capture of the call with this configuration and ID; null while data sharing is off.
+   * Returns the capture of a call that begins; null while data sharing is off and the call has no
+   * record.
    */
-  newCapture(config: Config, id: string, admission: GatewayState["admission"]): Capture | null;
+  newCapture(call: Call): Capture | null;
   /**
    * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
    * throws: the error of one sink does not affect any other.

@@ -48,9 +48,10 @@ export function newCall(
     caller: { name: null, isIsolated: false },
     client: newCallClient(),
     upstreamHeaders: {},
-    capture: gateway.newCapture(generation.config, id, state.admission),
+    capture: null,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
+  call.capture = gateway.newCapture(call);
   recordSession(call);
   gateway.began?.(report);
   return call;
