@@ -71,6 +71,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
     "gateway",
     "api",
   ],
+  record: ["core", "formats", "config", "data", "store", "observe", "access", "call"],
   remote: ["core", "formats", "config", "observe", "call", "routing", "gateway"],
   admin: ["core", "config", "store", "traffic", "observe", "access", "call", "gateway", "routing"],
   workers: ["core", "config", "observe"],
@@ -81,7 +82,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/hono": ["server"],
   hono: ["server"],
-  zod: ["config", "api"],
+  zod: ["config", "api", "record"],
   yaml: ["config"],
   jose: ["access"],
   re2js: ["wires"],
