@@ -34,9 +34,9 @@ export const REMOTE_CONTROL = "remote control";
 export interface Capture {
   /**
    * Captures the text of the client's request; the last call counts, so that a text with replaced
-   * values follows the received one.
+   * values follows the received one. `url` is that of an HTTP request.
    */
-  request(text: string): void;
+  request(text: string, url?: string): void;
   /** Captures a request to an upstream; the last call counts. */
   upstreamRequest(request: Pick<UpstreamRequest, "path" | "payload">): void;
   /** Returns the same reply; its content is captured on its way to the client. */
@@ -49,9 +49,9 @@ export interface Capture {
 export function joinCaptures(one: Capture | null, other: Capture | null): Capture | null {
   if (one === null || other === null) return one ?? other;
   return {
-    request(text) {
-      one.request(text);
-      other.request(text);
+    request(text, url) {
+      one.request(text, url);
+      other.request(text, url);
     },
     upstreamRequest(request) {
       one.upstreamRequest(request);

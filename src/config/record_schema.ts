@@ -27,7 +27,9 @@ export const recordSchema = section({
     "Open the file of recorded calls at the start; needs state.encryption_keys. What is recorded is " +
       "chosen by calls, and by record at keys, groups and routes.",
   ),
-  path: text().default(DEFAULT_RECORD_PATH).describe("Path of the file; its folder must exist. Applied at start."),
+  path: text().default(DEFAULT_RECORD_PATH).describe(
+    "Path of the file; its folder must exist. Applied at start.",
+  ),
   calls: z.enum(["none", "heads", "all"]).default("none").describe(
     "What is recorded of each call, unless its key, group or route says more: nothing, figures " +
       "(heads), or content too (all).",

@@ -72,9 +72,7 @@ function noStoreWarnings(file: JsonObject, config: Config): Problem[] {
   return [
     ...STORAGE_KEYS.filter((key) =>
       state[key] !== undefined && !(key === "encryption_keys" && config.record.enabled)
-    ).map((key) =>
-      problem(["state", key], "has no effect while state.store is none", "key")
-    ),
+    ).map((key) => problem(["state", key], "has no effect while state.store is none", "key")),
     ...Object.entries(config.providers).flatMap(([id, { capabilities }]) => {
       const path = ["providers", id, "capabilities"];
       return [

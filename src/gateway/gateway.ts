@@ -1,5 +1,6 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
+import type { RecordSizes } from "../observe/gauges.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
 import { usesLoads } from "../traffic/balancers.ts";
@@ -48,7 +49,9 @@ export interface GatewayOptions {
   readonly hostname?: string;
   /** Receives the report of each call that begins; absent while the admin page is off. */
   readonly began?: (report: CallReport) => void;
-  /** Absent if no content is ever shared. */
+  /** Returns the size of the file of recorded calls; absent if none are recorded. */
+  readonly records?: () => RecordSizes;
+  /** Absent if no content is ever shared or recorded. */
   readonly newCapture?: Gateway["newCapture"];
   /**
    * Receives the error of a sink, which is a bug; by default it is reported as an uncaught error.
@@ -99,6 +102,7 @@ export function newGateway(
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
+    records: options.records ?? (() => null),
     pendingWrites: () => state.availability?.pendingWrites() ?? 0,
     bodyBytes: state.admission.bodyBytes,
     responseBytes: state.admission.responseBytes,

@@ -25,6 +25,7 @@ export interface RecordSink {
 export function newRecordCapture(call: Call, sink: RecordSink, wall: () => number): Capture {
   const at = wall();
   let request: string | null = null;
+  let url = "";
   let selection: Selection | null | undefined;
   let response = "";
   let kind: "none" | "body" | "events" = "none";
@@ -86,7 +87,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       head: recordHead(call, { kind: chosen, why }, cut),
       request: {
         headers: recordedHeaders(call),
-        query: "",
+        query: queryOf(url),
         body: request === null ? null : beginning(request),
       },
       response: {
@@ -98,8 +99,9 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
   }
 
   return {
-    request(text) {
+    request(text, address) {
       request = text;
+      url = address ?? url;
     },
     upstreamRequest() {},
     reply<Kind extends Reply>(reply: Kind): Kind {
@@ -123,6 +125,12 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       if (chosen !== null) sink.add(record(chosen));
     },
   };
+}
+
+/** Returns the query of a URL, without its question mark. */
+function queryOf(url: string): string {
+  const mark = url.indexOf("?");
+  return mark < 0 ? "" : url.slice(mark + 1);
 }
 
 /** Returns a text cut before the character that exceeds the bound. */

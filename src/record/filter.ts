@@ -98,7 +98,9 @@ function oneOf(
   valuesOf: (head: RecordHead, id: string) => readonly (string | null)[],
 ): HeadTest[] {
   if (wanted === undefined) return [];
-  return [(head, id) => valuesOf(head, id).some((value) => value !== null && wanted.includes(value))];
+  return [
+    (head, id) => valuesOf(head, id).some((value) => value !== null && wanted.includes(value)),
+  ];
 }
 
 function isSet(wanted: boolean | undefined, has: HeadTest): HeadTest[] {

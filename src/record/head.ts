@@ -1,5 +1,6 @@
 import { isInGroup } from "../config/templates.ts";
 import { VERSION } from "../core/build.ts";
+import { SESSION_HEADERS } from "../core/session.ts";
 import { type Failure, isRefusal, REFUSALS } from "../core/failure/failure.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Call } from "../call/call.ts";
@@ -90,6 +91,7 @@ const RECORDED_HEADERS: ReadonlySet<string> = new Set([
   "compat-beta",
   "messages-beta",
   "traceparent",
+  ...SESSION_HEADERS.map(([name]) => name),
 ]);
 
 /** Headers that are never recorded, whatever a route matches on. */

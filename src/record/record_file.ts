@@ -1,6 +1,12 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { isObject, parseJson } from "../core/json/json.ts";
-import { type Database, integerOf, openDatabase, recordOf, type Row } from "../store/sqlite/database.ts";
+import {
+  type Database,
+  integerOf,
+  openDatabase,
+  recordOf,
+  type Row,
+} from "../store/sqlite/database.ts";
 import { problemOf } from "../store/sqlite/errors.ts";
 import type { Problem } from "../store/sqlite/problems.ts";
 import { contentFacts, NO_CONTENT_FACTS } from "./content_facts.ts";
@@ -358,7 +364,7 @@ function redactedValues(headers: Readonly<Record<string, string>>): Record<strin
 }
 
 /**
- * Deletes the oldest records until the others take at most these bytes. Returns the number of
+ * Deletes the oldest records until the rest takes at most these bytes. Returns the number of
  * deleted ones.
  */
 function makeRoom(database: Database, maxBytes: number): number {

@@ -2,20 +2,16 @@ import type { Config } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { RECORD_DROPS, type RecordDrop } from "../data/record_drop.ts";
 import { parseEncryptionKey } from "../formats/encryption_key.ts";
+import type { RecordSizes } from "../observe/gauges.ts";
 import type { Log } from "../observe/log.ts";
 import { openingProblem, type Problem } from "../store/sqlite/problems.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { newRecordCapture } from "./capture.ts";
 import type { RecordReply } from "./messages.ts";
-import type {
-  RecordSettings,
-  RecordTotals,
-  ScanRequest,
-  ScanResult,
-  Written,
-} from "./record_file.ts";
+import type { RecordTotals, ScanRequest, ScanResult, Written } from "./record_file.ts";
+import { recordSettings } from "./record_settings.ts";
 import { mayRecord } from "./select.ts";
-import { type RecordThread, startRecordThread, type StartRecordThread } from "./thread.ts";
+import { type RecordThread, type StartRecordThread, startRecordThread } from "./thread.ts";
 import type { WrittenRecord } from "./written_record.ts";
 
 /** What a recorder depends on. */
@@ -29,14 +25,6 @@ export interface RecorderDeps {
   readonly start?: StartRecordThread;
 }
 
-/** State of a recorder for metrics and the admin page. */
-export interface RecorderState extends RecordTotals {
-  /** False if recording has ended for the rest of the process. */
-  readonly isOn: boolean;
-  /** Characters that wait, those of running calls included. */
-  readonly queueChars: number;
-}
-
 /** Records calls in a file, whose thread does all work that takes time. */
 export interface Recorder {
   /** Returns the capture of a call; null if it cannot have a record. */
@@ -44,7 +32,7 @@ export interface Recorder {
   apply(config: Pick<Config, "record">): void;
   /** Runs a part of a search; null if the file cannot be read. */
   scan(request: ScanRequest): Promise<ScanResult | null>;
-  state(): RecorderState;
+  sizes(): RecordSizes;
   /** Writes what waits within 2 s, and closes the file. */
   close(): Promise<void>;
 }
@@ -71,11 +59,6 @@ const WARNING_INTERVAL_MS = 60_000, EXPIRY_INTERVAL_MS = 60_000;
 
 /** Time in which the thread must have opened the file, and in which it must have closed it. */
 const OPEN_TIMEOUT_MS = 30_000, CLOSE_TIMEOUT_MS = 2_000;
-
-/** Returns the settings of a file by the configuration. */
-export function recordSettings({ record }: Pick<Config, "record">): RecordSettings {
-  return { maxBytes: record.max_bytes, keepMs: record.keep, policy: record.policy };
-}
 
 /** Returns the sizes of what a record holds in memory. */
 function charsOf({ request, response }: WrittenRecord): number {
@@ -304,7 +287,12 @@ export function openRecorder(
       thread.post({ kind: "scan", id, request });
       return promise;
     },
-    state: () => ({ ...totals, isOn: state === "ready", queueChars: heldChars }),
+    sizes: () => ({
+      isOn: state === "ready",
+      bytes: totals.bytes,
+      oldestMs: totals.oldest === null ? 0 : Math.max(0, world.wall() - totals.oldest),
+      queueChars: heldChars,
+    }),
     close() {
       if (state === "ready") {
         state = "closing";

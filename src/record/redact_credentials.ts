@@ -9,7 +9,10 @@ const CREDENTIALS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["github_token", /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g],
   ["slack_token", /\bxox[abeoprs]-(?:\d-)?[A-Za-z0-9-]{10,250}/g],
   ["api_key", /\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{20,250}/g],
-  ["api_key", /\b(?:AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|glpat-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{36})/g],
+  [
+    "api_key",
+    /\b(?:AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|glpat-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{36})/g,
+  ],
 ];
 
 /**

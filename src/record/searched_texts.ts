@@ -53,7 +53,7 @@ function withInner(text: string): string[] {
  * Collects the strings of a value. Pieces of a stream go to the channel of their path and indexes.
  */
 function collect(
-  value: JsonValue,
+  value: JsonValue | undefined,
   path: string,
   place: string,
   found: string[],

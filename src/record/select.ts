@@ -23,7 +23,9 @@ const HEADS_ONLY: ReadonlySet<string> = new Set(["overloaded"]);
 const answers = new WeakMap<Config, boolean>();
 
 /** True if a call with this configuration may have a record, before anything else is known. */
-export function mayRecord({ generation, controls }: Pick<Call, "generation" | "controls">): boolean {
+export function mayRecord(
+  { generation, controls }: Pick<Call, "generation" | "controls">,
+): boolean {
   if (controls.noRecord) return false;
   const { config } = generation;
   const known = answers.get(config);

@@ -18,7 +18,7 @@ export interface RecordThreadEvents {
 /** Starts a thread. Tests start scripted ones. */
 export type StartRecordThread = (events: RecordThreadEvents) => RecordThread;
 
-/** Starts a thread that runs `record_worker.js`, the file next to this one or next to the bundle. */
+/** Starts a thread that runs `record_worker.js`, next to this file or next to the bundle. */
 export function startRecordThread(events: RecordThreadEvents): RecordThread {
   return startWorker<RecordRequest, RecordReply>(
     new URL("./record_worker.js", import.meta.url),

@@ -103,8 +103,9 @@ export function newOutbound(deps: RemoteServicesDeps) {
 
   return {
     /** Returns a capture for one call; null if data sharing is off. */
-    newCapture: (({ id, generation, state }) =>
-      newCapture(generation.config, share, id, state.admission)) satisfies Gateway["newCapture"],
+    newCapture:
+      (({ id, generation, state }) =>
+        newCapture(generation.config, share, id, state.admission)) satisfies Gateway["newCapture"],
     /** Applies a configuration: starts, ends or replaces the services that it changes. */
     apply(config: Config): void {
       sharing.apply(sharingOf(config));
