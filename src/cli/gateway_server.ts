@@ -198,7 +198,9 @@ export async function openGateway(
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);
   const gatewayUrl = () => listening.boundUrl;
-  const admin = feed === null ? null : await openAdmin({ gateway, feed, notes, gatewayUrl }, log);
+  const admin = feed === null
+    ? null
+    : await openAdmin({ gateway, feed, notes, gatewayUrl, recorder }, log);
   if (admin?.ok === false) {
     await listening.close();
     return await abandon(admin);
