@@ -32,6 +32,8 @@ export interface Gateway {
    * Returns the capture of the call with this configuration and ID; null while data sharing is off.
    */
   newCapture(config: Config, id: string, admission: GatewayState["admission"]): Capture | null;
+  /** Receives the plan of each call in place of the providers; null if calls are sent. */
+  readonly planned: Call["planned"];
   /**
    * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
    * throws: the error of one sink does not affect any other.
@@ -49,6 +51,8 @@ export interface GatewayOptions {
   readonly began?: (report: CallReport) => void;
   /** Absent if no content is ever shared. */
   readonly newCapture?: Gateway["newCapture"];
+  /** Receives the plan of each call, and returns its end; absent if calls are sent. */
+  readonly planned?: Gateway["planned"];
   /**
    * Receives the error of a sink, which is a bug; by default it is reported as an uncaught error.
    */
@@ -124,6 +128,7 @@ export function newGateway(
     hostname,
     began: options.began ?? null,
     newCapture,
+    planned: options.planned ?? null,
     ended(call) {
       for (const sink of allSinks) isolated(() => sink(call.report));
       isolated(() => call.capture?.end(call));

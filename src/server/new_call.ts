@@ -49,6 +49,7 @@ export function newCall(
     client: newCallClient(),
     upstreamHeaders: {},
     capture: gateway.newCapture(generation.config, id, state.admission),
+    planned: gateway.planned,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
   recordSession(call);

@@ -51,6 +51,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         client: newCallClient(),
         upstreamHeaders: { [SESSION_HEADER]: name },
         capture: gateway.newCapture(handshake.generation.config, id, state.admission),
+        planned: gateway.planned,
         responseHeaders: {},
       };
       setSession(call, session);
