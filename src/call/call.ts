@@ -1,5 +1,6 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { decodeHeaderText, type HeaderFields, type RequestHeaders } from "../core/header_fields.ts";
+import type { Failed } from "../core/failure/result.ts";
 import type { Session } from "../core/session.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import type { World } from "../core/world.ts";
@@ -9,6 +10,7 @@ import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
+import type { Plan } from "./inference.ts";
 import type { Meter } from "../access/meter.ts";
 import type { PresentedKey } from "../access/permissions.ts";
 import type { CallQuotas } from "../access/quotas.ts";
@@ -135,6 +137,10 @@ export interface Call {
   readonly upstreamHeaders: HeaderFields;
   /** Null while data sharing is off and the call has no record. */
   capture: Capture | null;
+  /**
+   * Receives the plan of a call that is not sent, and returns its end; null for calls of clients.
+   */
+  readonly planned: ((plan: Plan) => Failed) | null;
   /** Response headers that are set before the endpoint runs, by lower-case name. */
   readonly responseHeaders: Record<string, string>;
 }

@@ -34,6 +34,8 @@ export interface Gateway {
    * record.
    */
   newCapture(call: Call): Capture | null;
+  /** Receives the plan of each call in place of the providers; null if calls are sent. */
+  readonly planned: Call["planned"];
   /**
    * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
    * throws: the error of one sink does not affect any other.
@@ -53,6 +55,8 @@ export interface GatewayOptions {
   readonly records?: () => RecordSizes;
   /** Absent if no content is ever shared or recorded. */
   readonly newCapture?: Gateway["newCapture"];
+  /** Receives the plan of each call, and returns its end; absent if calls are sent. */
+  readonly planned?: Gateway["planned"];
   /**
    * Receives the error of a sink, which is a bug; by default it is reported as an uncaught error.
    */
@@ -129,6 +133,7 @@ export function newGateway(
     hostname,
     began: options.began ?? null,
     newCapture,
+    planned: options.planned ?? null,
     ended(call) {
       for (const sink of allSinks) isolated(() => sink(call.report));
       isolated(() => call.capture?.end(call));

@@ -49,6 +49,7 @@ export function newCall(
     client: newCallClient(),
     upstreamHeaders: {},
     capture: null,
+    planned: gateway.planned,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
   call.capture = gateway.newCapture(call);

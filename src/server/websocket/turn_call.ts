@@ -51,6 +51,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         client: newCallClient(),
         upstreamHeaders: { [SESSION_HEADER]: name },
         capture: null,
+        planned: gateway.planned,
         responseHeaders: {},
       };
       call.capture = gateway.newCapture(call);
