@@ -3,6 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { streamOf } from "../support/pieces.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { recordingGateway, recordSection, withFolder } from "./support.ts";
 
@@ -52,21 +53,29 @@ Deno.test("a stream is recorded with all of its events", () =>
 
 Deno.test("a client that leaves has a record of what it had", () =>
   withFolder(async (folder) => {
-    const world = scriptedWorld({
-      fetch: () => {
+    const text = recordSection(folder) + PLACE;
+    const { recorder, finish } = await recordingGateway(text, scriptedWorld());
+    await using served = socketGateway(text, {
+      fetch() {
         const first = new TextEncoder().encode(`data: ${CHUNK}\n\n`);
-        const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+        const body = new ReadableStream({
+          type: "bytes",
           start: (controller) => controller.enqueue(first),
         });
         return Promise.resolve(new Response(body, { status: 200 }));
       },
+      newCapture: recorder.newCapture,
     });
-    const { app, reported, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
-    const response = await app(chatRequest({ body: { stream: true } }));
-    const reader = response.body?.getReader();
+    const leaving = new AbortController();
+    const request = chatRequest({
+      url: served.url,
+      body: { stream: true },
+      signal: leaving.signal,
+    });
+    const reader = (await fetch(request)).body?.getReader();
     await reader?.read();
-    await reader?.cancel();
-    await reported(1);
+    leaving.abort();
+    await served.reported(1);
     const [record] = await finish();
     assertEquals(record?.head.end, "client_gone");
     assertEquals(record?.response?.events?.includes('"Hi"'), true);

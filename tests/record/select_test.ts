@@ -75,7 +75,7 @@ Deno.test("a call is recorded exactly as its key, group, route and the default s
     }
   }));
 
-Deno.test("a record says which places have asked for it", () =>
+Deno.test("a record says which places have chosen it", () =>
   withFolder(async (folder) => {
     const text = `${recordSection(folder, "calls: heads")}
 security:

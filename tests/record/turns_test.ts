@@ -13,22 +13,24 @@ Deno.test("each turn of a WebSocket is one record, and its handshake is none", (
       ...wordStreams(() => saying("yes")),
       newCapture: recorder.newCapture,
     });
-    const socket = await served.open();
-    const message = { type: "response.create", model: "m", input: "first question", store: false };
-    for (const input of ["first question", "second question"]) {
-      socket.send(JSON.stringify({ ...message, input }));
-      await socket.until((event) => event.type === "response.completed");
+    {
+      await using client = await served.open();
+      for (const input of ["first question", "second question"]) {
+        await client.turn({ type: "response.create", model: "m", input, store: false });
+      }
+      await served.reported(3);
     }
-    await served.reported(3);
-    await socket.close();
     const records = await finish();
-    assertEquals(records.map(({ head, request, response }) => [
-      head.path,
-      head.stream,
-      JSON.parse(request?.body ?? "{}").input,
-      response?.events?.includes("response.completed"),
-    ]), [
-      ["/v1/responses", true, "first question", true],
-      ["/v1/responses", true, "second question", true],
-    ]);
+    assertEquals(
+      records.map(({ head, request, response }) => [
+        head.path,
+        head.stream,
+        JSON.parse(request?.body ?? "{}").input,
+        response?.events?.includes("response.completed"),
+      ]),
+      [
+        ["/v1/responses", true, "first question", true],
+        ["/v1/responses", true, "second question", true],
+      ],
+    );
   }));
