@@ -1,4 +1,4 @@
-import { openRecorder } from "../../src/record/recorder.ts";
+import { openRecorder, QUEUE_LIMITS } from "../../src/record/recorder.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { oneProvider } from "../support/gateway.ts";
@@ -47,32 +47,52 @@ Deno.test("records are written in groups of 32, or half a second after the first
 Deno.test("a thread that does not answer stops no call; what has no room is dropped and counted", () =>
   withFolder(async (folder) => {
     const time = world();
-    const gateway = await recordingGateway(recordSection(folder) + oneProvider("http://up"), time);
+    const limits = { ...QUEUE_LIMITS, records: 40 };
+    const text = recordSection(folder) + oneProvider("http://up");
+    const gateway = await recordingGateway(text, time, limits);
     gateway.thread.block();
-    for (let call = 0; call < 2_500; call++) assertEquals(await send(gateway), 200);
-    assertEquals(gateway.counts, { queue: 500 });
-    const { queueChars } = gateway.recorder.sizes();
-    assert(queueChars > 2_000_000 && queueChars <= 32 * 1024 * 1024, String(queueChars));
+    for (let call = 0; call < 50; call++) assertEquals(await send(gateway), 200);
+    assertEquals(gateway.counts, { queue: 10 });
     gateway.thread.unblock();
     await time.advance(10_000);
-    assertEquals((await gateway.finish()).length, 2_000);
-    assertEquals(gateway.counts, { queue: 500, all: 2_000 });
+    assertEquals((await gateway.finish()).length, 40);
+    assertEquals(gateway.counts, { queue: 10, all: 40 });
     assertEquals(gateway.recorder.sizes().queueChars, 0);
   }));
 
 Deno.test("text that waits never exceeds its bound in memory", () =>
   withFolder(async (folder) => {
     const time = world();
-    const gateway = await recordingGateway(recordSection(folder) + oneProvider("http://up"), time);
+    const limits = { ...QUEUE_LIMITS, chars: 1_000_000 };
+    const text = recordSection(folder) + oneProvider("http://up");
+    const gateway = await recordingGateway(text, time, limits);
     gateway.thread.block();
-    const text = "a".repeat(900_000);
-    for (let call = 0; call < 50; call++) {
-      assertEquals(await send(gateway, text), 200);
-      assert(gateway.recorder.sizes().queueChars <= 32 * 1024 * 1024);
+    for (let call = 0; call < 15; call++) {
+      assertEquals(await send(gateway, "a".repeat(90_000)), 200);
+      assert(gateway.recorder.sizes().queueChars <= limits.chars);
     }
-    assertEquals(gateway.counts, { queue: 50 - 37 });
+    assertEquals(gateway.counts, { queue: 5 });
     gateway.thread.unblock();
     await gateway.finish();
+  }));
+
+Deno.test("a running response for which there is no room loses its text, and not its request", () =>
+  withFolder(async (folder) => {
+    const time = world();
+    const limits = { ...QUEUE_LIMITS, chars: 100_000 };
+    const long = { message: { role: "assistant", content: "b".repeat(200_000) } };
+    const answer = { ...COMPLETION, choices: [{ index: 0, ...long, finish_reason: "stop" }] };
+    const text = recordSection(folder) + oneProvider("http://up");
+    const gateway = await recordingGateway(
+      text,
+      scriptedWorld({ fetch: () => answers(200, answer) }),
+      limits,
+    );
+    assertEquals(await send(gateway), 200);
+    await time.advance(1);
+    const [record] = await gateway.finish();
+    assertEquals([record?.head.cut, record?.response?.body], [["response"], null]);
+    assert(record?.request?.body?.includes("Hi"));
   }));
 
 Deno.test("a warning names the number of dropped records, at once and then once a minute", () =>

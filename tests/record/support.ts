@@ -6,7 +6,7 @@ import {
   type RecordFile,
   type RecordFileOptions,
 } from "../../src/record/record_file.ts";
-import { openRecorder, type Recorder } from "../../src/record/recorder.ts";
+import { openRecorder, QUEUE_LIMITS, type Recorder } from "../../src/record/recorder.ts";
 import type { CallRecord, RecordHead } from "../../src/record/record.ts";
 import type { StartRecordThread } from "../../src/record/thread.ts";
 import { newRecordThread } from "../../src/record/worker.ts";
@@ -162,6 +162,7 @@ record: {enabled: true, path: "${folder}/record.db", ${settings}}
 export async function recordingGateway(
   text: string,
   world: ScriptedWorld,
+  limits = QUEUE_LIMITS,
 ): Promise<RecordingGateway> {
   const config = parsedConfig(text);
   const thread = heldThread();
@@ -177,6 +178,7 @@ export async function recordingGateway(
     recorded: add,
     dropped: add,
     start: thread.start,
+    limits,
   });
   if (!opened.ok) throw new Error(opened.problem);
   const { recorder } = opened;
