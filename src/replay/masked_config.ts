@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { credentialIdentity } from "../config/credential_rules.ts";
+import type { Config, ProviderConfig } from "../config/schema.ts";
+
+/** Names of headers that hold credentials more often than not. */
+const SECRET_NAME = /auth|key|token|secret|cookie|password|credential/i;
+
+/**
+ * Returns a configuration without the secrets of providers: names stand in their place, so that two
+ * files with other secrets are equal, and no report can show one. Objects of clients are stored in
+ * memory, wherever the file stores them.
+ */
+export function maskedConfig(config: Config): Config {
+  const providers = Object.entries(config.providers)
+    .map(([id, provider]) => [id, maskedProvider(provider)] as const);
+  const { store } = config.state;
+  return {
+    ...config,
+    providers: Object.fromEntries(providers),
+    state: { ...config.state, store: store === "none" ? "none" : "memory" },
+    caching: { ...config.caching, enabled: false },
+  };
+}
+
+function maskedProvider(provider: ProviderConfig): ProviderConfig {
+  const headers = Object.entries(provider.headers).map(([name, value]) =>
+    [name, SECRET_NAME.test(name) ? `«header ${name}»` : value] as const
+  );
+  return {
+    ...provider,
+    api_keys: provider.api_keys.map((key) => ({ ...key, value: `«key ${key.name}»` })),
+    headers: Object.fromEntries(headers),
+    base_url: maskedUrl(provider.base_url),
+  };
+}
+
+/** Returns an address without user and password; parameters keep their names only. */
+function maskedUrl(written: string): string {
+  const url = new URL(written);
+  if (url.username === "" && url.password === "" && url.search === "") return written;
+  url.username = "";
+  url.password = "";
+  for (const name of [...url.searchParams.keys()]) {
+    if (SECRET_NAME.test(name)) url.searchParams.set(name, `«${name}»`);
+  }
+  return url.href;
+}
+
+/** Hexadecimal digits of the digest of a configuration. */
+const DIGEST_CHARS = 12;
+
+/** Returns the digest of what a masked configuration says of plans, without its secrets. */
+export function configDigest({ providers, routing, models, pricing, security }: Config): string {
+  const shown = {
+    routing,
+    models,
+    pricing,
+    providers: Object.entries(providers).map(([id, { credential, ...provider }]) => [
+      id,
+      provider,
+      credential === undefined ? [] : credentialIdentity(credential),
+    ]).toSorted(([one = ""], [other = ""]) => one < other ? -1 : 1),
+    keys: security.api_key.keys
+      .map(({ value: _value, sha256: _sha256, previous: _previous, ...key }) => key),
+    groups: security.groups,
+    templates: security.templates,
+  };
+  return createHash("sha256").update(JSON.stringify(sorted(shown))).digest("hex")
+    .slice(0, DIGEST_CHARS);
+}
+
+/** Returns a value with sorted members. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([one], [other]) => one < other ? -1 : 1)
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}

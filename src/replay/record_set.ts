@@ -1,0 +1,118 @@
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { type CallRecord, parseRecord } from "../record/record.ts";
+
+/** What is known of a record before it is read. */
+export interface RecordEntry {
+  readonly id: string;
+  readonly at: string;
+  /** Place of its text. */
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Records to replay. */
+export interface RecordSet {
+  /** By time, then ID. */
+  readonly entries: readonly RecordEntry[];
+  /** IDs of the responses that requests of the set continue. */
+  readonly continued: ReadonlySet<string>;
+  /** Reads a record; null if its text is none. */
+  read(entry: RecordEntry): CallRecord | null;
+}
+
+/** Which records of a file are replayed. */
+export interface RecordFilter {
+  /** Name of the client key; null for all. */
+  readonly key: string | null;
+  /** True for a time, in ISO 8601, that the newest record of the file allows. */
+  isSince(at: string, newest: string): boolean;
+}
+
+/** A text of records that is read in parts. */
+export interface RecordText {
+  /** Reads the bytes from `start` into the buffer; returns their number, 0 at the end. */
+  readInto(buffer: Uint8Array, start: number): number;
+}
+
+/** Bytes that are read at once while lines are looked for. */
+const BLOCK_BYTES = 1024 * 1024;
+
+const LINE_FEED_CODE = 0x0a;
+
+/** Finds the records of exported lines. Only their places stay in memory. */
+export function newRecordSet(text: RecordText, filter: RecordFilter): RecordSet {
+  const decoder = new TextDecoder();
+  const found: (RecordEntry & { readonly key: string | null; readonly previous: string | null })[] =
+    [];
+  for (const { start, length } of linesOf(text)) {
+    const { id = "", at = "", head = null, previous = null } = lightly(textAt(start, length));
+    found.push({
+      id: typeof id === "string" ? id : "",
+      at: typeof at === "string" ? at : "",
+      key: isObject(head) && typeof head.key === "string" ? head.key : null,
+      previous: isObject(previous) && typeof previous.response === "string"
+        ? previous.response
+        : null,
+      start,
+      length,
+    });
+  }
+  const newest = found.reduce((last, { at }) => at > last ? at : last, "");
+  const kept = found.filter(({ at, key }) =>
+    (filter.key === null || key === filter.key) && filter.isSince(at, newest)
+  );
+
+  function textAt(start: number, length: number): string {
+    const bytes = new Uint8Array(length);
+    let size = 0;
+    while (size < length) {
+      const count = text.readInto(bytes.subarray(size), start + size);
+      if (count === 0) break;
+      size += count;
+    }
+    return decoder.decode(bytes.subarray(0, size));
+  }
+
+  return {
+    entries: kept.toSorted((one, other) =>
+      compareTexts(one.at, other.at) || compareTexts(one.id, other.id) || one.start - other.start
+    ),
+    continued: new Set(kept.flatMap(({ previous }) => previous ?? [])),
+    read({ start, length }) {
+      const parsed = parseRecord(textAt(start, length));
+      return parsed.ok ? parsed.record : null;
+    },
+  };
+}
+
+function lightly(line: string): JsonObject {
+  const value = parseJson(line);
+  return isObject(value) ? value : {};
+}
+
+/** By code units, so that no locale changes the order. */
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Yields the places of the lines of a text that are not blank. */
+function* linesOf(
+  text: RecordText,
+): Generator<{ readonly start: number; readonly length: number }> {
+  const block = new Uint8Array(BLOCK_BYTES);
+  let start = 0;
+  let at = 0;
+  for (;;) {
+    const count = text.readInto(block, at);
+    if (count === 0) break;
+    for (let from = 0;;) {
+      const end = block.subarray(0, count).indexOf(LINE_FEED_CODE, from);
+      if (end < 0) break;
+      if (at + end > start) yield { start, length: at + end - start };
+      start = at + end + 1;
+      from = end + 1;
+    }
+    at += count;
+  }
+  if (at > start) yield { start, length: at - start };
+}
