@@ -71,6 +71,7 @@ async function readPage(feed: Feed): Promise<void> {
     gatewayUrl: () => "http://127.0.0.1",
     forms: REQUEST_FORMS,
     files: new Map(),
+    log: { info() {} },
     onBug: reportError,
   });
   const { body } = await admin.handle(new Request("http://localhost/events"));

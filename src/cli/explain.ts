@@ -14,6 +14,7 @@ import {
   wrongUsage,
 } from "./command.ts";
 import { explainRouting, parseExplainedHeaders, USUAL_PATH } from "../routing/explain.ts";
+import { explainRecord } from "../record/explain_record.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
 import { isInGroup } from "../config/templates.ts";
 import type { BudgetConfig, ClientKeyConfig, Config } from "../config/schema.ts";
@@ -59,9 +60,9 @@ export const explain: Command = {
     if (typeof key === "string") return printProblems(terminal, [key]);
     const client = { ...newCallClient(), key: key?.compiled ?? null };
     const call = { path, headers, controls: parseControls(headers), generation, client };
-    const { lines, isServed } = explainRouting(call, model, REQUEST_FORMS, Date.now());
+    const { lines, isServed, route } = explainRouting(call, model, REQUEST_FORMS, Date.now());
     const about = key === null ? [] : keyLines(key.written, generation.config);
-    terminal.out([...about, ...lines].map((line) => `${line}\n`).join(""));
+    terminal.out([...about, ...lines, ...explainRecord(call, route)].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };

@@ -17,6 +17,7 @@ import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import { state } from "./state.ts";
+import { log, logShow } from "./log.ts";
 import type { Terminal } from "./terminal.ts";
 import { top } from "./top.ts";
 import { usage } from "./usage.ts";
@@ -35,6 +36,8 @@ export const COMMANDS: readonly Command[] = [
   schema,
   state,
   usage,
+  log,
+  logShow,
   top,
   health,
   demo,

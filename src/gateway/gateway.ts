@@ -1,5 +1,6 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
+import type { RecordSizes } from "../observe/gauges.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
 import { usesLoads } from "../traffic/balancers.ts";
@@ -29,9 +30,10 @@ export interface Gateway {
   /** Receives the report of each call that begins; null while the admin page is off. */
   readonly began: ((report: CallReport) => void) | null;
   /**
-   * Returns the capture of the call with this configuration and ID; null while data sharing is off.
+   * Returns the capture of a call that begins; null while data sharing is off and the call has no
+   * record.
    */
-  newCapture(config: Config, id: string, admission: GatewayState["admission"]): Capture | null;
+  newCapture(call: Call): Capture | null;
   /** Receives the plan of each call in place of the providers; null if calls are sent. */
   readonly planned: Call["planned"];
   /**
@@ -49,7 +51,9 @@ export interface GatewayOptions {
   readonly hostname?: string;
   /** Receives the report of each call that begins; absent while the admin page is off. */
   readonly began?: (report: CallReport) => void;
-  /** Absent if no content is ever shared. */
+  /** Returns the size of the file of recorded calls; absent if none are recorded. */
+  readonly records?: () => RecordSizes;
+  /** Absent if no content is ever shared or recorded. */
   readonly newCapture?: Gateway["newCapture"];
   /** Receives the plan of each call, and returns its end; absent if calls are sent. */
   readonly planned?: Gateway["planned"];
@@ -102,6 +106,7 @@ export function newGateway(
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
+    records: options.records ?? (() => null),
     pendingWrites: () => state.availability?.pendingWrites() ?? 0,
     bodyBytes: state.admission.bodyBytes,
     responseBytes: state.admission.responseBytes,

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { RECORD_FORMAT } from "./record_format.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 
-/** Format of exported records, which each of them names. */
-export const RECORD_FORMAT = "switchyard.record/1";
+export { RECORD_FORMAT };
 
 /** Name or text that may be absent. */
 const optionalText = z.string().nullable();

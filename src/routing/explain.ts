@@ -39,6 +39,8 @@ export interface Explanation {
   readonly lines: readonly string[];
   /** True if a target would serve the request. */
   readonly isServed: boolean;
+  /** The route that serves the request; absent without one. */
+  readonly route?: Route;
 }
 
 /** Forms of the requests that are explained, by client API. */
@@ -144,7 +146,7 @@ export function explainRouting(
   }
   if (serving === null) lines.push("Refused: no route matches this request.");
   else if (!isServed) lines.push("Refused: no target of the route can serve this request.");
-  return { lines, isServed };
+  return { lines, isServed, ...serving !== null && { route: serving } };
 }
 
 /** Returns hints about providers and routes that are not configured, mostly typing errors. */
