@@ -62,7 +62,9 @@ export const explain: Command = {
     const call = { path, headers, controls: parseControls(headers), generation, client };
     const { lines, isServed, route } = explainRouting(call, model, REQUEST_FORMS, Date.now());
     const about = key === null ? [] : keyLines(key.written, generation.config);
-    terminal.out([...about, ...lines, ...explainRecord(call, route)].map((line) => `${line}\n`).join(""));
+    terminal.out(
+      [...about, ...lines, ...explainRecord(call, route)].map((line) => `${line}\n`).join(""),
+    );
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };

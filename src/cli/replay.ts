@@ -1,12 +1,14 @@
 import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { newCalendar } from "../core/calendar.ts";
+import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
 import { newDryGateway } from "../replay/plan_record.ts";
-import { newRecordSet, type RecordFilter, type RecordText } from "../replay/record_set.ts";
+import { newRecordSet, type RecordFilter } from "../replay/record_set.ts";
 import { replaySet } from "../replay/replay_set.ts";
 import { reportJson } from "../replay/report.ts";
 import { reportText } from "../replay/report_text.ts";
-import { parseSince } from "../replay/since.ts";
+import { PLACE_OPTIONS } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import {
   type Command,
@@ -17,6 +19,7 @@ import {
   USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
+import { openText } from "./replay_records.ts";
 import type { Terminal } from "./terminal.ts";
 
 const FORMATS = ["text", "json"];
@@ -34,7 +37,11 @@ export const replay: Command = {
   options: {
     against: { value: "FILE", about: "The configuration to compare with." },
     config: CONFIG_OPTION,
-    records: { value: "FILE", about: "The exported records, one JSON object a line." },
+    records: {
+      value: "FILE",
+      about: "Exported records, one JSON object a line; default: those of the gateway.",
+    },
+    ...PLACE_OPTIONS,
     since: {
       value: "TIME",
       about: "Only records since a day or time, such as 2026-11-23T14:00, or of the last 2h or 1d.",
@@ -57,21 +64,25 @@ export const replay: Command = {
     if (typeof given === "string") return wrongUsage(terminal, "replay", given);
     const configs = await loadBoth(given, terminal);
     if (configs === null) return FAILED_STATUS;
-    const opened = openRecords(given.records);
-    if (typeof opened === "string") return printProblems(terminal, [opened]);
-    using file = opened;
+    const filter = filterOf(given, configs.after);
+    if (filter === null) {
+      return wrongUsage(terminal, "replay", "--since must be a day, a time, or such as 2h or 1d.");
+    }
+    const opened = await openText(options, terminal);
+    if (!opened.ok) {
+      return opened.isUsage
+        ? wrongUsage(terminal, "replay", opened.problems.join(" "))
+        : printProblems(terminal, opened.problems);
+    }
+    using records = opened.text;
     const { out } = given;
     const writer = out === undefined ? null : terminal.reserve(out);
     if (typeof writer === "string") return printProblems(terminal, [`The file ${out} ${writer}.`]);
     // Records may come from anywhere: what reads them can neither write nor send.
     terminal.dropWriteAccess();
     terminal.dropNetworkAccess();
-    const filter = filterOf(given, configs.after);
-    if (filter === null) {
-      return wrongUsage(terminal, "replay", "--since must be a day, a time, or such as 2h or 1d.");
-    }
     const report = await replaySet(
-      newRecordSet(file, filter),
+      newRecordSet(records, filter),
       newDryGateway(configs.before, given.seed),
       newDryGateway(configs.after, given.seed),
       { isExact: options.has("bytes"), namesAll: options.has("all") },
@@ -95,7 +106,6 @@ export const replay: Command = {
 interface Given {
   readonly against: string;
   readonly config: string;
-  readonly records: string;
   readonly since: string | undefined;
   readonly key: string | null;
   readonly failOn: NonNullable<ReturnType<typeof parseFailOn>>;
@@ -107,9 +117,7 @@ interface Given {
 /** Returns the options, or the problem with them as a sentence. */
 function parseOptions(options: OptionValues): Given | string {
   const against = optionValue(options, "against");
-  const records = optionValue(options, "records");
   if (against === undefined) return "--against is missing.";
-  if (records === undefined) return "--records is missing.";
   const failOn = parseFailOn(optionValue(options, "fail-on") ?? USUAL_FAIL_ON);
   if (failOn === null) return "--fail-on must be any, none, or kinds with commas, also cost:+10%.";
   const format = optionValue(options, "format") ?? "text";
@@ -120,7 +128,6 @@ function parseOptions(options: OptionValues): Given | string {
   }
   return {
     against,
-    records,
     failOn,
     format,
     seed,
@@ -145,25 +152,13 @@ async function loadBoth({ config, against }: Given, terminal: Terminal): Promise
   return before.ok && after.ok ? { before: before.config, after: after.config } : null;
 }
 
-/** Opens a file of exported records; the problem as a sentence if it cannot be read. */
-function openRecords(path: string): (RecordText & Disposable) | string {
-  try {
-    const file = Deno.openSync(path, { read: true });
-    return {
-      readInto(buffer, start) {
-        file.seekSync(start, Deno.SeekMode.Start);
-        return file.readSync(buffer) ?? 0;
-      },
-      [Symbol.dispose]: () => file.close(),
-    };
-  } catch {
-    return `The file ${path} cannot be read.`;
-  }
-}
-
-/** Returns which records are replayed; null if the time is none. */
+/**
+ * Returns which records are replayed; null if the time is none. A time such as `2h` is before the
+ * newest record, so that a file has the same report at any time.
+ */
 function filterOf({ since, key }: Given, { security }: Config): RecordFilter | null {
-  if (since === undefined) return { key, isSince: () => true };
-  const isSince = parseSince(since, security.time_zone);
-  return isSince === null ? null : { key, isSince };
+  if (since === undefined) return { key, sinceMs: () => -Infinity };
+  const calendar = newCalendar(security.time_zone);
+  const sinceMs = (wallMs: number) => parseTime(since, { wallMs, calendar });
+  return sinceMs(0) === null ? null : { key, sinceMs: (newest) => sinceMs(newest) ?? -Infinity };
 }

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-import { credentialIdentity } from "../config/credential_rules.ts";
 import type { Config, ProviderConfig } from "../config/schema.ts";
 
 /** Names of headers that hold credentials more often than not. */
@@ -44,37 +42,4 @@ function maskedUrl(written: string): string {
     if (SECRET_NAME.test(name)) url.searchParams.set(name, `«${name}»`);
   }
   return url.href;
-}
-
-/** Hexadecimal digits of the digest of a configuration. */
-const DIGEST_CHARS = 12;
-
-/** Returns the digest of what a masked configuration says of plans, without its secrets. */
-export function configDigest({ providers, routing, models, pricing, security }: Config): string {
-  const shown = {
-    routing,
-    models,
-    pricing,
-    providers: Object.entries(providers).map(([id, { credential, ...provider }]) => [
-      id,
-      provider,
-      credential === undefined ? [] : credentialIdentity(credential),
-    ]).toSorted(([one = ""], [other = ""]) => one < other ? -1 : 1),
-    keys: security.api_key.keys
-      .map(({ value: _value, sha256: _sha256, previous: _previous, ...key }) => key),
-    groups: security.groups,
-    templates: security.templates,
-  };
-  return createHash("sha256").update(JSON.stringify(sorted(shown))).digest("hex")
-    .slice(0, DIGEST_CHARS);
-}
-
-/** Returns a value with sorted members. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).toSorted(([one], [other]) => one < other ? -1 : 1)
-      .map(([name, member]) => [name, sorted(member)]),
-  );
 }

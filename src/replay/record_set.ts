@@ -1,13 +1,16 @@
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type CallRecord, parseRecord } from "../record/record.ts";
 
-/** What is known of a record before it is read. */
-export interface RecordEntry {
-  readonly id: string;
-  readonly at: string;
-  /** Place of its text. */
+/** Place of the text of a record. */
+export interface RecordPlace {
   readonly start: number;
   readonly length: number;
+}
+
+/** What is known of a record before it is read. */
+export interface RecordEntry extends RecordPlace {
+  readonly id: string;
+  readonly at: string;
 }
 
 /** Records to replay. */
@@ -24,14 +27,18 @@ export interface RecordSet {
 export interface RecordFilter {
   /** Name of the client key; null for all. */
   readonly key: string | null;
-  /** True for a time, in ISO 8601, that the newest record of the file allows. */
-  isSince(at: string, newest: string): boolean;
+  /**
+   * Returns the Unix time in milliseconds from which records are replayed, by the time of the
+   * newest one.
+   */
+  sinceMs(newestMs: number): number;
 }
 
-/** A text of records that is read in parts. */
+/** Texts of records that are read one by one. */
 export interface RecordText {
-  /** Reads the bytes from `start` into the buffer; returns their number, 0 at the end. */
-  readInto(buffer: Uint8Array, start: number): number;
+  /** Returns the places of all records. */
+  places(): Iterable<RecordPlace>;
+  textAt(place: RecordPlace): string;
 }
 
 /** Bytes that are read at once while lines are looked for. */
@@ -41,11 +48,10 @@ const LINE_FEED_CODE = 0x0a;
 
 /** Finds the records of exported lines. Only their places stay in memory. */
 export function newRecordSet(text: RecordText, filter: RecordFilter): RecordSet {
-  const decoder = new TextDecoder();
   const found: (RecordEntry & { readonly key: string | null; readonly previous: string | null })[] =
     [];
-  for (const { start, length } of linesOf(text)) {
-    const { id = "", at = "", head = null, previous = null } = lightly(textAt(start, length));
+  for (const place of text.places()) {
+    const { id = "", at = "", head = null, previous = null } = lightly(text.textAt(place));
     found.push({
       id: typeof id === "string" ? id : "",
       at: typeof at === "string" ? at : "",
@@ -53,33 +59,22 @@ export function newRecordSet(text: RecordText, filter: RecordFilter): RecordSet 
       previous: isObject(previous) && typeof previous.response === "string"
         ? previous.response
         : null,
-      start,
-      length,
+      ...place,
     });
   }
   const newest = found.reduce((last, { at }) => at > last ? at : last, "");
+  const since = filter.sinceMs(Date.parse(newest));
   const kept = found.filter(({ at, key }) =>
-    (filter.key === null || key === filter.key) && filter.isSince(at, newest)
+    (filter.key === null || key === filter.key) && !(Date.parse(at) < since)
   );
-
-  function textAt(start: number, length: number): string {
-    const bytes = new Uint8Array(length);
-    let size = 0;
-    while (size < length) {
-      const count = text.readInto(bytes.subarray(size), start + size);
-      if (count === 0) break;
-      size += count;
-    }
-    return decoder.decode(bytes.subarray(0, size));
-  }
 
   return {
     entries: kept.toSorted((one, other) =>
       compareTexts(one.at, other.at) || compareTexts(one.id, other.id) || one.start - other.start
     ),
     continued: new Set(kept.flatMap(({ previous }) => previous ?? [])),
-    read({ start, length }) {
-      const parsed = parseRecord(textAt(start, length));
+    read(entry) {
+      const parsed = parseRecord(text.textAt(entry));
       return parsed.ok ? parsed.record : null;
     },
   };
@@ -95,15 +90,18 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Yields the places of the lines of a text that are not blank. */
-function* linesOf(
-  text: RecordText,
-): Generator<{ readonly start: number; readonly length: number }> {
+/**
+ * Yields the places of the lines of a text that are not blank. `readInto` reads the bytes from a
+ * place on into a buffer, and returns their number: 0 at the end.
+ */
+export function* placesIn(
+  readInto: (buffer: Uint8Array, start: number) => number,
+): Generator<RecordPlace> {
   const block = new Uint8Array(BLOCK_BYTES);
   let start = 0;
   let at = 0;
   for (;;) {
-    const count = text.readInto(block, at);
+    const count = readInto(block, at);
     if (count === 0) break;
     for (let from = 0;;) {
       const end = block.subarray(0, count).indexOf(LINE_FEED_CODE, from);

@@ -3,7 +3,6 @@ import type { CallRecord } from "../record/record.ts";
 import { compare, type Comparison } from "./compare.ts";
 import type { DifferenceKind } from "./difference.ts";
 import { newGroups } from "./groups.ts";
-import { configDigest } from "./masked_config.ts";
 import type { DryGateway } from "./plan_record.ts";
 import type { RecordSet } from "./record_set.ts";
 import type { Report, SkippedReason } from "./report.ts";
@@ -46,7 +45,7 @@ export async function replaySet(
     if (record !== null) groups.add(record, result.differences, result.cost);
   }
   return {
-    config: { before: configDigest(before.config), after: configDigest(after.config) },
+    config: { before: before.digest, after: after.digest },
     records: set.entries.length,
     replayed,
     different,
