@@ -124,8 +124,9 @@ export async function ran(
 export async function whileServing(
   args: readonly string[],
   use: (terminal: TestTerminal) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  const terminal = testTerminal();
+  const terminal = testTerminal(environment);
   const running = run(args, terminal);
   try {
     await use(terminal);
