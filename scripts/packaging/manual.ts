@@ -13,6 +13,8 @@ async function help(...command: readonly string[]): Promise<string> {
     create: () => null,
     dropWriteAccess: () => {},
     dropRunAccess: () => {},
+    reserve: () => () => true,
+    dropNetworkAccess: () => {},
     environment: {},
     isColoured: false,
     size: () => null,

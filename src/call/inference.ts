@@ -129,7 +129,7 @@ export interface PlannedTarget {
   readonly keys: string | null;
 }
 
-/** What the router would do with a call that is only planned, before it picks one of the targets. */
+/** What the router would do with a call that is only planned, before it picks a target. */
 export interface Plan {
   readonly route: string;
   /** Targets that can serve the call, in the order of the file. */

@@ -15,6 +15,7 @@ import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type
 import relay from "../../docs/guide/relay.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import promptCache from "../../docs/guide/prompt-cache.md" with { type: "text" };
+import replay from "../../docs/guide/replay.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
 import identity from "../../docs/guide/identity.md" with { type: "text" };
 import teams from "../../docs/guide/teams.md" with { type: "text" };
@@ -84,6 +85,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "relay", text: relay },
   { topic: "caching", text: caching },
   { topic: "prompt-cache", text: promptCache },
+  { topic: "replay", text: replay },
   { topic: "security", text: security },
   { topic: "teams", text: teams },
   { topic: "identity", text: identity },

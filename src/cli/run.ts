@@ -12,6 +12,7 @@ import { health } from "./health.ts";
 import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
 import { keyRotate } from "./key_rotate.ts";
+import { replay } from "./replay.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   check,
   explain,
+  replay,
   agent,
   keyNew,
   keyRotate,

@@ -30,7 +30,7 @@ export interface TargetPlan<Prepared> {
 }
 
 /**
- * Returns which targets and fallbacks of a route can serve a request, and why the others cannot.
+ * Returns which targets and fallbacks of a route can serve a request, and why another cannot.
  * The router, `switchyard explain` and `switchyard replay` share this function.
  */
 export function planTargets<Prepared>(
