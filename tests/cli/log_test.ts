@@ -3,7 +3,7 @@ import { parseRecord } from "../../src/record/record.ts";
 import { openRecordFile } from "../../src/record/record_file.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
-import { fileOptions, recordSection, withFolder, written } from "../record/support.ts";
+import { fileOptions, recordSection, withFolder, written, WRITTEN_KEY } from "../record/support.ts";
 import { testTerminal } from "./test_terminal.ts";
 
 const HOSTILE = "\u001b[31mred\u0007 \u202egnp.exe";
@@ -97,6 +97,47 @@ Deno.test("wrong options end with status 2, and a missing record or file with 1 
     assertEquals([status, err], [1, "There is no record of this call.\n"]);
     const [missing, , trouble] = await command("log", "--file", `${folder}/none.db`);
     assertEquals([missing, trouble], [1, `There is no file ${folder}/none.db (record.path).\n`]);
+  }));
+
+Deno.test("record info counts the records of a file, and names keys that are gone", () =>
+  withRecords(async (command, folder) => {
+    const [status, out] = await command("record", "info");
+    assertEquals(status, 0);
+    assertMatch(
+      out,
+      /^path +.*record\.db\nrecords +2\nbytes +\d+\noldest .*\nnewest .*\nreadable +2\n$/,
+    );
+    const config = `${folder}/config.yaml`;
+    const text = await Deno.readTextFile(config);
+    await Deno.writeTextFile(config, text.replace(WRITTEN_KEY, "B".repeat(43)));
+    assertMatch((await command("record", "info"))[1], /readable +0\nunreadable +2 with key \d+\n$/);
+    const [, listed] = await command("log");
+    assertMatch(listed, /unreadable \(key \d+\)/);
+    assertEquals((await command("record"))[0], 2);
+  }));
+
+Deno.test("check says what is recorded, of whom and for how long", () =>
+  withRecords(async (command, folder) => {
+    const [, out] = await command("check");
+    assert(
+      out.includes(
+        `\nRecords into ${folder}/record.db for 168h, masking credentials: all of all other calls.\n`,
+      ),
+      out,
+    );
+  }));
+
+Deno.test("explain says whether a request would be recorded, and why", () =>
+  withRecords(async (command) => {
+    assertMatch(
+      (await command("explain", "--model", "m"))[1],
+      /\nRecorded: its figures and its content, by its default\.\n$/,
+    );
+    const header = ["--header", "X-Gateway-No-Record: true"];
+    assertMatch(
+      (await command("explain", "--model", "m", ...header))[1],
+      /\nNot recorded: the X-Gateway-No-Record header is set\.\n$/,
+    );
   }));
 
 Deno.test("a file that a gateway has open is read from its admin listener, or one sentence says so", () =>
