@@ -24,6 +24,8 @@ export interface RecordFileOptions extends RecordSettings {
   readonly path: string;
   /** Keys of 32 bytes; the first one seals. */
   readonly keys: readonly Uint8Array<ArrayBuffer>[];
+  /** Maximum number of pages, as a full disk has; absent for the limit of SQLite. */
+  readonly maxPages?: number;
 }
 
 /** Settings of an open file that may change. */
@@ -129,9 +131,9 @@ const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 /** Opens the file of records, which is created if there is none. Throws if it cannot be used. */
 export function openRecordFile(options: RecordFileOptions): RecordFile {
-  const { path, keys } = options;
+  const { path, keys, maxPages = null } = options;
   const sealer = newSealer(keys);
-  const database = openDatabase({ path, synchronous: "normal", maxPages: null }, RECORD_TABLES);
+  const database = openDatabase({ path, synchronous: "normal", maxPages }, RECORD_TABLES);
   let settings: RecordSettings = options;
   let seq = lastNumber(database);
   let count = countRecords(database);

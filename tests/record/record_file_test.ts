@@ -168,6 +168,41 @@ Deno.test("the file keeps the newest records that have room, and none that is to
     );
   }));
 
+Deno.test("the file does not become larger than its bound while records are written", () =>
+  withFolder((folder) => {
+    const maxBytes = 4 * 1024 * 1024;
+    const file = openRecordFile(fileOptions(folder, { maxBytes }));
+    const body = () => crypto.getRandomValues(new Uint8Array(50_000)).toHex();
+    for (let batch = 0; batch < 8; batch++) {
+      const ids = Array.from({ length: 40 }, (_, at) => `${batch}-${at}`);
+      assert(file.write(ids.map((id) => written(id, batch, { body: body() })), batch).ok);
+      const { size } = Deno.statSync(`${folder}/record.db`);
+      assert(size <= maxBytes, `${size} bytes`);
+    }
+    file.close();
+  }));
+
+Deno.test("on a full disk the oldest records make room for new ones", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder, { maxPages: 300 }));
+    const body = () => crypto.getRandomValues(new Uint8Array(2_000)).toHex();
+    for (let at = 0; at < 400; at++) {
+      assert(file.write([written(String(at), at, { body: body() })], at).ok, String(at));
+    }
+    const found = allRecords(file).map(({ id }) => Number(id));
+    const { records } = file.totals();
+    file.close();
+    assertEquals([found[0], found.length], [399, records]);
+    assert(found.length > 100 && found.length < 400);
+    // A record that has no room at all is not written, and the file remains as it is.
+    const small = openRecordFile(fileOptions(folder, { maxPages: 300 }));
+    const huge = crypto.getRandomValues(new Uint8Array(60_000)).toHex();
+    const all = Array.from({ length: 40 }, (_, at) => written(String(at), at, { body: huge + at }));
+    assertEquals(small.write(all, 400), { ok: false, problem: "full" });
+    assert(allRecords(small).length > 100);
+    small.close();
+  }));
+
 Deno.test("a smaller bound is applied to the file when it is opened", () =>
   withFolder((folder) => {
     const file = openRecordFile(fileOptions(folder));

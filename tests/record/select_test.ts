@@ -135,12 +135,13 @@ routing: {routes: [{name: main, match: {models: [m]}, targets: [{provider: up}]}
     const send = async (headers: Readonly<Record<string, string>>, body = {}) =>
       await (await app(chatRequest({ headers, body }))).body?.cancel();
     await send({ authorization: "Bearer strange" });
+    await send({ ...keyOf("ada"), origin: "http://evil.example" });
     await send(keyOf("bob"), { messages: "other" });
     await send(keyOf("bob"));
     await world.advance(60_000);
     await send(keyOf("ada"), { temperature: "hot" });
     const records = await finish();
-    assertEquals(reports.map(({ status }) => status), [401, 400, 429, 400]);
+    assertEquals(reports.map(({ status }) => status), [401, 403, 400, 429, 400]);
     assertEquals(records.map(({ head }) => [head.status, head.end, head.code]), [
       [400, "refused", "invalid_type"],
       [400, "refused", "invalid_type"],
