@@ -124,7 +124,7 @@ const MUTANTS: readonly Mutant[] = [
     "providers.*.verify",
     "default_model: llama",
     "default_model: llama\n    verify: false",
-    "verified",
+    "fallback",
   ],
   [
     "providers.*.cache_breakpoints",
