@@ -19,6 +19,8 @@ export type SystemName =
   | "least"
   | ConfigName
   | "sqlite"
+  /** Records each call with its content. */
+  | "record"
   | "valkey"
   | "limited-valkey"
   /** Gateways with rate limits over one server, behind nginx. */
@@ -178,6 +180,12 @@ export const scenarios: readonly Scenario[] = [
     name: "admin",
     base: "one",
     measured: "admin",
+    targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
+  }),
+  jsonScenario(20 * KB, {
+    name: "record-20kB",
+    base: "one",
+    measured: "record",
     targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
   }),
   {

@@ -33,6 +33,7 @@ import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import workers from "../../docs/operate/workers.md" with { type: "text" };
 import state from "../../docs/operate/state.md" with { type: "text" };
+import record from "../../docs/operate/record.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
 import admin from "../../docs/operate/admin.md" with { type: "text" };
 import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
@@ -102,6 +103,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "shutdown", text: shutdown },
   { topic: "workers", text: workers },
   { topic: "state", text: state },
+  { topic: "record", text: record },
   { topic: "limits", text: limits },
   { topic: "admin", text: admin },
   { topic: "monitoring", text: monitoring },

@@ -4,8 +4,7 @@ import { newCalendar } from "../core/calendar.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
-import { openRecords } from "../record/read_records.ts";
-import type { Hit } from "../record/record_file.ts";
+import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
 import { searchRecords } from "../record/search.ts";
 import { findPlace } from "./admin_place.ts";
@@ -64,6 +63,8 @@ export async function findSource(options: OptionValues, terminal: Terminal): Pro
   const { config } = loaded;
   const record = written === undefined ? config.record : { ...config.record, path: written };
   const gatewayUrl = urlOf(config.server.host, config.server.port);
+  // Loaded only now, because most commands open no database.
+  const { openRecords } = await import("../record/read_records.ts");
   const opened = openRecords({ ...config, record });
   if (opened.kind === "open") return fileSource(opened.file, config, gatewayUrl);
   if (opened.reason !== "locked" || written !== undefined) {
@@ -76,7 +77,7 @@ export async function findSource(options: OptionValues, terminal: Terminal): Pro
 }
 
 function fileSource(
-  file: Extract<ReturnType<typeof openRecords>, { readonly kind: "open" }>["file"],
+  file: RecordFile,
   { security }: Config,
   gatewayUrl: string,
 ): FoundSource {

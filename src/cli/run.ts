@@ -13,6 +13,7 @@ import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
 import { keyRotate } from "./key_rotate.ts";
 import { replay } from "./replay.ts";
+import { record } from "./record.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   usage,
   log,
   logShow,
+  record,
   top,
   health,
   demo,

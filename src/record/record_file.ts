@@ -178,6 +178,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
       removed = database.change(sql, now - settings.keepMs);
       count -= removed;
     }
+    count -= makeRoom(database, settings.maxBytes);
     shrink(database, settings.maxBytes);
   }
 

@@ -23,6 +23,13 @@ export interface RecorderDeps {
   /** Counts records that were not written. */
   dropped(reason: RecordDrop, records: number): void;
   readonly start?: StartRecordThread;
+  readonly limits?: QueueLimits;
+}
+
+/** Bounds of what waits in memory. */
+export interface QueueLimits {
+  readonly records: number;
+  readonly chars: number;
 }
 
 /** Records calls in a file, whose thread does all work that takes time. */
@@ -42,9 +49,8 @@ export type OpenedRecorder =
   | { readonly ok: true; readonly recorder: Recorder }
   | { readonly ok: false; readonly problem: string; readonly reason: Problem };
 
-/** Bounds of what waits in memory. */
-const MAX_QUEUED_RECORDS = 2_000;
-const MAX_QUEUED_CHARS = 32 * 1024 * 1024;
+/** Bounds of a gateway. */
+export const QUEUE_LIMITS: QueueLimits = { records: 2_000, chars: 32 * 1024 * 1024 };
 
 /** Bounds of one transaction, and the time for which a record waits for further ones. */
 const MAX_BATCH_RECORDS = 32;
@@ -76,7 +82,7 @@ export function openRecorder(
   config: Pick<Config, "record" | "state">,
   deps: RecorderDeps,
 ): Promise<OpenedRecorder> {
-  const { world, log, start = startRecordThread } = deps;
+  const { world, log, start = startRecordThread, limits = QUEUE_LIMITS } = deps;
   const { path } = config.record;
   const opened = Promise.withResolvers<OpenedRecorder>();
   const closed = Promise.withResolvers<void>();
@@ -253,7 +259,7 @@ export function openRecorder(
 
   const sink = {
     hold(chars: number): boolean {
-      if (heldChars + chars > MAX_QUEUED_CHARS) return false;
+      if (heldChars + chars > limits.chars) return false;
       heldChars += chars;
       return true;
     },
@@ -264,7 +270,7 @@ export function openRecorder(
       const chars = charsOf(record);
       if (state !== "ready") return drop("worker", 1);
       if (isPaused) return drop("disk", 1);
-      const isFull = waiting.length + inFlight.length >= MAX_QUEUED_RECORDS;
+      const isFull = waiting.length + inFlight.length >= limits.records;
       if (isFull || !sink.hold(chars)) return drop("queue", 1);
       waiting.push(record);
       schedule();
