@@ -10,7 +10,7 @@ import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
-import type { Plan } from "./inference.ts";
+import type { Plan } from "./plan.ts";
 import type { Meter } from "../access/meter.ts";
 import type { PresentedKey } from "../access/permissions.ts";
 import type { CallQuotas } from "../access/quotas.ts";

@@ -7,7 +7,7 @@ import type {
   StreamRecord,
   UpstreamResponse,
 } from "../core/stream/reply.ts";
-import type { Failed, Result } from "../core/failure/result.ts";
+import type { Result } from "../core/failure/result.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
 import type { Billing } from "../access/meter.ts";
 import type { RequiredTarget } from "./ownership.ts";
@@ -119,28 +119,6 @@ export interface Candidate {
 
 /** The chosen candidate, then the fallbacks in order. */
 export type Candidates = readonly [Candidate, ...Candidate[]];
-
-/** A target of a plan that can serve the call. */
-export interface PlannedTarget {
-  readonly candidate: Candidate;
-  /** Share of the calls that it serves, as a word. */
-  readonly share: string;
-  /** Shares of the keys of its provider; null without a pool. */
-  readonly keys: string | null;
-}
-
-/** What the router would do with a call that is only planned, before it picks a target. */
-export interface Plan {
-  readonly route: string;
-  /** Targets that can serve the call, in the order of the file. */
-  readonly targets: readonly PlannedTarget[];
-  /** Fallbacks that can serve the call, in the order of the file. */
-  readonly fallbacks: readonly Candidate[];
-  /** The other targets and fallbacks, each with the reason without values of the request. */
-  readonly skipped: readonly { readonly target: string; readonly reason: string }[];
-  /** Refusal of the call; null if it is served. */
-  readonly refused: Failed | null;
-}
 
 /**
  * Translation of the upstream's response to the client's response. `by_type` chooses the handler

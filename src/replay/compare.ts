@@ -2,7 +2,7 @@ import { computeCost, type Pricing } from "../observe/cost.ts";
 import { nanoUsd } from "../access/client_key.ts";
 import type { RecordHead } from "../record/record.ts";
 import { pairs, targetDifferences } from "./compare_targets.ts";
-import { type Difference, differing, nameOf, providerOf } from "./difference.ts";
+import { type Difference, differing, mainTarget, nameOf, providerOf } from "./difference.ts";
 import { withoutIndexes } from "./json_changes.ts";
 import type { PlannedCall, RefusedCall, Replayed } from "./plan_record.ts";
 
@@ -81,8 +81,8 @@ function refusalDifferences(
 /** Returns what becomes of a call, as one line. */
 function summaryOf(call: PlannedCall | RefusedCall): string {
   if (call.kind === "planned") {
-    const [first] = [...call.targets, ...call.fallbacks];
-    return `${call.route} -> ${first === undefined ? "nothing" : nameOf(first)}`;
+    const first = mainTarget(call);
+    return `${call.route} -> ${first === null ? "nothing" : nameOf(first)}`;
   }
   const { status, code, param } = call;
   return `${status} ${code}${param === null ? "" : `, ${withoutIndexes(param)}`}`;
@@ -97,7 +97,7 @@ function planDifferences(before: PlannedCall, after: PlannedCall): Difference[] 
     [...targets.map(nameOf).toSorted(), ...fallbacks.map(nameOf)].join(", ");
   const sameProviders = targets(before) === targets(after) &&
     fallbacks(before) === fallbacks(after);
-  const first = ({ targets, fallbacks }: PlannedCall) => [...targets, ...fallbacks][0]?.model ?? "";
+  const first = (call: PlannedCall) => mainTarget(call)?.model ?? "";
   return [
     ...differing("route", [], before.route, after.route),
     ...differing("targets", [], targets(before), withReasons(targets(after), after)),
@@ -113,14 +113,14 @@ function planDifferences(before: PlannedCall, after: PlannedCall): Difference[] 
   }
 }
 
-/** Returns the cost of the recorded use at the first target of a plan. */
+/** Returns the cost of the recorded use at the target that gets most of the calls. */
 function costOf(
-  { targets, fallbacks }: PlannedCall,
+  call: PlannedCall,
   { usage, units }: RecordHead,
   pricing: Pricing,
 ): number | null {
-  const [first] = [...targets, ...fallbacks];
-  if (first === undefined || (usage === null && units === null)) return null;
+  const first = mainTarget(call);
+  if (first === null || (usage === null && units === null)) return null;
   const tokens = usage === null ? null : { ...usage, cacheWrite: usage.cache_write };
   const { images, seconds, characters } = units ?? {};
   const counted = {
@@ -135,9 +135,9 @@ function costOf(
 
 function costDifferences(before: PlannedCall, after: PlannedCall, cost: Costs): Difference[] {
   if (cost.before === cost.after) return [];
-  const text = ({ targets, fallbacks }: PlannedCall, amount: number | null) => {
-    const [first] = [...targets, ...fallbacks];
-    return `${first === undefined ? "" : nameOf(first)}${amount === null ? ", no price" : ""}`;
+  const text = (call: PlannedCall, amount: number | null) => {
+    const first = mainTarget(call);
+    return `${first === null ? "" : nameOf(first)}${amount === null ? ", no price" : ""}`;
   };
   return [{
     kind: "cost",

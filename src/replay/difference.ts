@@ -50,3 +50,23 @@ export function nameOf({ provider, model }: TargetView): string {
 export function providerOf({ provider, wire }: TargetView): string {
   return wire === "responses" ? `${provider} (Responses API)` : provider;
 }
+
+/**
+ * Returns the target of a plan that gets most of the calls, the first one by name of equal ones;
+ * null without any.
+ */
+export function mainTarget(
+  { targets, fallbacks }: {
+    readonly targets: readonly TargetView[];
+    readonly fallbacks: readonly TargetView[];
+  },
+): TargetView | null {
+  const sorted = targets.toSorted((one, other) =>
+    shareOf(other) - shareOf(one) || (nameOf(one) < nameOf(other) ? -1 : 1)
+  );
+  return sorted[0] ?? fallbacks[0] ?? null;
+}
+
+function shareOf({ share }: TargetView): number {
+  return share.startsWith("of the ") ? Infinity : Number.parseFloat(share) || 0;
+}

@@ -1,4 +1,4 @@
-import type { Candidate, Plan } from "../call/inference.ts";
+import type { Plan, PlannedCandidate } from "../call/plan.ts";
 import type { Call } from "../call/call.ts";
 import type { Config } from "../config/schema.ts";
 import { isRefusal, statusOf } from "../core/failure/failure.ts";
@@ -134,7 +134,7 @@ function viewPlan(call: Call, { route, targets, fallbacks, skipped }: Plan): Pla
 }
 
 /** Returns the candidate that served a record, as far as a plan has it; else its first one. */
-function servingCandidate({ head: { attempts } }: CallRecord, plan: Plan): Candidate | null {
+function servingCandidate({ head: { attempts } }: CallRecord, plan: Plan): PlannedCandidate | null {
   const candidates = [...plan.targets.map(({ candidate }) => candidate), ...plan.fallbacks];
   const served = attempts.at(-1);
   return candidates.find(({ target: { provider, model } }) =>

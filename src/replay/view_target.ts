@@ -1,5 +1,5 @@
 import type { Call } from "../call/call.ts";
-import type { Candidate } from "../call/inference.ts";
+import type { PlannedCandidate } from "../call/plan.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { upstreamUrl } from "../upstream/connect.ts";
 import { candidateHeaders, upstreamRequestHeaders } from "../upstream/headers.ts";
@@ -24,7 +24,7 @@ export interface TargetView {
 /** Returns a target of a plan with the request that it would get. */
 export function viewTarget(
   call: Call,
-  candidate: Candidate,
+  candidate: PlannedCandidate,
   share: string,
   keys: string | null,
 ): TargetView {

@@ -1,7 +1,8 @@
 import type { Session } from "../core/session.ts";
 import type { Call } from "../call/call.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
-import type { Candidate, Plan } from "../call/inference.ts";
+import type { Candidate } from "../call/inference.ts";
+import type { Plan } from "../call/plan.ts";
 import { sessionKey } from "../call/session.ts";
 import { pickRendezvous } from "../traffic/rendezvous.ts";
 import type { Evaluation } from "./eligible.ts";

@@ -109,7 +109,7 @@ Deno.test("the report for programs has totals, groups and digests", async () => 
     replayed: 2,
     same: 0,
     different: 2,
-    kinds: { refused: 1, targets: 1 },
+    kinds: { refused: 1, targets: 1, cost: 1 },
   });
   assertEquals(skipped, {});
   assertEquals(groups[0], {
@@ -141,7 +141,7 @@ Deno.test("--all lists each record, and characters that a terminal would obey ar
   );
   assertStringIncludes(
     out,
-    "          call-1  10:00:00  no key  /v1/chat/completions  \\u001b[2J\\u202e\n",
+    "          call-1  10:00:00  team-a  /v1/chat/completions  \\u001b[2J\\u202e\n",
   );
 });
 

@@ -32,8 +32,15 @@ const CALLS = [
   ["/v1/chat/completions", { messages: [{ role: "user", content: "a secret question" }] }],
   ["/v1/messages", {
     max_tokens: 100,
-    system: [{ type: "text", text: "Be short.", cache_control: { type: "ephemeral" } }],
-    messages: [{ role: "user", content: "Hi." }],
+    messages: [
+      { role: "user", content: "Look." },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "look", input: {} }] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "t1", content: "no", is_error: true }],
+      },
+    ],
+    tools: [{ name: "look", input_schema: { type: "object" } }],
   }],
 ] as const;
 

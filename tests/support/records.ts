@@ -2,8 +2,8 @@ import { type CallRecord, RECORD_FORMAT, type RecordHead } from "../../src/recor
 
 /** Parts of a record that a test chooses. */
 export interface RecordParts extends Partial<Omit<CallRecord, "head" | "request">> {
-  readonly head?: Partial<RecordHead>;
-  readonly request?: Partial<NonNullable<CallRecord["request"]>>;
+  readonly head?: Partial<RecordHead> | undefined;
+  readonly request?: Partial<NonNullable<CallRecord["request"]>> | undefined;
 }
 
 /** Returns the record of a chat call with these parts. */
