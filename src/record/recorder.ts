@@ -54,7 +54,7 @@ export const QUEUE_LIMITS: QueueLimits = { records: 2_000, chars: 32 * 1024 * 10
 
 /** Bounds of one transaction, and the time for which a record waits for further ones. */
 const MAX_BATCH_RECORDS = 32;
-const MAX_BATCH_CHARS = 4 * 1024 * 1024;
+const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 const BATCH_DELAY_MS = 500;
 
 /** Time for which nothing is written after the disk has failed. */
@@ -168,18 +168,16 @@ export function openRecorder(
     if (state === "ended") return;
     const isClosing = state === "closing";
     state = "ended";
-    drop(isClosing ? "shutdown" : "worker", waiting.length + inFlight.length);
+    const lost = [...waiting, ...inFlight];
+    for (const record of lost) heldChars -= charsOf(record);
+    drop(isClosing ? "shutdown" : "worker", lost.length);
     [waiting, inFlight] = [[], []];
-    for (const resolve of searches.values()) resolve(null);
-    searches.clear();
-    stopTimers();
-    thread.terminate();
+    finish();
     if (!isClosing) {
       log.error("recording has ended; a restart of the gateway begins it again", {
         reason: problem,
       });
     }
-    closed.resolve();
   }
 
   function stopTimers(): void {
@@ -192,6 +190,8 @@ export function openRecorder(
 
   function finish(): void {
     state = "ended";
+    for (const resolve of searches.values()) resolve(null);
+    searches.clear();
     stopTimers();
     thread.terminate();
     closed.resolve();
@@ -225,7 +225,7 @@ export function openRecorder(
     if (counts.length === 0) return;
     log.warn("records dropped", Object.fromEntries(counts));
     drops.clear();
-    if (state !== "ended") cancelWarning = world.after(WARNING_INTERVAL_MS, warn);
+    if (state === "ready") cancelWarning = world.after(WARNING_INTERVAL_MS, warn);
   }
 
   function scheduleExpiry(): void {
@@ -305,7 +305,9 @@ export function openRecorder(
         cancelLimit = world.after(CLOSE_TIMEOUT_MS, () => end("worker"));
         schedule();
       }
+      // What is lost from here on has a line at once.
       cancelWarning?.();
+      cancelWarning = null;
       return closed.promise;
     },
   };

@@ -98,14 +98,21 @@ Deno.test("a running response for which there is no room loses its text, and not
 Deno.test("a warning names the number of dropped records, at once and then once a minute", () =>
   withFolder(async (folder) => {
     const time = world();
-    const gateway = await recordingGateway(recordSection(folder) + oneProvider("http://up"), time);
-    gateway.thread.crash();
-    for (let call = 0; call < 3; call++) await send(gateway);
-    await time.advance(60_000);
-    await send(gateway);
-    assertEquals(gateway.counts, {});
-    assertEquals(gateway.lines.filter((line) => line.startsWith("recording has ended")).length, 1);
-    await gateway.recorder.close();
+    const limits = { ...QUEUE_LIMITS, records: 1 };
+    const text = recordSection(folder) + oneProvider("http://up");
+    const gateway = await recordingGateway(text, time, limits);
+    gateway.thread.block();
+    for (let call = 0; call < 4; call++) await send(gateway);
+    const dropped = () => gateway.lines.filter((line) => line.startsWith("records dropped"));
+    assertEquals(dropped(), ['records dropped {"queue":1}']);
+    await time.advance(59_999);
+    assertEquals(dropped().length, 1);
+    await time.advance(1);
+    assertEquals(dropped().slice(1), ['records dropped {"queue":2}']);
+    await time.advance(120_000);
+    assertEquals(dropped().length, 2);
+    gateway.thread.unblock();
+    await gateway.finish();
   }));
 
 Deno.test("a thread that ends stops the recording for good, and no call; what waits is counted", () =>
@@ -115,7 +122,8 @@ Deno.test("a thread that ends stops the recording for good, and no call; what wa
     for (let call = 0; call < 3; call++) await send(gateway);
     gateway.thread.crash();
     assertEquals(gateway.counts, { worker: 3 });
-    assertEquals([await send(gateway), gateway.recorder.sizes().isOn], [200, false]);
+    const { isOn, queueChars } = gateway.recorder.sizes();
+    assertEquals([await send(gateway), isOn, queueChars], [200, false, 0]);
     assertEquals(
       await gateway.recorder.scan({ filter: {}, before: null, limit: 1, withContent: false }),
       null,
@@ -162,6 +170,8 @@ Deno.test("at shutdown what waits is written within two seconds, and the rest is
     await time.advance(2_000);
     await closing;
     assertEquals(other.counts, { shutdown: 1 });
+    assertMatch(other.lines.join("\n"), /records dropped \{"shutdown":1\}/);
+    assertEquals(time.waiting, 0);
   }));
 
 Deno.test("old records are deleted once a minute, without a new one", () =>
