@@ -4,6 +4,8 @@ import { type Feed, newFeed } from "../../src/admin/feed.ts";
 import { newNoteBook } from "../../src/admin/notes.ts";
 import { REQUEST_FORMS } from "../../src/cli/request_forms.ts";
 import { newRealWorld } from "../../src/cli/real_world.ts";
+import { joinCaptures } from "../../src/call/call.ts";
+import { startRecorder } from "../../src/cli/start_recorder.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
@@ -49,10 +51,20 @@ const outbound = newOutbound({
   generation: () => gateway.generation,
   handle: (request) => app(request),
 });
+const recording = await startRecorder(parsed.config, {
+  world,
+  log,
+  recorded: (kind, records) => gateway.metrics.recorded(kind, records),
+  dropped: (reason, records) => gateway.metrics.recordsDropped(reason, records),
+});
+if (!recording.ok) throw new Error(recording.problem);
+const { recorder } = recording;
 const feed = parsed.config.admin.enabled ? newFeed(world, () => gateway.generation) : null;
 const sinks = [accessLog(log), ...feed === null ? [] : [feed.sink]];
 const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
-  newCapture: outbound.newCapture,
+  newCapture: recorder === null
+    ? outbound.newCapture
+    : (call) => joinCaptures(outbound.newCapture(call), recorder.newCapture(call)),
   store,
   turns,
   ...feed === null ? {} : { began: feed.began },
@@ -73,6 +85,7 @@ async function readPage(feed: Feed): Promise<void> {
     gatewayUrl: () => "http://127.0.0.1",
     forms: REQUEST_FORMS,
     files: new Map(),
+    log: { info() {} },
     onBug: reportError,
   });
   const { body } = await admin.handle(new Request("http://localhost/events"));

@@ -20,6 +20,8 @@ export type SystemName =
   | "least"
   | ConfigName
   | "sqlite"
+  /** Records each call with its content. */
+  | "record"
   | "valkey"
   | "limited-valkey"
   /** Gateways with rate limits over one server, behind nginx. */
@@ -200,6 +202,12 @@ export const scenarios: readonly Scenario[] = [
     measured: "tokens",
     targets: [{ kind: "max_added_latency", us: 10 }],
   },
+  jsonScenario(20 * KB, {
+    name: "record-20kB",
+    base: "one",
+    measured: "record",
+    targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
+  }),
   {
     ...DEFAULT_SCENARIO,
     name: "state-turn-memory",

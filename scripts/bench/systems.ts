@@ -38,6 +38,8 @@ function recipeOf(name: Exclude<SystemName, "floor" | "least">): Recipe {
     case "sqlite":
     case "valkey":
       return { config: "one", store: name, replicas: null };
+    case "record":
+      return { config: "one", store: "memory", replicas: null };
     case "limited-valkey":
       return { config: "limited", store: "valkey", replicas: null };
     case "nginx-1":
@@ -47,6 +49,13 @@ function recipeOf(name: Exclude<SystemName, "floor" | "least">): Recipe {
     default:
       return { config: name, store: "memory", replicas: null };
   }
+}
+
+/** Encryption key of a gateway that records calls: 32 bytes in base64. */
+const RECORD_KEY = "A".repeat(43);
+
+function recordSettings(folder: string) {
+  return { enabled: true, calls: "all", path: `${folder}/record.db` };
 }
 
 /** Starts the upstream and all systems that the scenarios compare. Their files are in `folder`. */
@@ -76,7 +85,8 @@ export async function startSystems(
         prefix: name,
         ...stateServer.kind === "started" ? { url: urlOf(stateServer) } : {},
       },
-    });
+      ...name === "record" && { encryption_keys: [RECORD_KEY] },
+    }, name === "record" ? { record: recordSettings(folder) } : {});
     return replicas === null
       ? started(await servers.start("gateway.ts", text, MEASURED_CORE_INDEX))
       : await startBehindNginx(servers, text, { replicas, folder: `${folder}/${name}` });

@@ -23,6 +23,7 @@ export interface Bundle {
 /** The bundles of the threads that the program starts from files next to it. */
 export const THREADS = [
   { source: "src/store/sqlite/store_worker.js", file: "store_worker.js" },
+  { source: "src/record/record_worker.js", file: "record_worker.js" },
 ] as const satisfies readonly Bundle[];
 
 /**

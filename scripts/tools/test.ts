@@ -33,6 +33,7 @@ export const PROGRAM_TESTS: readonly string[] = [
   "tests/e2e/executable/",
   "tests/e2e/credential_workers_test.ts",
   "tests/e2e/openid_test.ts",
+  "tests/e2e/record_process_test.ts",
   "tests/e2e/required_state_test.ts",
   "tests/e2e/sqlite_process_test.ts",
   "tests/e2e/workers_test.ts",

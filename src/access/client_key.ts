@@ -2,6 +2,7 @@ import type { CalendarPeriod } from "../core/calendar.ts";
 import { keyLabelField } from "../observe/instruments.ts";
 import type { MeasuredClient } from "../observe/report.ts";
 import type { EndpointName } from "../core/endpoint.ts";
+import type { RecordChoice } from "../core/record_choice.ts";
 
 /** A client key with its settings. */
 export interface ClientKey {
@@ -39,6 +40,14 @@ export interface ClientKey {
   readonly limits: KeyLimits | null;
   /** End users that the key names; null if it names none. */
   readonly endUsers: EndUsers | null;
+  /** What is recorded of the calls of the key; absent if neither it nor a group says. */
+  readonly record?: KeyRecording;
+}
+
+/** What is recorded of the calls of a key, as the key and its groups say. */
+export interface KeyRecording {
+  readonly key: RecordChoice;
+  readonly groups: RecordChoice;
 }
 
 /** End users behind a client key. */

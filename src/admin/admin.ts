@@ -2,6 +2,8 @@ import type { RequestForms } from "../routing/explain.ts";
 import { contentPolicy, importMapSource, TEXT_POLICY } from "./content_policy.ts";
 import { newEvents } from "./events.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
+import type { Log } from "../observe/log.ts";
+import { newAdminLog } from "./log.ts";
 import { newFigureReader } from "./key_figures.ts";
 import type { PageFile } from "./page_files.ts";
 import { newSnapshots, type SnapshotSource } from "./take_snapshot.ts";
@@ -19,6 +21,7 @@ export interface Admin {
 export interface AdminClient {
   /** Ends the connection at once. Absent if the sockets of the process are not accessible. */
   readonly abort?: () => void;
+  readonly remoteAddr?: Deno.Addr;
 }
 
 /** Dependencies of the admin listener. */
@@ -27,6 +30,8 @@ export interface AdminOptions extends SnapshotSource {
   readonly forms: RequestForms;
   /** Files of the page by path; `/` is the page itself. */
   readonly files: ReadonlyMap<string, PageFile>;
+  /** Receives a line for each look at the content of records. */
+  readonly log: Pick<Log, "info">;
   /** Receives a thrown error, which is a bug. */
   onBug(error: unknown): void;
 }
@@ -46,7 +51,7 @@ const TEXT_TYPE = "text/plain; charset=utf-8", JSON_TYPE = "application/json";
 
 /** Returns the handler of the admin listener. It changes nothing and serves GET and HEAD only. */
 export function newAdmin(options: AdminOptions): Admin {
-  const { gateway, forms, files, onBug, gatewayUrl } = options;
+  const { gateway, forms, files, onBug, gatewayUrl, recorder = null, log } = options;
   const { config } = gateway.generation;
   const { admin, server } = config;
   const guard = newAdminGuard({
@@ -58,6 +63,13 @@ export function newAdmin(options: AdminOptions): Admin {
   const take = newSnapshots(options, figures);
   const events = newEvents(gateway.world, take, () => figures.refresh(), onBug);
   options.notes.onChange(() => events.sendNow());
+  const records = newAdminLog({
+    gateway,
+    // Only clients with the password see the content of calls, on this machine too.
+    scan: admin.password === undefined ? null : recorder?.scan ?? null,
+    log,
+    gatewayUrl,
+  });
   let inFlight = 0;
 
   async function answer(request: GuardedRequest, client: AdminClient): Promise<Answer> {
@@ -82,6 +94,13 @@ export function newAdmin(options: AdminOptions): Admin {
         const { status, type, text } = await readUsage(searchParams, gateway);
         return { status, type, body: text.endsWith("\n") ? text : `${text}\n` };
       }
+      case LOG_PATH:
+        // A search without a reader would never end.
+        if (request.method === "HEAD") return { status: 200, type: JSON_TYPE, body: "" };
+        return records.list(searchParams, addressOf(client));
+    }
+    if (pathname.startsWith(RECORD_PATH)) {
+      return await records.show(pathname.slice(RECORD_PATH.length), addressOf(client));
     }
     const file = files.get(pathname);
     return file === undefined
@@ -132,6 +151,14 @@ export function newAdmin(options: AdminOptions): Admin {
     },
     close: () => events.close(),
   };
+}
+
+/** Path of the records, and of one before its ID. */
+const LOG_PATH = "/log";
+const RECORD_PATH = "/log/";
+
+function addressOf({ remoteAddr }: AdminClient): string {
+  return remoteAddr !== undefined && "hostname" in remoteAddr ? remoteAddr.hostname : "";
 }
 
 /** Headers of every response besides the content policy. */

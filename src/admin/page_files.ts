@@ -15,6 +15,7 @@ import filters from "./page/filters.js" with { type: "text" };
 import finished from "./page/finished.js" with { type: "text" };
 import format from "./page/format.js" with { type: "text" };
 import head from "./page/head.js" with { type: "text" };
+import log from "./page/log.js" with { type: "text" };
 import keys from "./page/keys.js" with { type: "text" };
 import outcome from "./page/outcome.js" with { type: "text" };
 import providers from "./page/providers.js" with { type: "text" };
@@ -57,6 +58,7 @@ export const PAGE_FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFil
   ["/format.js", { type: SCRIPT, text: format }],
   ["/head.js", { type: SCRIPT, text: head }],
   ["/keys.js", { type: SCRIPT, text: keys }],
+  ["/log.js", { type: SCRIPT, text: log }],
   ["/outcome.js", { type: SCRIPT, text: outcome }],
   ["/providers.js", { type: SCRIPT, text: providers }],
   ["/routes.js", { type: SCRIPT, text: routes }],

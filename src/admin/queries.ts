@@ -14,6 +14,7 @@ import {
   type RequestForms,
   USUAL_PATH,
 } from "../routing/explain.ts";
+import { explainRecord } from "../record/explain_record.ts";
 import type { ExplainView } from "./snapshot.ts";
 
 /** Response to `GET /usage`. */
@@ -83,5 +84,6 @@ export function explainQuery(
   if (name !== "" && key === null) return "There is no client key of this name.";
   const client = { ...newCallClient(), key };
   const call = { path, headers, controls: parseControls(headers), generation, client };
-  return explainRouting(call, model, forms, world.wall());
+  const { lines, isServed, route } = explainRouting(call, model, forms, world.wall());
+  return { lines: [...lines, ...explainRecord(call, route)], isServed };
 }

@@ -36,6 +36,8 @@ export interface Snapshot {
   /** Warnings of the running configuration. */
   readonly warnings: readonly string[];
   readonly store: StoreView;
+  /** Null if no calls are recorded. */
+  readonly records: RecordsView | null;
   /**
    * Seconds that have ended since the previous snapshot of the listener; the first one has up to
    * 900.
@@ -82,6 +84,16 @@ export interface SecondView {
   readonly usd: number | null;
   /** Streams that were open when the second ended. */
   readonly openStreams: number;
+}
+
+/** File of recorded calls, and what waits for it. */
+export interface RecordsView {
+  /** False if recording has ended for the rest of the process. */
+  readonly isOn: boolean;
+  /** True if the listener shows records: only with a password. */
+  readonly isShown: boolean;
+  readonly bytes: number;
+  readonly oldestMs: number;
 }
 
 /** State store: engine, availability and content. */

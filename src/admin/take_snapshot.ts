@@ -6,7 +6,15 @@ import { runningViews } from "./call_views.ts";
 import type { Feed } from "./feed.ts";
 import { type KeyFigures, keyViews } from "./key_views.ts";
 import type { NoteBook, Notes } from "./notes.ts";
-import type { ProviderView, RouteView, Snapshot, StoreView, TargetView } from "./snapshot.ts";
+import type { Recorder } from "../record/recorder.ts";
+import type {
+  ProviderView,
+  RecordsView,
+  RouteView,
+  Snapshot,
+  StoreView,
+  TargetView,
+} from "./snapshot.ts";
 import { breakerState, findRest } from "../routing/accounts.ts";
 import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
@@ -30,11 +38,13 @@ export interface SnapshotSource {
   readonly notes: Notes & Pick<NoteBook, "onChange">;
   /** Returns the address that the gateway listens on. */
   gatewayUrl(): string;
+  /** Null or absent if no calls are recorded. */
+  readonly recorder?: Pick<Recorder, "scan" | "sizes"> | null;
 }
 
 /** Returns a function that returns the snapshot for a reader. */
 export function newSnapshots(
-  { gateway, feed, notes, gatewayUrl }: SnapshotSource,
+  { gateway, feed, notes, gatewayUrl, recorder = null }: SnapshotSource,
   figures: { readonly latest: KeyFigures },
 ): (cursor?: Cursor) => Snapshot {
   // All routes are searched for the example, and a generation never changes.
@@ -59,6 +69,7 @@ export function newSnapshots(
       refusedReload: notes.refusedReload,
       warnings: notes.warnings,
       store: storeView(gateway),
+      records: recordsView(gateway, recorder),
       seconds: feed.secondsFrom(cursor.second),
       providers: providerViews(gateway, feed),
       routes: routeViews(generation, feed),
@@ -74,6 +85,16 @@ export function newSnapshots(
 /** Returns the cursor of a reader that has received this snapshot. */
 export function cursorAfter({ atMs, finishedCount }: Snapshot): Cursor {
   return { second: Math.floor(atMs / 1000), finished: finishedCount };
+}
+
+function recordsView(
+  { generation }: Gateway,
+  recorder: Pick<Recorder, "sizes"> | null,
+): RecordsView | null {
+  if (recorder === null) return null;
+  const { isOn, bytes, oldestMs } = recorder.sizes();
+  const isShown = generation.config.admin.password !== undefined;
+  return { isOn, isShown, bytes, oldestMs: Math.round(oldestMs) };
 }
 
 function storeView({ generation, state, world }: Gateway): StoreView {

@@ -1,5 +1,6 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { decodeHeaderText, type HeaderFields, type RequestHeaders } from "../core/header_fields.ts";
+import type { Failed } from "../core/failure/result.ts";
 import type { Session } from "../core/session.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import type { World } from "../core/world.ts";
@@ -9,6 +10,7 @@ import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
+import type { Plan } from "./plan.ts";
 import type { Meter } from "../access/meter.ts";
 import type { PresentedKey } from "../access/permissions.ts";
 import type { CallQuotas } from "../access/quotas.ts";
@@ -23,18 +25,49 @@ export interface Controls {
   readonly noRetry: boolean;
   readonly noFallback: boolean;
   readonly noCache: boolean;
+  /** True if nothing of the call may be recorded. */
+  readonly noRecord: boolean;
 }
 
-/** Captures the content of one call for data sharing. */
+/** Client name of calls from the dashboard. */
+export const REMOTE_CONTROL = "remote control";
+
+/** Captures the content of one call, for data sharing or for a record. */
 export interface Capture {
-  /** Captures the text of the client's request. */
-  request(text: string): void;
+  /**
+   * Captures the text of the client's request; the last call counts, so that a text with replaced
+   * values follows the received one. `url` is that of an HTTP request.
+   */
+  request(text: string, url?: string): void;
   /** Captures a request to an upstream; the last call counts. */
   upstreamRequest(request: Pick<UpstreamRequest, "path" | "payload">): void;
   /** Returns the same reply; its content is captured on its way to the client. */
   reply<Kind extends Reply>(reply: Kind): Kind;
   /** Shares the content of a finished call. */
   end(call: Call): void;
+}
+
+/** Returns the capture of which both have the content; null for none. */
+export function joinCaptures(one: Capture | null, other: Capture | null): Capture | null {
+  if (one === null || other === null) return one ?? other;
+  return {
+    request(text, url) {
+      one.request(text, url);
+      other.request(text, url);
+    },
+    upstreamRequest(request) {
+      one.upstreamRequest(request);
+      other.upstreamRequest(request);
+    },
+    reply: (reply) => other.reply(one.reply(reply)),
+    end(call) {
+      try {
+        one.end(call);
+      } finally {
+        other.end(call);
+      }
+    },
+  };
 }
 
 /** Client key and session of a call, and what the call counts against. */
@@ -67,11 +100,16 @@ export function newCallClient(): CallClient {
   return { key: null, session: null, subject: null, quotas: null, meter: null, steering: null };
 }
 
-/** Records the model that a client requests, for the admin page; the header wins over the body. */
+/**
+ * Puts the model that a client requests into the report, and for the admin page into its trace,
+ * where the header wins over the body.
+ */
 export function recordModel(
-  { controls, report: { trace } }: Pick<Call, "controls" | "report">,
+  { controls, report }: Pick<Call, "controls" | "report">,
   bodyModel: unknown,
 ): void {
+  if (typeof bodyModel === "string" && bodyModel !== "") report.requestedModel = bodyModel;
+  const { trace } = report;
   if (trace === null) return;
   const model = controls.model ?? bodyModel;
   if (typeof model === "string" && model !== "") trace.requestedModel = model;
@@ -97,8 +135,12 @@ export interface Call {
   readonly client: CallClient;
   /** Headers of every upstream request of the call, besides the headers of its wire. */
   readonly upstreamHeaders: HeaderFields;
-  /** Null while data sharing is off. */
-  readonly capture: Capture | null;
+  /** Null while data sharing is off and the call has no record. */
+  capture: Capture | null;
+  /**
+   * Receives the plan of a call that is not sent, and returns its end; null for calls of clients.
+   */
+  readonly planned: ((plan: Plan) => Failed) | null;
   /** Response headers that are set before the endpoint runs, by lower-case name. */
   readonly responseHeaders: Record<string, string>;
 }
@@ -112,6 +154,7 @@ export function parseControls(headers: RequestHeaders): Controls {
     noRetry: isTrue(headers, "x-gateway-no-retry"),
     noFallback: isTrue(headers, "x-gateway-no-fallback"),
     noCache: isTrue(headers, "x-gateway-no-cache"),
+    noRecord: isTrue(headers, "x-gateway-no-record"),
   };
 }
 

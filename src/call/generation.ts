@@ -1,6 +1,7 @@
 import type { Config, CredentialConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Calendar } from "../core/calendar.ts";
+import type { RecordChoice } from "../core/record_choice.ts";
 import type { Preset } from "../prompt/preset.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
@@ -80,6 +81,8 @@ export interface Route {
   readonly targets: readonly RouteTarget[];
   /** Tried strictly in order after the targets. */
   readonly fallback: readonly RouteTarget[];
+  /** What is recorded of the calls of the route; absent if it does not say. */
+  readonly record?: RecordChoice;
   /** The named model whose route this is; absent for a route of `routing.routes`. */
   readonly preset?: Preset;
 }

@@ -1,4 +1,6 @@
 import { load } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { formatDuration } from "../config/units.ts";
 import { hostAt, hostNamed } from "../data/hosts.ts";
 import { presetLines, presetText } from "./preset_lines.ts";
 import { usedCapabilities } from "../config/unused_keys.ts";
@@ -49,6 +51,7 @@ export const check: Command = {
       `${path} is valid.`,
       ...warnings.map((warning) => `Warning: ${warning}`),
       `Listens on ${host}, port ${port}${workersText(workers)}.`,
+      ...recordLines(loaded.config),
       ...routeTable(generation),
       "",
     ];
@@ -56,6 +59,25 @@ export const check: Command = {
     return options.has("credentials") ? await checkCredentials(generation, terminal) : OK_STATUS;
   },
 };
+
+/** Returns what is recorded, of whom and for how long; no line while nothing is. */
+function recordLines(config: Config): string[] {
+  const { record: { enabled, path, calls, keep, policy }, security, routing, models } = config;
+  if (!enabled) return [];
+  const places: readonly (readonly [string, string | undefined])[] = [
+    ...security.api_key.keys.map(({ name, record }) => [`key ${name}`, record] as const),
+    ...security.groups.map(({ name, record }) => [`group ${name}`, record] as const),
+    ...Object.entries(models).map(([name, { record }]) => [`model ${name}`, record] as const),
+    ...routing.routes.map(({ name, record }) => [`route ${name}`, record] as const),
+  ];
+  const named = places.flatMap(([place, choice]) =>
+    choice === undefined ? [] : [`${choice} of ${place}`]
+  );
+  return [
+    `Records into ${path} for ${formatDuration(keep)}, masking ${policy}: ` +
+    `${[...named, `${calls} of all other calls`].join(", ")}.`,
+  ];
+}
 
 function workersText(workers: number | "auto"): string {
   if (workers === "auto") return ", with one worker for each core";

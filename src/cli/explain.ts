@@ -14,6 +14,7 @@ import {
   wrongUsage,
 } from "./command.ts";
 import { explainRouting, parseExplainedHeaders, USUAL_PATH } from "../routing/explain.ts";
+import { explainRecord } from "../record/explain_record.ts";
 import { REQUEST_FORMS } from "./request_forms.ts";
 import { keyLines } from "./client_lines.ts";
 import { type ExplainedClient, explainToken, readToken } from "./explain_token.ts";
@@ -75,10 +76,11 @@ export const explain: Command = {
       generation,
       client: { ...newCallClient(), key: explained.client },
     };
-    const { lines, isServed } = explained.isRefused
-      ? { lines: [], isServed: false }
+    const { lines, isServed, route } = explained.isRefused
+      ? { lines: [], isServed: false, route: null }
       : explainRouting(call, model, REQUEST_FORMS, Date.now());
-    terminal.out([...explained.lines, ...lines].map((line) => `${line}\n`).join(""));
+    const recorded = explained.isRefused ? [] : explainRecord(call, route);
+    terminal.out([...explained.lines, ...lines, ...recorded].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };

@@ -14,6 +14,7 @@ import { type BeginningListener, newGateway, newKeyWarning } from "../gateway/ga
 import { newLoopTurns } from "../traffic/loop_turns.ts";
 import { openStateStore } from "../store/open_store.ts";
 import { newAvailableStore } from "../store/availability/available_store.ts";
+import { joinCaptures } from "../call/call.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
@@ -27,6 +28,7 @@ import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
 import { listen, type Listening } from "./listen.ts";
 import type { Reloadable } from "./reload.ts";
+import { startRecorder } from "./start_recorder.ts";
 import { openAdmin } from "./open_admin.ts";
 import { routeLine, writtenRoutes } from "../routing/route_text.ts";
 import type { Terminal } from "./terminal.ts";
@@ -100,11 +102,25 @@ export async function openGateway(
     turns,
     onQuotaFallback: (operation) => gateway.metrics.fellBack(operation),
   });
+  const recording = role === null && opened?.ok !== false
+    ? await startRecorder(config, {
+      world,
+      log,
+      recorded: (kind, records) => gateway.metrics.recorded(kind, records),
+      dropped: (reason, records) => gateway.metrics.recordsDropped(reason, records),
+    })
+    : null;
   terminal.dropWriteAccess();
   if (opened?.ok === false) {
     world.close();
     return notStarted(opened.problem);
   }
+  if (recording?.ok === false) {
+    if (opened !== null) await opened.store.close();
+    world.close();
+    return notStarted(recording.problem);
+  }
+  const recorder = recording?.recorder ?? null;
   const store = opened === null ? null : newAvailableStore(opened.store, {
     world,
     log,
@@ -144,7 +160,10 @@ export async function openGateway(
     sinks,
     {
       hostname: hostname(),
-      newCapture: outbound.newCapture,
+      newCapture: recorder === null
+        ? outbound.newCapture
+        : (call) => joinCaptures(outbound.newCapture(call), recorder.newCapture(call)),
+      ...recorder !== null && { records: recorder.sizes },
       store,
       turns,
       ...role !== null && { scrape: role.scrape, divide: role.divide },
@@ -187,7 +206,9 @@ export async function openGateway(
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);
   const gatewayUrl = () => listening.boundUrl;
-  const admin = feed === null ? null : await openAdmin({ gateway, feed, notes, gatewayUrl }, log);
+  const admin = feed === null
+    ? null
+    : await openAdmin({ gateway, feed, notes, gatewayUrl, recorder }, log);
   if (admin?.ok === false) {
     await listening.close();
     return await abandon(admin);
@@ -224,7 +245,7 @@ export async function openGateway(
   async function abandon(reason: Extract<Listening, { readonly ok: false }>) {
     feed?.close();
     credentials?.close();
-    await Promise.all([store?.close(), spans?.flush(), refresh?.close()]);
+    await Promise.all([store?.close(), spans?.flush(), refresh?.close(), recorder?.close()]);
     world.close();
     return reason;
   }
@@ -247,6 +268,7 @@ export async function openGateway(
       const changes = gateway.reload(next);
       applyCredentials();
       outbound.apply(gateway.generation.config);
+      recorder?.apply(gateway.generation.config);
       void applyKeys(gateway.generation.config);
       return changes;
     },
@@ -260,7 +282,8 @@ export async function openGateway(
       credentials?.close();
       if (admin !== null) await closePage(admin, world);
       await gateway.state.usage.close();
-      await Promise.all([store?.close(), outbound.close(), spans?.flush(), refresh?.close()]);
+      const closing = [store?.close(), outbound.close(), spans?.flush(), refresh?.close()];
+      await Promise.all([...closing, recorder?.close()]);
       world.close();
     },
   };

@@ -16,6 +16,7 @@ import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type
 import relay from "../../docs/guide/relay.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import promptCache from "../../docs/guide/prompt-cache.md" with { type: "text" };
+import replay from "../../docs/guide/replay.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
 import identity from "../../docs/guide/identity.md" with { type: "text" };
 import teams from "../../docs/guide/teams.md" with { type: "text" };
@@ -34,6 +35,7 @@ import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import workers from "../../docs/operate/workers.md" with { type: "text" };
 import state from "../../docs/operate/state.md" with { type: "text" };
+import record from "../../docs/operate/record.md" with { type: "text" };
 import limits from "../../docs/operate/limits.md" with { type: "text" };
 import admin from "../../docs/operate/admin.md" with { type: "text" };
 import monitoring from "../../docs/operate/monitoring.md" with { type: "text" };
@@ -86,6 +88,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "relay", text: relay },
   { topic: "caching", text: caching },
   { topic: "prompt-cache", text: promptCache },
+  { topic: "replay", text: replay },
   { topic: "security", text: security },
   { topic: "teams", text: teams },
   { topic: "identity", text: identity },
@@ -104,6 +107,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "shutdown", text: shutdown },
   { topic: "workers", text: workers },
   { topic: "state", text: state },
+  { topic: "record", text: record },
   { topic: "limits", text: limits },
   { topic: "admin", text: admin },
   { topic: "monitoring", text: monitoring },

@@ -55,7 +55,8 @@ function newImport(source: string, title: string, load: Load): Command {
       if (!read.ok) return printProblems(terminal, [`Cannot read ${path}: ${read.reason}.`]);
       const [output, report] = ["output", "report"].map((one) => optionValue(options, one));
       // The source may be from a stranger: nothing but the two new files is needed from here on.
-      terminal.dropReadAndNetAccess();
+      terminal.dropReadAccess();
+      terminal.dropNetworkAccess();
       if (output === undefined && report === undefined) terminal.dropWriteAccess();
       const result = importer(read.text, terminal.environment);
       if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);

@@ -9,7 +9,7 @@ import { REQUEST_FORMS } from "./request_forms.ts";
 /** Serves the admin page of a gateway at `admin.host` and `admin.port`, on its own listener. */
 export async function openAdmin(
   source: SnapshotSource,
-  log: Pick<Log, "error" | "warn">,
+  log: Pick<Log, "error" | "info" | "warn">,
 ): Promise<Listening> {
   const { admin: { host, port }, server } = source.gateway.generation.config;
   // Loaded only now, because most gateways do not serve the page.
@@ -18,6 +18,7 @@ export async function openAdmin(
     ...source,
     forms: REQUEST_FORMS,
     files: PAGE_FILES,
+    log,
     onBug: (error) =>
       log.error("the admin listener has failed; this is a bug", { at: bugText(error) }),
   });

@@ -104,6 +104,7 @@ function applicable(running: Config, file: Config, before: Config, { override }:
   // The log level of an argument applies until the level in the file changes.
   const isSame = file.logging.level === before.logging.level;
   const level = isSame ? running.logging.level : file.logging.level;
+  const record = applicableRecord(running.record, next.record);
   const waiting = [
     ...changedKeys("server", server, next.server),
     ...changedKeys("logging", { format }, { format: next.logging.format }),
@@ -111,9 +112,19 @@ function applicable(running: Config, file: Config, before: Config, { override }:
     ...changedKeys("observability", observability, next.observability),
     ...changedKeys("state", state, next.state),
     ...changedKeys("admin", admin, next.admin),
+    ...changedKeys("record", record, next.record),
   ];
-  const fixed = { server, telemetry, observability, state, admin, logging: { level, format } };
+  const logging = { level, format };
+  const fixed = { server, telemetry, observability, state, admin, record, logging };
   return { config: { ...next, ...fixed }, waiting };
+}
+
+/**
+ * Returns the settings of records that a running gateway can apply: it has given up the right to
+ * open a file, so recording can only be turned off.
+ */
+function applicableRecord(running: Config["record"], next: Config["record"]): Config["record"] {
+  return { ...next, path: running.path, enabled: running.enabled && next.enabled };
 }
 
 function changedKeys(section: string, before: object, after: object): string[] {

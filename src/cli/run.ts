@@ -13,10 +13,13 @@ import { importClaudeCodeRouter, importLitellm } from "./import.ts";
 import { init } from "./init.ts";
 import { keyNew } from "./key_new.ts";
 import { keyRotate } from "./key_rotate.ts";
+import { replay } from "./replay.ts";
+import { record } from "./record.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { simulate } from "./simulate.ts";
 import { state } from "./state.ts";
+import { log, logShow } from "./log.ts";
 import type { Terminal } from "./terminal.ts";
 import { top } from "./top.ts";
 import { usage } from "./usage.ts";
@@ -30,12 +33,16 @@ export const COMMANDS: readonly Command[] = [
   importClaudeCodeRouter,
   check,
   explain,
+  replay,
   agent,
   keyNew,
   keyRotate,
   schema,
   state,
   usage,
+  log,
+  logShow,
+  record,
   top,
   health,
   demo,

@@ -16,14 +16,21 @@ export interface Terminal {
    */
   create(path: string, text: string): string | null;
   /**
+   * Creates a file as `create` does, and returns the function that writes its text: false if that
+   * fails. It works without the right to write files.
+   */
+  reserve(path: string): ((text: string) => boolean) | string;
+  /**
    * Gives up the right to write files, for the rest of the process. A file that is open, such as
    * that of the state store, can still be written.
    */
   dropWriteAccess(): void;
   /** Gives up the right to start processes, for the rest of the process. */
   dropRunAccess(): void;
-  /** Gives up the rights to read files and to use the network, for the rest of the process. */
-  dropReadAndNetAccess(): void;
+  /** Gives up the right to read files, for the rest of the process. */
+  dropReadAccess(): void;
+  /** Gives up the right to open connections, for the rest of the process. */
+  dropNetworkAccess(): void;
   readonly environment: Readonly<Record<string, string>>;
   /** True if log lines may be coloured. */
   readonly isColoured: boolean;
@@ -52,14 +59,17 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
     err: (text) => errors.write(text),
     input: () => Deno.stdin.isTerminal() ? Promise.resolve("") : readInput(),
     create: createFile,
+    reserve: reserveFile,
     dropWriteAccess() {
       Deno.permissions.revokeSync({ name: "write" });
     },
     dropRunAccess() {
       Deno.permissions.revokeSync({ name: "run" });
     },
-    dropReadAndNetAccess() {
+    dropReadAccess() {
       Deno.permissions.revokeSync({ name: "read" });
+    },
+    dropNetworkAccess() {
       Deno.permissions.revokeSync({ name: "net" });
     },
     environment: Deno.env.toObject(),
@@ -103,9 +113,24 @@ async function readInput(): Promise<string> {
 }
 
 function createFile(path: string, text: string): string | null {
+  const file = openNew(path);
+  if (typeof file === "string") return file;
+  using _ = file;
+  return filled(file, text) ? null : removed(path);
+}
+
+function reserveFile(path: string): ((text: string) => boolean) | string {
+  const file = openNew(path);
+  return typeof file === "string" ? file : (text) => {
+    using _ = file;
+    return filled(file, text);
+  };
+}
+
+/** Opens a new file that only its owner can read; the reason as a predicate if that fails. */
+function openNew(path: string): Deno.FsFile | string {
   try {
-    using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
-    return filled(file, text) ? null : removed(path);
+    return Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return "exists already";
     return error instanceof Deno.errors.NotCapable

@@ -1,11 +1,7 @@
-import { readText } from "../config/files.ts";
-import { load } from "../config/load.ts";
 import { newRealWorld } from "./real_world.ts";
-import { optionValue, type OptionValues } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, printProblems, USUAL_CONFIG } from "./command.ts";
-import { urlOf } from "./listen.ts";
-import type { Terminal } from "./terminal.ts";
-import { PASSWORD_VARIABLE, type Place, showAlways, showOnce } from "./top_screen.ts";
+import { findPlace, PLACE_OPTIONS } from "./admin_place.ts";
+import { type Command, CONFIG_OPTION, printProblems } from "./command.ts";
+import { showAlways, showOnce } from "./top_screen.ts";
 
 /** Command `switchyard top`: shows the snapshots of the admin page in a terminal. */
 export const top: Command = {
@@ -14,15 +10,7 @@ export const top: Command = {
     "Shows what the gateway does, once a second, as its admin page does; once if stdout is no terminal.",
   options: {
     config: CONFIG_OPTION,
-    url: {
-      value: "URL",
-      about: "The address of the admin page; default: that in the configuration file.",
-    },
-    password: {
-      value: "FILE",
-      about: `A file with the password of the page; default: ${PASSWORD_VARIABLE}, else ` +
-        "admin.password of the configuration file.",
-    },
+    ...PLACE_OPTIONS,
   },
   async run(options, terminal) {
     const place = await findPlace(options, terminal);
@@ -38,45 +26,3 @@ export const top: Command = {
     }
   },
 };
-
-type FoundPlace = Place | { readonly ok: false; readonly problems: readonly string[] };
-
-async function findPlace(options: OptionValues, terminal: Terminal): Promise<FoundPlace> {
-  const written = optionValue(options, "url");
-  const file = optionValue(options, "password");
-  const text = file === undefined ? null : await readText(file);
-  if (text?.ok === false) return failed(`The file of --password ${text.trouble}.`);
-  const password = text?.text.trim() ?? terminal.environment[PASSWORD_VARIABLE];
-  if (written !== undefined) {
-    const url = URL.parse(written);
-    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "") {
-      return failed("--url must be an http or https URL without a password in it.");
-    }
-    return { ok: true, url: url.origin, headers: headersOf(password) };
-  }
-  const path = optionValue(options, "config") ?? USUAL_CONFIG;
-  const loaded = await load(path, terminal.environment);
-  if (!loaded.ok) return { ok: false, problems: loaded.problems };
-  const { enabled, host, port, password: configured } = loaded.config.admin;
-  if (!enabled) {
-    // The page shows a single process.
-    const one = loaded.config.server.workers === 1 ? "" : ", server.workers to 1,";
-    return failed(
-      `The admin page is off in ${path}: set admin.enabled to true${one} and restart the gateway.`,
-    );
-  }
-  if (port === 0) {
-    return failed("admin.port is 0, so the port is in the start message: name it with --url.");
-  }
-  return { ok: true, url: urlOf(host, port), headers: headersOf(password ?? configured) };
-}
-
-function failed(problem: string): FoundPlace {
-  return { ok: false, problems: [problem] };
-}
-
-function headersOf(password: string | undefined): Readonly<Record<string, string>> {
-  if (password === undefined || password === "") return {};
-  const credentials = new TextEncoder().encode(`top:${password}`).toBase64();
-  return { authorization: `Basic ${credentials}` };
-}

@@ -9,6 +9,7 @@ import { outboundProblems } from "./outbound_rules.ts";
 import { completeIssuers, jwtProblems } from "./jwt_rules.ts";
 import { type Problem, problem } from "./problems.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
+import { recordProblems } from "./record_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
 import {
   type Config,
@@ -75,6 +76,7 @@ function rules(
     ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
     ...workerProblems(value),
+    ...recordProblems(value),
     ...adminProblems(value.admin),
     ...outboundProblems(value.data_sharing, value.general),
   ];

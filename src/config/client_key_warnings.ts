@@ -106,11 +106,11 @@ function expiryWarnings({ security }: Config, wallMs: number): Problem[] {
 
 function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
   return groups.flatMap((group, index): Problem[] => {
-    const { budgets, tokens_per_minute } = group;
+    const { budgets, tokens_per_minute, record } = group;
     const path = ["security", "groups", index];
     if (budgets.length === 0) {
-      const text = "has no effect without budgets and tokens_per_minute";
-      return tokens_per_minute === undefined ? [problem(path, text)] : [];
+      const text = "has no effect without budgets, tokens_per_minute and record";
+      return (tokens_per_minute ?? record) === undefined ? [problem(path, text)] : [];
     }
     const unbounded = api_key.keys.filter((key) =>
       isInGroup(group, key) && key.max_concurrent === undefined

@@ -13,6 +13,7 @@ import { outboundWarnings } from "./outbound_rules.ts";
 import { readKeySetFiles } from "./jwt_rules.ts";
 import type { Problem } from "./problems.ts";
 import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
+import { recordWarnings } from "./record_rules.ts";
 import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import { silenceWarnings } from "./silence_warnings.ts";
@@ -155,6 +156,7 @@ function warningLines(source: Source, config: Config, outside: Outside): string[
     ...silenceWarnings(config),
     ...earlyHeadWarnings(config),
     ...keyMatchWarnings(config),
+    ...recordWarnings(config),
     ...cachingWarnings(config),
     ...pricingWarnings(config),
   ]);

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { DEFAULT_FALLBACK_REASONS, FALLBACK_REASONS } from "../core/failure/failure.ts";
 import { duration, headerName, headerValue, integer, labels, section, text } from "./fields.ts";
+import { recordChoice } from "./record_schema.ts";
 
 const STRATEGIES = [
   "weighted",
@@ -90,6 +91,8 @@ export const routeBody = {
       "Maximum number of bytes that hold holds back; then the stream is delivered. At most 64 MiB, as much as a whole " +
         "response may have; server.max_response_memory bounds the sum of all streams.",
     ),
+  record: recordChoice()
+    .describe("What is recorded of the calls of the route, as record of a client key."),
   targets: z.array(target).min(1).describe("Upstreams that share the requests of the route."),
   fallback: z.array(fallback).default([])
     .describe("Upstreams tried in order after the chosen target has failed."),

@@ -4,6 +4,7 @@ import { decimal, duration, flag, integer, labelName, section, text } from "./fi
 import { modelsSchema } from "./models_schema.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
+import { recordSchema } from "./record_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
 import { adminSchema, hostName, securitySchema, webOrigin } from "./security_schema.ts";
 import { stateSchema } from "./state_schema.ts";
@@ -266,6 +267,9 @@ export const configSchema = section({
   caching: caching.prefault({}).describe("Response cache."),
   state: stateSchema.prefault({})
     .describe("Storage of responses, conversations, owners and quotas. Applied at start."),
+  record: recordSchema.prefault({}).describe(
+    "Recorded calls, encrypted in a file. enabled and path are applied at start.",
+  ),
   pricing: pricing.prefault({})
     .describe(
       "Prices in USD by <provider>/<model>, of tokens per million; they override the built-in prices.",

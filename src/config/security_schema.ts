@@ -3,6 +3,7 @@ import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
 import { jwtSchema } from "./jwt_schema.ts";
 import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";
+import { recordChoice } from "./record_schema.ts";
 
 /** Schema of a host name as in a `Host` header, without the port. */
 export const hostName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, {
@@ -114,6 +115,10 @@ const clientKey = section({
   expires: date.optional()
     .describe("First day on which the key is refused, in security.time_zone."),
   disabled: flag().prefault(false).describe("Refuse the key."),
+  record: recordChoice().describe(
+    "What is recorded of the calls of the key: none, heads, all, or never, which no other place " +
+      "overrules. The most of key, group, route and record.calls is recorded.",
+  ),
 });
 
 const template = section({ name: text().describe("Unique name of the template."), ...PROFILE });
@@ -126,6 +131,7 @@ const group = section({
   tokens_per_minute: integer(1).optional()
     .describe("Maximum number of tokens per minute of all its keys together."),
   budgets: budgets,
+  record: recordChoice().describe("What is recorded of the calls of its keys, as record of a key."),
 });
 
 /** Schema of `security`: client authentication. */

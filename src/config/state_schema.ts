@@ -10,8 +10,11 @@ const DEFAULT_MAX_ITEMS = 10_000;
 /** The default and the maximum of `state.usage_days`. */
 const DEFAULT_USAGE_DAYS = 35, MAX_USAGE_DAYS = 400;
 
+/** Default of `state.sqlite.path`. */
+export const DEFAULT_SQLITE_PATH = "switchyard.db";
+
 const sqlite = section({
-  path: text().default("switchyard.db")
+  path: text().default(DEFAULT_SQLITE_PATH)
     .describe("Path of the database file; its folder must exist."),
   synchronous: z.enum(["full", "normal"]).default("full")
     .describe("full: every change survives a power failure; normal: the last seconds may be lost."),

@@ -26,10 +26,10 @@ export function stateWarnings(written: unknown, config: Config): Problem[] {
   ];
 }
 
-function memoryWarnings({ state }: Config): Problem[] {
+function memoryWarnings({ state, record }: Config): Problem[] {
   if (state.store !== "memory") return [];
   const unused = [
-    ...state.encryption_keys.length > 0 ? ["encryption_keys"] : [],
+    ...state.encryption_keys.length > 0 && !record.enabled ? ["encryption_keys"] : [],
     ...state.required ? ["required"] : [],
     ...state.on_outage !== "serve" ? ["on_outage"] : [],
   ];
@@ -70,9 +70,9 @@ function noStoreWarnings(file: JsonObject, config: Config): Problem[] {
   if (config.state.store !== "none") return [];
   const state = isObject(file.state) ? file.state : {};
   return [
-    ...STORAGE_KEYS.filter((key) => state[key] !== undefined).map((key) =>
-      problem(["state", key], "has no effect while state.store is none", "key")
-    ),
+    ...STORAGE_KEYS.filter((key) =>
+      state[key] !== undefined && !(key === "encryption_keys" && config.record.enabled)
+    ).map((key) => problem(["state", key], "has no effect while state.store is none", "key")),
     ...Object.entries(config.providers).flatMap(([id, { capabilities }]) => {
       const path = ["providers", id, "capabilities"];
       return [

@@ -12,7 +12,7 @@ const OWN_STORES: readonly unknown[] = ["memory", "sqlite"];
  * `auto` counts as several, so that a file is valid on each machine or on none.
  */
 export function workerProblems({ server, state, admin }: JsonObject): Problem[] {
-  if (!isObject(server) || !hasSeveral(server.workers)) return [];
+  if (!isObject(server) || !hasSeveralWorkers(server.workers)) return [];
   const store = isObject(state) ? state.store ?? "memory" : "memory";
   return [
     ...!OWN_STORES.includes(store) ? [] : [
@@ -28,7 +28,7 @@ export function workerProblems({ server, state, admin }: JsonObject): Problem[] 
 }
 
 /** True for `auto` and for a number above 1. */
-function hasSeveral(workers: unknown): boolean {
+export function hasSeveralWorkers(workers: unknown): boolean {
   const written = typeof workers === "string" ? workers.trim() : workers;
   const count = parseNumber(written);
   return written === "auto" || typeof count === "number" && count > 1;

@@ -328,6 +328,7 @@ function compileRoute(
     models: route.match.models?.map(compileGlob) ?? null,
     keys: route.match.key === undefined ? null : route.match.key.map(compileGlob),
     labels: Object.entries(route.match.labels),
+    ...route.record !== undefined && { record: route.record },
     strategy: route.strategy ?? config.routing.default_strategy,
     targets: compileTargets(route.targets, shared, providers),
     fallback: compileTargets(route.fallback, shared, providers),

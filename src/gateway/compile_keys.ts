@@ -8,12 +8,14 @@ import type {
 } from "../config/schema.ts";
 import type { Template } from "../access/tokens/issuer.ts";
 import type { Calendar } from "../core/calendar.ts";
+import { type RecordChoice, strongestChoice } from "../core/record_choice.ts";
 import {
   type Budget,
   type ClientGroup,
   type ClientKey,
   type EndUsers,
   type KeyLimits,
+  type KeyRecording,
   nanoUsd,
   type Permissions,
   reportedLabels,
@@ -33,6 +35,7 @@ export function compileClientKeys(config: Settings, calendar: Calendar): ClientK
     const own = groups.filter((group) => isInGroup(group, key));
     return {
       ...compileProfile(key, key.template ?? null, own, config),
+      ...compileRecording(key.record, own),
       caller: `key ${key.name}`,
       secrets: [
         { digest: digestKey(key), until: null },
@@ -98,7 +101,18 @@ function compileProfile(
     reported: reportedLabels(labels, observability.key_labels),
     requestsPerMinute: written.requests_per_minute ?? null,
     limits: compileKeyLimits(written, groups.map(compileGroup)),
+    ...compileRecording(undefined, groups),
   };
+}
+
+/** Returns what is recorded of the calls of a key in these groups. */
+function compileRecording(
+  own: RecordChoice | undefined,
+  groups: readonly GroupConfig[],
+): { readonly record?: KeyRecording } {
+  const written = groups.map(({ record }) => record);
+  if ([own, ...written].every((choice) => choice === undefined)) return {};
+  return { record: { key: own ?? "none", groups: strongestChoice(written) } };
 }
 
 function digestKey(

@@ -1,6 +1,7 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
 import type { World } from "../core/world.ts";
+import type { RecordSizes } from "../observe/gauges.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
 import { usesLoads } from "../traffic/balancers.ts";
@@ -36,9 +37,12 @@ export interface Gateway {
    */
   readonly began: BeginningListener | null;
   /**
-   * Returns the capture of the call with this configuration and ID; null while data sharing is off.
+   * Returns the capture of a call that begins; null while data sharing is off and the call has no
+   * record.
    */
-  newCapture(config: Config, id: string, admission: GatewayState["admission"]): Capture | null;
+  newCapture(call: Call): Capture | null;
+  /** Receives the plan of each call in place of the providers; null if calls are sent. */
+  readonly planned: Call["planned"];
   /**
    * Ends a call, which happens once: passes its report to the sinks and shares its content. Never
    * throws: the error of one sink does not affect any other.
@@ -54,8 +58,12 @@ export interface GatewayOptions {
   readonly hostname?: string;
   /** Absent while the admin page is off and no spans are exported. */
   readonly began?: BeginningListener;
-  /** Absent if no content is ever shared. */
+  /** Returns the size of the file of recorded calls; absent if none are recorded. */
+  readonly records?: () => RecordSizes;
+  /** Absent if no content is ever shared or recorded. */
   readonly newCapture?: Gateway["newCapture"];
+  /** Receives the plan of each call, and returns its end; absent if calls are sent. */
+  readonly planned?: Gateway["planned"];
   /**
    * Receives the error of a sink, which is a bug; by default it is reported as an uncaught error.
    */
@@ -105,6 +113,7 @@ export function newGateway(
     cache: () => state.cache,
     stores: () => state.objects.stats(),
     isStateUp: () => state.availability?.isUp() ?? true,
+    records: options.records ?? (() => null),
     pendingWrites: () => state.availability?.pendingWrites() ?? 0,
     bodyBytes: state.admission.bodyBytes,
     responseBytes: state.admission.responseBytes,
@@ -131,6 +140,7 @@ export function newGateway(
     hostname,
     began: options.began ?? null,
     newCapture,
+    planned: options.planned ?? null,
     ended(call) {
       for (const sink of allSinks) isolated(() => sink(call.report));
       isolated(() => call.capture?.end(call));

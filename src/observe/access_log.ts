@@ -64,6 +64,7 @@ export function accessFields(report: Readonly<CallReport>) {
     ttft_ms: rounded(ms.firstToken),
     early_head_ms: rounded(ms.earlyHead),
     held: report.held,
+    recorded: report.recorded,
     queued_ms: report.queuedMs > 0 ? rounded(report.queuedMs) : null,
     tokens_in: usage?.input,
     tokens_out: usage?.output,

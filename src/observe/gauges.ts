@@ -31,12 +31,23 @@ export interface MetricSources {
   stores(): Readonly<Record<string, Size>>;
   /** True unless the state store is known to be unavailable. */
   isStateUp(): boolean;
+  /** Returns the size of the file of recorded calls; null if none are recorded. */
+  records(): RecordSizes | null;
   /** Returns the number of writes that wait for the state store. */
   pendingWrites(): number;
   /** Returns the bytes of request bodies of running calls. */
   bodyBytes(): number;
   /** Returns the bytes of whole responses that clients have not taken yet. */
   responseBytes(): number;
+}
+
+/** Sizes of the file of recorded calls, and of what waits for it. */
+export interface RecordSizes {
+  readonly isOn: boolean;
+  readonly bytes: number;
+  /** Age of the oldest record in milliseconds; 0 without any. */
+  readonly oldestMs: number;
+  readonly queueChars: number;
 }
 
 /** Size of a store. */
@@ -89,6 +100,7 @@ export function registerGauges(
   registerRestingKeys(registry, sources);
   registerCredentials(registry, sources);
   registerIssuers(registry, sources);
+  registerRecords(registry, sources);
   new Gauge({
     name: "gateway_request_body_bytes",
     help:
@@ -205,6 +217,38 @@ function registerIssuers(registry: Registry, { issuerKeys }: MetricSources): voi
       for (const [issuer, { ageMs }] of issuerKeys()) this.set({ issuer }, ageMs / 1000);
     },
   });
+}
+
+function registerRecords(registry: Registry, { records }: MetricSources): void {
+  const gauges: readonly (readonly [string, string, (sizes: RecordSizes) => number])[] = [
+    [
+      "gateway_recording",
+      "1 while calls are recorded, 0 if recording is off or has ended.",
+      ({ isOn }) => isOn ? 1 : 0,
+    ],
+    ["gateway_record_bytes", "Bytes of the file of recorded calls.", ({ bytes }) => bytes],
+    [
+      "gateway_record_oldest_seconds",
+      "Age of the oldest recorded call.",
+      ({ oldestMs }) => oldestMs / 1000,
+    ],
+    [
+      "gateway_record_queue_bytes",
+      "Characters of records that wait to be written, those of running calls included.",
+      ({ queueChars }) => queueChars,
+    ],
+  ];
+  for (const [name, help, valueOf] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        const sizes = records();
+        this.set(sizes === null ? 0 : valueOf(sizes));
+      },
+    });
+  }
 }
 
 function registerStores(

@@ -220,6 +220,20 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "gateway_export_dropped_total",
       "Events for the dashboard that were dropped: the queue was full, or the dashboard did not accept them.",
     ),
+    records: counter(
+      "gateway_records_total",
+      "Recorded calls; kind is all (with content) or heads.",
+      "kind",
+    ),
+    recordsDropped: counter(
+      "gateway_records_dropped_total",
+      "Calls whose record was not written; reason is queue, disk, redaction, worker or shutdown.",
+      "reason",
+    ),
+    recordSearches: counter(
+      "gateway_record_searches_total",
+      "Searches in records on the admin listener.",
+    ),
     sockets: new Gauge({
       name: "gateway_websocket_connections",
       help: "Open WebSocket connections of clients.",

@@ -14,6 +14,7 @@ import {
   type PromiseKind,
   type PromiseResult,
 } from "../data/promise_kind.ts";
+import { RECORD_DROPS, type RecordDrop } from "../data/record_drop.ts";
 import {
   FALLBACK_OPERATIONS,
   type FallbackOperation,
@@ -67,6 +68,12 @@ export interface Metrics {
   keysRefreshed(issuer: string, result: "success" | "failure"): void;
   /** Counts dropped events for the dashboard. */
   exportDropped(events: number): void;
+  /** Counts written records of calls. */
+  recorded(kind: "heads" | "all", records: number): void;
+  /** Counts records of calls that were not written. */
+  recordsDropped(reason: RecordDrop, records: number): void;
+  /** Counts a search in records. */
+  recordsSearched(): void;
   /** Returns all metrics in the Prometheus text format. */
   scrape(): Promise<string>;
   /** Returns the metrics of this process, to be added to those of other processes. */
@@ -100,6 +107,7 @@ export function newMetrics(sources: MetricSources): Metrics {
   for (const reason of OVERLOAD_REASONS) instruments.overloaded.inc({ reason }, 0);
   for (const operation of STATE_OPERATIONS) instruments.storeFailures.inc({ operation }, 0);
   for (const operation of FALLBACK_OPERATIONS) instruments.stateFallbacks.inc({ operation }, 0);
+  for (const reason of RECORD_DROPS) instruments.recordsDropped.inc({ reason }, 0);
   for (const reason of LOSS_REASONS) instruments.lostWrites.inc({ reason }, 0);
 
   function add(endpoint: string, change: 1 | -1) {
@@ -142,6 +150,9 @@ export function newMetrics(sources: MetricSources): Metrics {
     tokenChecked: (checked) => instruments.tokensChecked.inc(tokenLabels(checked)),
     keysRefreshed: (issuer, result) => instruments.keyRefreshes.inc({ issuer, result }),
     sockets: (change) => instruments.sockets.inc(change),
+    recorded: (kind, records) => instruments.records.inc({ kind }, records),
+    recordsDropped: (reason, records) => instruments.recordsDropped.inc({ reason }, records),
+    recordsSearched: () => instruments.recordSearches.inc(),
     exportDropped(events) {
       dropped += events;
     },

@@ -139,6 +139,10 @@ export interface CallReport {
    * it was not.
    */
   held: "complete" | "released" | null;
+  /** What is recorded of the call; null for nothing. */
+  recorded: "heads" | "all" | null;
+  /** Model as the client has named it in a body that was read; null otherwise. */
+  requestedModel: string | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
   /** Facts for the admin page; null while it is off. */
@@ -207,6 +211,8 @@ export function newReport(id: string, method: string, path: string, began: numbe
     unstored: null,
     customCalls: 0,
     held: null,
+    recorded: null,
+    requestedModel: null,
     cache: null,
     trace: null,
     bug: null,

@@ -104,9 +104,8 @@ export function newOutbound(deps: RemoteServicesDeps) {
   return {
     /** Returns a capture for one call; null if data sharing is off. */
     newCapture:
-      ((config, id, admission) => newCapture(config, share, id, admission)) satisfies Gateway[
-        "newCapture"
-      ],
+      (({ id, generation, state }) =>
+        newCapture(generation.config, share, id, state.admission)) satisfies Gateway["newCapture"],
     /** Applies a configuration: starts, ends or replaces the services that it changes. */
     apply(config: Config): void {
       sharing.apply(sharingOf(config));

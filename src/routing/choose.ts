@@ -5,17 +5,10 @@ import { type Call, recordModel } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
 import { sessionKey } from "../call/session.ts";
 import type { PickView } from "../traffic/balancers.ts";
-import {
-  chooseRefusal,
-  type Eligible,
-  evaluateFallbacks,
-  evaluateTargets,
-  filterEligible,
-  goesToFallbacks,
-  skipFallbacks,
-  withPermission,
-} from "./eligible.ts";
+import { type Eligible, withPermission } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
+import { newPlan } from "./new_plan.ts";
+import { planTargets } from "./plan_targets.ts";
 import { traceTargets } from "./trace_targets.ts";
 import { planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel, requestedFrom } from "./requested_model.ts";
@@ -49,21 +42,13 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const prepare = (target: Target) =>
     prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
   const asked = requestedFrom(route, requested);
-  const targets = evaluateTargets(route.targets, asked, prepare);
-  const evaluated = call.controls.noFallback
-    ? skipFallbacks(route.fallback)
-    : evaluateFallbacks(route.fallback, asked, prepare);
-  const fallbacks = filterEligible(evaluated);
-  const eligible = filterEligible(targets);
+  const plan = planTargets(route, asked, prepare, call.controls);
+  if (call.planned !== null) return call.planned(newPlan(call, plan));
+  const { eligible, ableFallbacks: fallbacks, refused } = plan;
   const { trace } = call.report;
-  if (eligible.length === 0) {
-    if (trace !== null) {
-      trace.targets = traceTargets({ targets, fallbacks: evaluated, requested: asked });
-    }
-    const refused = chooseRefusal(route, targets);
-    return goesToFallbacks(refused, targets)
-      ? planFromFallbacks(call, refused, fallbacks)
-      : refused;
+  if (refused !== null) {
+    if (trace !== null) trace.targets = traceTargets(plan);
+    return plan.isRescued ? planFromFallbacks(call, refused, fallbacks) : refused;
   }
   const { balancers } = call.state;
   // With a key that does not rest, and a circuit breaker that is not open.
@@ -76,7 +61,7 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const others = rest.length < 2 ? rest : balancers.order(route.name, route.strategy, view, rest);
   if (trace !== null) {
     const choice = { able, first, isAble: (one: Candidate) => isAble(call, one) };
-    trace.targets = traceTargets({ targets, fallbacks: evaluated, requested: asked }, choice);
+    trace.targets = traceTargets(plan, choice);
   }
   return success([
     first.prepared,

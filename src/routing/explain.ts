@@ -10,16 +10,9 @@ import { hasCapability, requireNativeProvider } from "../call/capability.ts";
 import { isLapsed } from "../access/client_key.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { refuseEndpoint, refuseProvider } from "../access/permissions.ts";
-import type { Session } from "../core/session.ts";
-import { sessionKey, sessionOf } from "../call/session.ts";
-import { pickRendezvous } from "../traffic/rendezvous.ts";
+import { sessionOf } from "../call/session.ts";
 import {
-  chooseRefusal,
-  evaluateFallbacks,
-  evaluateTargets,
   type Evaluation,
-  filterEligible,
-  goesToFallbacks,
   type Prepare,
   reasonText,
   resolveModel,
@@ -29,6 +22,8 @@ import type { Target } from "../wires/wire.ts";
 import type { Result } from "../core/failure/result.ts";
 import { orderLines } from "./order_text.ts";
 import { findMatchInput, mismatchReason, type RouteInput } from "./match.ts";
+import { findSticky, type StickyClient } from "./new_plan.ts";
+import { planTargets } from "./plan_targets.ts";
 import { parseRequestedModel, requestedFrom, type RequestedModel } from "./requested_model.ts";
 import {
   keySharesText,
@@ -44,6 +39,8 @@ export interface Explanation {
   readonly lines: readonly string[];
   /** True if a target would serve the request. */
   readonly isServed: boolean;
+  /** The route that serves the request; absent without one. */
+  readonly route?: Route;
 }
 
 /** Forms of the requests that are explained, by client API. */
@@ -149,7 +146,7 @@ export function explainRouting(
   }
   if (serving === null) lines.push("Refused: no route matches this request.");
   else if (!isServed) lines.push("Refused: no target of the route can serve this request.");
-  return { lines, isServed };
+  return { lines, isServed, ...serving !== null && { route: serving } };
 }
 
 /** Returns hints about providers and routes that are not configured, mostly typing errors. */
@@ -179,9 +176,9 @@ function explainRoute(
 ): Explanation {
   const { controls: { noFallback }, client } = input;
   const prepare = withPermission(input, plainRequest);
-  const evaluated = evaluateTargets(route.targets, requested, prepare);
-  const able = filterEligible(evaluated).map(({ target }) => target);
-  const targets = evaluated.map((one) => {
+  const plan = planTargets(route, requested, prepare, { noFallback: false });
+  const able = plan.eligible.map(({ target }) => target);
+  const targets = plan.targets.map((one) => {
     const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";
     return line(share, one, requested);
   });
@@ -190,13 +187,11 @@ function explainRoute(
     caller: client.key?.caller ?? null,
   }) ?? strategyText(route.strategy);
   let place = 0;
-  const evaluatedFallbacks = evaluateFallbacks(route.fallback, requested, prepare);
-  const ableFallbacks = filterEligible(evaluatedFallbacks).map(({ target }) => target);
-  const fallbacks = evaluatedFallbacks
+  const ableFallbacks = plan.ableFallbacks.map(({ target }) => target);
+  const fallbacks = plan.fallbacks
     .map((one) => line(one.kind === "eligible" ? `${++place}.` : "-", one, requested));
   const isLimited = requested.provider !== null && route.fallback.length > 0;
-  const isRescued = able.length === 0 && place > 0 && !noFallback &&
-    goesToFallbacks(chooseRefusal(route, evaluated), evaluated);
+  const isRescued = plan.isRescued && !noFallback;
   return {
     isServed: able.length > 0 || isRescued,
     lines: [
@@ -218,14 +213,13 @@ function explainRoute(
  * without both.
  */
 function stickyText(
-  { strategy }: Route,
+  route: Route,
   able: readonly RouteTarget[],
-  { session, caller }: { readonly session: Session | null; readonly caller: string | null },
+  client: StickyClient,
 ): string | null {
-  const key = sessionKey(caller, session) ?? caller;
-  if (strategy !== "sticky" || key === null) return null;
-  const picked = pickRendezvous(key, (target) => target.key, able);
-  return picked === undefined
+  const picked = findSticky(route, able, client);
+  const { session } = client;
+  return picked === null
     ? null
     : `The ${session === null ? "client key" : "session"} stays with ${targetText(picked)} ` +
       "while that target is able to serve it.";

@@ -61,6 +61,16 @@ export function planRequiredTarget(
   const asked = requestedFrom(route, requested);
   const attempt = prepareCandidate(continued, { route, requested: asked, able });
   if (!attempt.ok) return attempt;
+  if (call.planned !== null) {
+    const only = { candidate: attempt.value, share: "of the owner", keys: null };
+    return call.planned({
+      route: route.name,
+      targets: [only],
+      fallbacks: [],
+      skipped: [],
+      refused: null,
+    });
+  }
   const { trace } = call.report;
   if (trace !== null) {
     const { model } = attempt.value.target;

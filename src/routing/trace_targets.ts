@@ -61,7 +61,7 @@ export function traceTargets(
  * Returns the reason for which a target was skipped, without a message: it may quote a value of the
  * request, which the page must not show.
  */
-function skipText(reason: SkipReason): string {
+export function skipText(reason: SkipReason): string {
   if (reason.kind !== "refused") return reasonText(reason);
   const { kind, at } = reason.refusal;
   return at === null

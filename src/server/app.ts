@@ -258,7 +258,7 @@ async function receiveJson(
   // Recorded before the fields are checked: a refused call has its model and its session too.
   recordModel(call, body.value.value.model);
   recordBodySession(call, { body: body.value.value });
-  call.capture?.request(body.value.text);
+  call.capture?.request(body.value.text, req.raw.url);
   return success(requestOf(req, endpoint, body.value));
 }
 

@@ -48,9 +48,11 @@ export function newCall(
     caller: { name: null, isIsolated: false },
     client: newCallClient(),
     upstreamHeaders: {},
-    capture: gateway.newCapture(generation.config, id, state.admission),
+    capture: null,
+    planned: gateway.planned,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
+  call.capture = gateway.newCapture(call);
   recordSession(call);
   gateway.began?.(report, headers);
   return call;

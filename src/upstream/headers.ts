@@ -1,8 +1,23 @@
+import type { Call } from "../call/call.ts";
+import type { Candidate } from "../call/inference.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { isNeverPassed, isPassed } from "../config/passed_headers.ts";
 import type { FieldReader } from "../core/world.ts";
 import { holdsSecret } from "../wires/secret_text.ts";
 import type { Provider, Wire } from "../wires/wire.ts";
+
+/** Returns the headers of the request of a candidate, without those of a refreshed credential. */
+export function candidateHeaders(
+  { upstreamHeaders, headers }: Pick<Call, "upstreamHeaders" | "headers">,
+  { request, target }: Pick<Candidate, "request" | "target">,
+): HeaderFields {
+  return {
+    ...upstreamHeaders,
+    ...request.headers,
+    ...target.wire.headers(target, headers),
+    ...request.versionHeaders,
+  };
+}
 
 /** Returns the headers of an upstream request; `identity` requests the body without compression. */
 export function upstreamRequestHeaders(headers: HeaderFields): HeaderFields {

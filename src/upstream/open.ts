@@ -29,7 +29,7 @@ import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
 import { commit, contentFiltered, uncommitted } from "./deliver.ts";
 import type { Hold } from "./hold.ts";
-import { clientResponseHeaders } from "./headers.ts";
+import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { redactedFailure, rejection } from "./rejection.ts";
@@ -81,12 +81,7 @@ export async function open(
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
   const url = upstreamUrl(provider, candidate.request.path);
-  let headers: HeaderFields = {
-    ...call.upstreamHeaders,
-    ...candidate.request.headers,
-    ...wire.headers(candidate.target, call.headers),
-    ...candidate.request.versionHeaders,
-  };
+  let headers = candidateHeaders(call, candidate);
   if (candidate.target.account.credential !== null) {
     const unauthorized = { request: candidate.request, url, headers };
     const complete = await authorized(candidate.target, unauthorized, { world, turns });

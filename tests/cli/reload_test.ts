@@ -98,7 +98,9 @@ Deno.test("changed keys that need a restart are named, and the rest applies", as
   const { err } = await reloading(["--host=127.0.0.1"], async ({ terminal, write, get }) => {
     const server = "server: {port: 81, host: 192.0.2.1, drain_timeout: 1s}";
     const logging = "logging: {format: json}\ntelemetry: {service_name: other}\n" +
-      "observability: {key_labels: [team]}\nstate: {max_entries: 5}\nproviders:";
+      "observability: {key_labels: [team]}\n" +
+      `state: {max_entries: 5, encryption_keys: [${"A".repeat(43)}]}\n` +
+      "record: {enabled: true, path: other.db, keep: 2h}\nproviders:";
     await write(
       FILE.replace("server: {port: 0}", server).replace("providers:", logging)
         .replace("routing:", TWO),
@@ -114,8 +116,11 @@ Deno.test("changed keys that need a restart are named, and the rest applies", as
     "telemetry.service_name",
     "observability.key_labels",
     "state.max_entries",
+    "state.encryption_keys",
+    "record.enabled",
+    "record.path",
   ]);
-  assertMatch(err, /INFO +configuration reloaded changes="providers: two added"\n/);
+  assertMatch(err, /INFO +configuration reloaded changes="providers: two added; record changed"\n/);
 });
 
 Deno.test("the level of the log changes at once, over an argument too once the file's does", async () => {

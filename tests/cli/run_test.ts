@@ -69,3 +69,14 @@ Deno.test("the schema is printed as JSON", async () => {
   const schema: unknown = JSON.parse(out);
   assert(typeof schema === "object" && schema !== null && "properties" in schema);
 });
+
+Deno.test("the schema of an exported record is printed by its name, and another name is wrong usage", async () => {
+  const { code, out, err } = await ran(["schema", "record"]);
+  assertEquals([code, err], [0, ""]);
+  assertEquals(JSON.parse(out).title, "Switchyard record");
+  assertEquals(await ran(["schema", "other"]), {
+    code: 2,
+    out: "",
+    err: 'There is no schema other. See "switchyard schema --help".\n',
+  });
+});

@@ -12,8 +12,10 @@ export interface TestTerminal extends Terminal {
   readonly mayWrite: boolean;
   /** False once the command has given up the right to start processes. */
   readonly mayRun: boolean;
-  /** False once the command has given up the rights to read files and to use the network. */
-  readonly mayReadAndConnect: boolean;
+  /** False once the command has given up the right to read files. */
+  readonly mayRead: boolean;
+  /** False once the command has given up the right to open connections. */
+  readonly mayConnect: boolean;
   /** Resolves with the match once both outputs together hold it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** What SIGTERM does. */
@@ -41,7 +43,8 @@ export function testTerminal(
   const reloads = new Set<() => void>();
   let mayWrite = true;
   let mayRun = true;
-  let mayReadAndConnect = true;
+  let mayRead = true;
+  let mayConnect = true;
 
   function add(where: "out" | "err", text: string) {
     written[where] += text;
@@ -61,6 +64,11 @@ export function testTerminal(
       files.set(path, text);
       return null;
     },
+    reserve(path) {
+      if (files.has(path)) return "exists already";
+      files.set(path, "");
+      return (text) => files.set(path, text).has(path);
+    },
     files,
     get mayWrite() {
       return mayWrite;
@@ -71,14 +79,20 @@ export function testTerminal(
     dropRunAccess() {
       mayRun = false;
     },
-    dropReadAndNetAccess() {
-      mayReadAndConnect = false;
+    dropReadAccess() {
+      mayRead = false;
     },
-    get mayReadAndConnect() {
-      return mayReadAndConnect;
+    get mayRead() {
+      return mayRead;
     },
     get mayRun() {
       return mayRun;
+    },
+    dropNetworkAccess() {
+      mayConnect = false;
+    },
+    get mayConnect() {
+      return mayConnect;
     },
     stop: () => stopping,
     end: () => stopping.cancel(null),
@@ -119,8 +133,9 @@ export async function ran(
 export async function whileServing(
   args: readonly string[],
   use: (terminal: TestTerminal) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  const terminal = testTerminal();
+  const terminal = testTerminal(environment);
   const running = run(args, terminal);
   try {
     await use(terminal);

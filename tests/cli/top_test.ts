@@ -54,6 +54,7 @@ const SNAPSHOT: Snapshot = {
     pendingWrites: 7,
     objects: [{ name: "responses", entries: 5, bytes: 9 }],
   },
+  records: null,
   seconds: [{
     second: AT_MS / 1000 - 1,
     calls: 90,

@@ -17,8 +17,11 @@ Deno.test("only commands that write files have the right to", async () => {
     "init",
     "import litellm",
     "import claude-code-router",
+    "replay",
     "state",
     "usage",
+    "log",
+    "log show",
   ]);
   const terminal = testTerminal();
   assertEquals(await run(["schema"], terminal), 0);

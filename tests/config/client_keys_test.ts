@@ -194,7 +194,7 @@ Deno.test("an expired key, a group without limits and a label that nothing uses 
     "has begun, so the key is refused",
   ]);
   assertEquals(warnings(keys("{name: a, value: s}", ", groups: [{name: g, keys: [a]}]")), [
-    "security.groups[0]: has no effect without budgets and tokens_per_minute",
+    "security.groups[0]: has no effect without budgets, tokens_per_minute and record",
   ]);
   assertEquals(
     warnings(keys("{name: a, value: s, labels: {team: x}}"), "observability: {key_labels: [tem]}"),

@@ -78,6 +78,14 @@ Deno.test("everything but providers and routes has a default", () => {
       time_zone: "UTC",
       isolate_clients: true,
     },
+    record: {
+      enabled: false,
+      path: "record.db",
+      calls: "none",
+      keep: 604_800_000,
+      max_bytes: 1_073_741_824,
+      policy: "credentials",
+    },
     rate_limiting: { enabled: false, requests_per_minute: 60, burst_size: 10 },
     logging: { level: "info", format: "console" },
     providers: {

@@ -65,8 +65,10 @@ function sourcePaths(folder: URL): readonly URL[] {
 }
 
 Deno.test("every block of the documentation is of a kind that is run or compared", () => {
+  // Those for bash are run by the test of their page.
   const known = [
     "sh",
+    "bash",
     "ts",
     "python",
     "yaml",

@@ -42,6 +42,7 @@ export function metricSources(sources: Partial<MetricSources> = {}): MetricSourc
     bodyBytes: () => 0,
     responseBytes: () => 0,
     isStateUp: () => true,
+    records: () => null,
     pendingWrites: () => 0,
     ...sources,
   };

@@ -120,6 +120,7 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     ttft_ms: 10,
     early_head_ms: null,
     held: null,
+    recorded: null,
     queued_ms: 5.3,
     tokens_in: 1_000,
     tokens_out: 50,

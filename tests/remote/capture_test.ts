@@ -61,8 +61,8 @@ async function captured(
       },
     }),
     {
-      newCapture: (config, id, admission) =>
-        newCapture(config, (call) => void calls.push(call), id, admission),
+      newCapture: ({ id, generation, state }) =>
+        newCapture(generation.config, (call) => void calls.push(call), id, state.admission),
     },
   );
   const { body = {}, headers = {}, path = "/v1/chat/completions" } = request;

@@ -45,6 +45,7 @@ export function testAdmin(
     gatewayUrl: () => "http://127.0.0.1:8080",
     forms: REQUEST_FORMS,
     files: PAGE_FILES,
+    log: { info() {} },
     onBug(error) {
       throw error;
     },

@@ -24,6 +24,7 @@ export const EMPTY: Snapshot = {
     pendingWrites: 0,
     objects: [],
   },
+  records: null,
   seconds: [],
   providers: [{
     id: "openai",

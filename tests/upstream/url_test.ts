@@ -123,8 +123,13 @@ Deno.test("no log line, report, error or header shows the query of a base URL", 
       fetch: () => answers(400, { error: { message: echo } }, { "x-echo": SECRET }),
     }),
     {
-      newCapture: (config, id, admission) =>
-        newCapture(config, (call) => void shared.push(call.fields()), id, admission),
+      newCapture: ({ id, generation, state }) =>
+        newCapture(
+          generation.config,
+          (call) => void shared.push(call.fields()),
+          id,
+          state.admission,
+        ),
     },
   );
   for (const id of ["c", "m", "l"]) {

@@ -81,6 +81,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
       "`complete` if `hold` held the stream back until it was complete, `released` if only its begin.",
     example: "complete",
   },
+  recorded: {
+    meaning: "`all` if the call is recorded with its content, `heads` without it.",
+    example: "all",
+  },
   queued_ms: {
     meaning: "Milliseconds that the request waited for a slot of a provider with `max_concurrent`.",
     example: "120.5",

@@ -21,6 +21,7 @@ const NO_SOURCES: MetricSources = {
   cache: () => ({ entries: 0, bytes: 0 }),
   stores: () => ({}),
   isStateUp: () => true,
+  records: () => null,
   pendingWrites: () => 0,
   bodyBytes: () => 0,
   responseBytes: () => 0,

@@ -2,7 +2,7 @@ import type { World } from "../../core/world.ts";
 import type { Awaitable } from "../../core/failure/result.ts";
 import { SUBJECT_PREFIX } from "../../traffic/buckets.ts";
 import { type ClientKey, reportedLabels } from "../client_key.ts";
-import { type Issuer, labelsOf } from "./issuer.ts";
+import { type Issuer, labelsOf, type Template } from "./issuer.ts";
 import type { KeySets } from "./key_sets.ts";
 import {
   findKey,
@@ -173,13 +173,26 @@ function newClient(
   { issuer, subject, template, claims }: ValidToken,
   { reported, knownValues }: TokenSettings,
 ): ClientKey {
-  const name = `${issuer.name}/${subject}`;
   const labels = labelsOf(issuer, template, claims);
   const shown = new Map(
     [...labels].map(([label, value]) =>
       [label, knownValues.get(label)?.has(value) === true ? value : OTHER_VALUE] as const
     ),
   );
+  return {
+    ...clientByTemplate(`${issuer.name}/${subject}`, issuer, template, labels),
+    reported: reportedLabels(labels, reported),
+    measured: { client: `template:${template.template}`, labels: reportedLabels(shown, reported) },
+  };
+}
+
+/** Returns the client of a token by its name, with nothing for logs and metrics. */
+export function clientByTemplate(
+  name: string,
+  { name: issuer }: Pick<Issuer, "name">,
+  template: Template,
+  labels: ReadonlyMap<string, string>,
+): ClientKey {
   return {
     ...template,
     name,
@@ -189,9 +202,9 @@ function newClient(
     isDisabled: false,
     expiresMs: null,
     labels,
-    reported: reportedLabels(labels, reported),
-    measured: { client: `template:${template.template}`, labels: reportedLabels(shown, reported) },
-    issuer: issuer.name,
+    reported: null,
+    measured: null,
+    issuer,
   };
 }
 

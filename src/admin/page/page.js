@@ -7,6 +7,7 @@ import { follow, NO_FEED } from "./feed.js";
 import { isListInUse } from "./finished.js";
 import { Empty, Facts, Head, Problems } from "./head.js";
 import { Keys } from "./keys.js";
+import { Log } from "./log.js";
 import { Providers } from "./providers.js";
 import { Routes } from "./routes.js";
 import { State } from "./state.js";
@@ -22,6 +23,7 @@ const VIEWS = [
   ["calls", "Calls"],
   ["keys", "Client keys"],
   ["state", "State"],
+  ["log", "Log"],
   ["try", "Try it"],
 ];
 
@@ -42,7 +44,9 @@ function Page({ feed, isInUse }) {
   const isUnused = snapshot.finishedCount === 0 && snapshot.runningCount === 0;
   return view`
     <a class="skip" href="#main">Skip to the content</a>
-    <${Head} feed="${feed}" snapshot="${snapshot}" views="${VIEWS}" />
+    <${Head} feed="${feed}" snapshot="${snapshot}" views="${
+    snapshot.records === null ? VIEWS.filter(([id]) => id !== "log") : VIEWS
+  }" />
     <main id="main" tabindex="-1" class="${feed.isLive ? "" : "stale"}">
       <${Facts} snapshot="${snapshot}" />
       <${Problems} snapshot="${snapshot}" />
@@ -57,6 +61,11 @@ function Page({ feed, isInUse }) {
       <${Calls} feed="${feed}" snapshot="${snapshot}" isInUse="${isInUse}" />
       <${Keys} keys="${snapshot.keys}" requiresKey="${snapshot.requiresKey}" />
       <${State} store="${snapshot.store}" atMs="${snapshot.atMs}" />
+      ${
+    snapshot.records !== null && view`
+        <${Log} records="${snapshot.records}" />
+      `
+  }
       <${TryIt} snapshot="${snapshot}" />
     </main>
   `;

@@ -6,7 +6,7 @@ import {
   type Result,
   whenReady,
 } from "../../core/failure/result.ts";
-import type { Call } from "../../call/call.ts";
+import { type Call, REMOTE_CONTROL } from "../../call/call.ts";
 import { type Generation, requiresKey } from "../../call/generation.ts";
 import type { ClientKey } from "../../access/client_key.ts";
 import { Meter } from "../../access/meter.ts";
@@ -19,9 +19,6 @@ import { newGuard } from "./browser_guard.ts";
 import { clientNetwork } from "./client_network.ts";
 import { callerRate, keyLimits, takeLimits } from "./limits.ts";
 import { isClientCall } from "./overload.ts";
-
-/** Client name of calls from the dashboard. */
-const REMOTE_CONTROL = "remote control";
 
 /**
  * Returns the result of a call that ends before its body is read: a refusal, or a response such as

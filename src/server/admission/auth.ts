@@ -141,7 +141,8 @@ function setClient(call: Call, { key, secret: { until } }: FoundKey): void {
   setCaller(call, key);
 }
 
-function setCaller(
+/** Makes a client key the one of a call. */
+export function setCaller(
   { generation: { config }, report, caller, client }: Call,
   key: ClientKey,
 ): void {

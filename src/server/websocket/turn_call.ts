@@ -51,9 +51,11 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         caller: { name: null, isIsolated: false },
         client: newCallClient(),
         upstreamHeaders: { [SESSION_HEADER]: name },
-        capture: gateway.newCapture(handshake.generation.config, id, state.admission),
+        capture: null,
+        planned: gateway.planned,
         responseHeaders: {},
       };
+      call.capture = gateway.newCapture(call);
       setSession(call, session);
       gateway.began?.(report, headers);
       return call;

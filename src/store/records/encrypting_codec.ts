@@ -1,31 +1,22 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { type Result, success } from "../../core/failure/result.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import { decodePlain, decodeText } from "./plain_codec.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
 import { ENCRYPTED_CODE, type OnUnreadable } from "./record_version.ts";
-
-/** Position of the nonce: after the version and the number of the key. */
-const NONCE_OFFSET = 2;
-
-/** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1). */
-const NONCE_BYTES = 12;
-
-const HEADER_BYTES = NONCE_OFFSET + NONCE_BYTES;
-
-/** Length of the authentication tag, at the end of the ciphertext. */
-const TAG_BYTES = 16;
+import {
+  additionalData,
+  type EncryptionKeys,
+  HEADER_BYTES,
+  keyNumberOf,
+  newNonce,
+  NONCE_OFFSET,
+  TAG_BYTES,
+} from "./sealed_layout.ts";
 
 const encoder = new TextEncoder();
 
-/** Encryption keys of 32 bytes; the first one encrypts. */
-export type EncryptionKeys = readonly [Uint8Array<ArrayBuffer>, ...Uint8Array<ArrayBuffer>[]];
-
 interface NumberedKey {
-  /**
-   * First byte of the key's SHA-256. A position in the list would change when a new key is put
-   * first.
-   */
   readonly number: number;
   readonly key: Promise<CryptoKey>;
 }
@@ -50,13 +41,8 @@ export function newEncryptingCodec(
 }
 
 function newNumberedKey(bytes: Uint8Array<ArrayBuffer>): NumberedKey {
-  const [number = 0] = createHash("sha256").update(bytes).digest();
   const key = crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
-  return { number, key };
-}
-
-function additionalData(kind: RecordKind, id: string): Uint8Array<ArrayBuffer> {
-  return encoder.encode(JSON.stringify([kind, id]));
+  return { number: keyNumberOf(bytes), key };
 }
 
 async function encrypt(
@@ -64,7 +50,7 @@ async function encrypt(
   data: Uint8Array<ArrayBuffer>,
   text: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const nonce = newNonce();
   const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
   const sealed = await crypto.subtle.encrypt(settings, await key, encoder.encode(text));
   const record = new Uint8Array(HEADER_BYTES + sealed.byteLength);
@@ -87,7 +73,6 @@ async function decode(
 ): Promise<Result<string>> {
   if (record[0] !== ENCRYPTED_CODE) return decodePlain(kind, record, onUnreadable);
   const keyNumber = record[1] ?? null;
-  // Two keys may have the same number.
   const fitting = keys.filter(({ number }) => number === keyNumber);
   for (const { key } of fitting) {
     const text = await decrypt(await key, additionalData(kind, id), record);

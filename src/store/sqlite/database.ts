@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqliteSettings } from "../settings.ts";
-import { APPLICATION_CODE, MAX_SCHEMA_VERSION, SCHEMA, UPGRADE } from "./schema.ts";
+import { STATE_TABLES } from "./schema.ts";
+import type { Tables } from "./tables.ts";
 
 /** A value of a column, or a parameter of a statement. */
 export type SqlValue = null | number | string | Uint8Array<ArrayBuffer>;
@@ -52,13 +53,13 @@ const MAX_LOG_BYTES = 2 * 1024 * 1024;
  * Opens a database file and creates its tables. One connection with an exclusive lock: no other
  * process may use the file, and none of its content is in shared memory.
  */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions, tables: Tables = STATE_TABLES): Database {
   const { synchronous, maxPages } = options;
   // SQLite takes a relative path such as `:memory:` or `file:x` for something else than a file.
   const path = resolve(options.path);
   const file = openFile(path);
   try {
-    return withStatements(connect(path, synchronous, maxPages), file);
+    return withStatements(connect(path, tables, synchronous, maxPages), file);
   } catch (error) {
     file.close();
     throw error;
@@ -81,13 +82,14 @@ function openFile(path: string): Deno.FsFile {
 
 function connect(
   path: string,
+  tables: Tables,
   synchronous: SqliteSettings["synchronous"],
   maxPages: number | null,
 ): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
     configure(database, synchronous, maxPages);
-    prepareTables(database);
+    prepareTables(database, tables);
     return database;
   } catch (error) {
     database.close();
@@ -119,22 +121,21 @@ function configure(
 }
 
 /** Creates the tables of a new file, and brings those of an earlier version to the current one. */
-function prepareTables(database: DatabaseSync): void {
+function prepareTables(database: DatabaseSync, tables: Tables): void {
   const number = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
   database.prepare("begin immediate").run();
   const version = number("pragma user_version");
-  const tables = number("select count(*) from sqlite_schema");
-  const isNew = version === 0 && tables === 0;
-  if (!isNew && number("pragma application_id") !== APPLICATION_CODE) {
+  const isNew = version === 0 && number("select count(*) from sqlite_schema") === 0;
+  if (!isNew && number("pragma application_id") !== tables.application) {
     throw new UnusableDatabase("foreign");
   }
-  if (version > MAX_SCHEMA_VERSION) throw new UnusableDatabase("newer");
+  if (version > tables.version) throw new UnusableDatabase("newer");
   if (isNew) {
     database.exec(
-      `${SCHEMA} pragma application_id = ${APPLICATION_CODE}; pragma user_version = ${MAX_SCHEMA_VERSION};`,
+      `${tables.create} pragma application_id = ${tables.application}; pragma user_version = ${tables.version};`,
     );
-  } else if (version < MAX_SCHEMA_VERSION) {
-    database.exec(`${UPGRADE} pragma user_version = ${MAX_SCHEMA_VERSION};`);
+  } else if (version < tables.version) {
+    database.exec(`${tables.upgrade} pragma user_version = ${tables.version};`);
   }
   database.prepare("commit").run();
 }

@@ -18,11 +18,15 @@ export type Problem =
   | "worker"
   | "other";
 
+/** Setting with the path of the state store. */
+const USUAL_SETTING = "state.sqlite.path";
+
 /**
  * Returns one sentence about a database that cannot be opened: what is wrong, where, what to do.
+ * `setting` has its path.
  */
-export function openingProblem(problem: Problem, path: string): string {
-  const file = `The database "${path}" (state.sqlite.path)`;
+export function openingProblem(problem: Problem, path: string, setting = USUAL_SETTING): string {
+  const file = `The database "${path}" (${setting})`;
   switch (problem) {
     case "no_folder":
       return `${file} cannot be created, because there is no folder "${dirname(path)}"; ` +
@@ -65,7 +69,7 @@ export function openingProblem(problem: Problem, path: string): string {
 
 /** Returns one sentence for the log about an operation that failed. */
 export function operationProblem(problem: Problem, path: string): string {
-  const file = `The database "${path}" (state.sqlite.path)`;
+  const file = `The database "${path}" (${USUAL_SETTING})`;
   switch (problem) {
     case "full":
       return `${file} cannot be written, because the disk is full; free some space.`;

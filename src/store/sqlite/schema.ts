@@ -1,19 +1,20 @@
 import { RECORD_SCHEMA } from "./record_schema.ts";
+import type { Tables } from "./tables.ts";
 
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
-export const APPLICATION_CODE = 0x53575944;
+const APPLICATION_CODE = 0x53575944;
 
 /**
  * Version of the tables in a database file. Earlier versions had other tables for each type of
  * object.
  */
-export const MAX_SCHEMA_VERSION = 3;
+const MAX_SCHEMA_VERSION = 3;
 
 /**
  * Statements that bring the tables of an earlier version to the current one. Stored objects last
  * for half an hour at most, so they are dropped; sums and usage stay.
  */
-export const UPGRADE = `
+const UPGRADE = `
 drop table response_item;
 drop table item;
 drop table response;
@@ -33,7 +34,7 @@ ${RECORD_SCHEMA}
  * triggers maintain; the records have totals of their own. `changed` is the Unix time in
  * milliseconds of the last change.
  */
-export const SCHEMA = `
+const SCHEMA = `
 create table total (
   name text primary key,
   entries integer not null default 0,
@@ -85,3 +86,11 @@ end;
 
 ${RECORD_SCHEMA}
 `;
+
+/** Tables of the state store. */
+export const STATE_TABLES: Tables = {
+  application: APPLICATION_CODE,
+  version: MAX_SCHEMA_VERSION,
+  create: SCHEMA,
+  upgrade: UPGRADE,
+};

@@ -18,9 +18,20 @@ export interface ThreadEvents {
 export type StartThread = (events: ThreadEvents) => Thread;
 
 /** Starts a thread that runs `store_worker.js`, the file next to this one or next to the bundle. */
-export function startThread({ onReply, onCrash }: ThreadEvents): Thread {
-  const worker = new Worker(new URL("./store_worker.js", import.meta.url), { type: "module" });
-  worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => onReply(data);
+export function startThread(events: ThreadEvents): Thread {
+  return startWorker<WorkerRequest, WorkerReply>(
+    new URL("./store_worker.js", import.meta.url),
+    events,
+  );
+}
+
+/** Starts a thread that runs the file at this URL. */
+export function startWorker<Request, Reply>(
+  file: URL,
+  { onReply, onCrash }: { onReply(reply: Reply): void; onCrash(): void },
+): { post(request: Request): void; terminate(): void } {
+  const worker = new Worker(file, { type: "module" });
+  worker.onmessage = ({ data }: MessageEvent<Reply>) => onReply(data);
   worker.onmessageerror = onCrash;
   worker.onerror = (event) => {
     // An error that is not handled here would end the process.

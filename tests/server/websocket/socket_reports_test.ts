@@ -111,8 +111,8 @@ function capturing(config: string) {
   const captured: CapturedCall[] = [];
   const served = socketGateway(config, {
     ...wordStreams(() => saying("yes")),
-    newCapture: (settings, id, admission) =>
-      newCapture(settings, (call) => void captured.push(call), id, admission),
+    newCapture: ({ id, generation, state }) =>
+      newCapture(generation.config, (call) => void captured.push(call), id, state.admission),
   });
   return { served, captured };
 }

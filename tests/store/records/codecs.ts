@@ -1,8 +1,6 @@
 import fc from "fast-check";
-import {
-  type EncryptionKeys,
-  newEncryptingCodec,
-} from "../../../src/store/records/encrypting_codec.ts";
+import { newEncryptingCodec } from "../../../src/store/records/encrypting_codec.ts";
+import type { EncryptionKeys } from "../../../src/store/records/sealed_layout.ts";
 import { newPlainCodec } from "../../../src/store/records/plain_codec.ts";
 import type { RecordCodec, RecordKind } from "../../../src/store/records/record_codec.ts";
 import type { UnreadableRecord } from "../../../src/store/records/record_version.ts";

@@ -1,0 +1,191 @@
+// @ts-check
+/// <reference lib="dom" />
+import { useRef, useState } from "preact/hooks";
+import { clock, counted, dateAndClock, duration, size, whole } from "./format.js";
+import { EmptyRow, Name, Section, Table, view } from "./ui.js";
+/** @import { RecordsView } from "../snapshot.ts" */
+/** @import { CallRecord } from "../../record/record.ts" */
+
+/**
+ * A record of a list: with its number, or the time of one that cannot be opened.
+ * @typedef {{ seq: number, record?: CallRecord, at?: number, keyNumber?: number | null }} Hit
+ */
+
+/**
+ * A record with its content.
+ * @typedef {{ record: CallRecord, dialogue: readonly { role: string, text: string }[], curl: string | null }} Shown
+ */
+
+const COLUMNS = ["Time", "Outcome", "Model", "Client", "Route", "#Took", "#Tokens"];
+
+/** Fields of the form: parameter, title and an example. */
+const FIELDS = [
+  ["since", "Since", "1h"],
+  ["key", "Client", "any"],
+  ["model", "Model", "gpt-*"],
+  ["end", "End", "any"],
+  ["status", "Status", "4xx"],
+  ["tool", "Tool", "any"],
+  ["text", "Text", "in the content"],
+];
+
+/** Maximum number of rows. */
+const MAX_ROWS = 50;
+
+/** Content of one text of a dialogue that is shown. */
+const MAX_TEXT_CHARS = 20_000;
+
+/**
+ * Returns the recorded calls: a form that searches them, and one of them with its content.
+ * @param {{ records: RecordsView }} props
+ */
+export function Log({ records }) {
+  const [hits, setHits] = useState(/** @type {readonly Hit[] | null} */ (null));
+  const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {string | null} */ (null));
+  /** Number of the newest request: the response to an earlier one is not shown. */
+  const newest = useRef(0);
+
+  /** @param {SubmitEvent} event */
+  async function search(event) {
+    event.preventDefault();
+    const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const query = new URLSearchParams({ limit: String(MAX_ROWS) });
+    for (const [name = ""] of FIELDS) {
+      const value = String(data.get(name) ?? "").trim();
+      if (value !== "") query.set(name, value);
+    }
+    await load(`/log?${query}`, (text) => {
+      setShown(null);
+      setHits(text.split("\n").filter(Boolean).map((line) => JSON.parse(line)));
+    });
+  }
+
+  /** @param {string} id */
+  async function show(id) {
+    await load(`/log/${encodeURIComponent(id)}`, (text) => setShown(JSON.parse(text)));
+  }
+
+  /**
+   * @param {string} path
+   * @param {(text: string) => void} receive
+   */
+  async function load(path, receive) {
+    const number = ++newest.current;
+    setProblem(null);
+    const answer = await ask(path);
+    if (number !== newest.current) return;
+    if (answer.ok) receive(answer.text);
+    else setProblem(answer.text);
+  }
+
+  const { isOn, isShown, bytes, oldestMs } = records;
+  const note = `${size(bytes)}${oldestMs > 0 ? `, the oldest from ${duration(oldestMs)} ago` : ""}${
+    isOn ? "" : "; recording has ended until the gateway is restarted"
+  }`;
+  if (!isShown) {
+    return view`<${Section} id="log" title="Log" note=${note}>
+      <p>Recorded calls are shown only if the page has a password: set <code>admin.password</code>.</p>
+    <//>`;
+  }
+  return view`<${Section} id="log" title="Log" note=${note}>
+    <form class="filters" aria-label="Search in recorded calls" onSubmit=${search}>
+      ${
+    FIELDS.map(([name, title, example]) =>
+      view`<label key=${name}>${title} <input name=${name} placeholder=${example} autocomplete="off" spellcheck=${false} /></label>`
+    )
+  }
+      <button type="submit">Search</button>
+    </form>
+    <div role="status" aria-live="polite">${
+    problem !== null && view`<p class="trouble">${problem}</p>`
+  }</div>
+    ${
+    hits !== null && view`<${Table} caption="Recorded calls" columns=${COLUMNS}>
+      ${hits.map((hit) => view`<${Row} key=${hit.seq} hit=${hit} onShow=${show} />`)}
+      ${
+      hits.length === 0 &&
+      view`<${EmptyRow} columns=${COLUMNS.length}>No recorded call matches.<//>`
+    }
+    <//>`
+  }
+    ${shown !== null && view`<${Content} shown=${shown} onClose=${() => setShown(null)} />`}
+  <//>`;
+}
+
+/**
+ * @param {{ hit: Hit, onShow: (id: string) => void }} props
+ */
+function Row({ hit, onShow }) {
+  const { record } = hit;
+  if (record === undefined) {
+    return view`<tr><td>${dateAndClock(hit.at ?? 0)}</td><td colspan=${
+      COLUMNS.length - 1
+    }>unreadable${typeof hit.keyNumber === "number" && ` (key ${hit.keyNumber})`}</td></tr>`;
+  }
+  const { id, at, head } = record;
+  const model = head.model_requested ?? head.attempts.at(-1)?.model;
+  const tokens = head.usage === null ? "–" : whole(head.usage.input + head.usage.output);
+  return view`<tr>
+    <td><button type="button" class="link" onClick=${() => onShow(id)}>${
+    dateAndClock(Date.parse(at))
+  }</button></td>
+    <td>${head.end} <span class="note">${head.status}</span></td>
+    <td><${Name} text=${model} /></td>
+    <td><${Name} text=${head.key} /></td>
+    <td><${Name} text=${head.route} /></td>
+    <td class="number">${duration(head.ms.total)}</td>
+    <td class="number">${tokens}</td>
+  </tr>`;
+}
+
+/**
+ * Returns one record with its attempts, its dialogue and the command that sends it again.
+ * @param {{ shown: Shown, onClose: () => void }} props
+ */
+function Content({ shown, onClose }) {
+  const { record: { id, at, head, request }, dialogue, curl } = shown;
+  return view`<div class="panel" id="record" role="region" aria-label="Recorded call">
+    <div class="row"><h3>${head.method} ${head.path} <span class="note">${
+    clock(Date.parse(at))
+  }, ${id}</span></h3><button type="button" onClick=${onClose}>Close</button></div>
+    <p>${head.end}${head.code !== null && `, ${head.code}`}; ${
+    counted(head.attempts.length, "attempt")
+  }${head.finish !== null && `; finish ${head.finish}`}${
+    head.cut.length > 0 && `; cut: ${head.cut.join(", ")}`
+  }</p>
+    <ol>${
+    head.attempts.map(({ provider, model, outcome, began, ended }) =>
+      view`<li>${provider}/${model}: ${outcome}, ${duration(began)} to ${duration(ended)}</li>`
+    )
+  }</ol>
+    ${
+    request === undefined && view`<p class="note">Only the figures of this call are recorded.</p>`
+  }
+    ${
+    dialogue.map(({ role, text }) =>
+      view`<h4>${role}</h4><pre tabindex="0">${text.slice(0, MAX_TEXT_CHARS)}${
+        text.length > MAX_TEXT_CHARS && "…"
+      }</pre>`
+    )
+  }
+    ${
+    curl !== null &&
+    view`<details><summary>Send it again with curl</summary><pre tabindex="0">${curl}</pre></details>`
+  }
+  </div>`;
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<{ ok: boolean, text: string }>}
+ */
+async function ask(path) {
+  try {
+    // Without the origin the browser refuses it on a page whose address has a password.
+    const response = await fetch(`${location.origin}${path}`);
+    return { ok: response.ok, text: await response.text() };
+  } catch {
+    return { ok: false, text: "The gateway cannot be reached." };
+  }
+}

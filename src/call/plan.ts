@@ -1,0 +1,36 @@
+import type { Failed, Result } from "../core/failure/result.ts";
+import type { Outcome } from "../core/stream/stream.ts";
+import type { Target, UpstreamRequest } from "../wires/wire.ts";
+
+/** What a plan has of a call that is prepared for one target. */
+export interface PlannedCandidate {
+  readonly target: Target;
+  readonly request: UpstreamRequest;
+  /** Paths of request fields as in `X-Gateway-Lossy` and `X-Gateway-Verified`; absent for none. */
+  readonly lossy?: readonly string[];
+  readonly verified?: readonly string[];
+  /** Stores the state that the call creates. */
+  onComplete(outcome: Outcome): Promise<Result<void>> | null;
+}
+
+/** A target of a plan that can serve the call. */
+export interface PlannedTarget {
+  readonly candidate: PlannedCandidate;
+  /** Share of the calls that it serves, as a word. */
+  readonly share: string;
+  /** Shares of the keys of its provider; null without a pool. */
+  readonly keys: string | null;
+}
+
+/** What the router would do with a call that is only planned, before it picks a target. */
+export interface Plan {
+  readonly route: string;
+  /** Targets that can serve the call, in the order of the file. */
+  readonly targets: readonly PlannedTarget[];
+  /** Fallbacks that can serve the call, in the order of the file. */
+  readonly fallbacks: readonly PlannedCandidate[];
+  /** The other targets and fallbacks, each with the reason without values of the request. */
+  readonly skipped: readonly { readonly target: string; readonly reason: string }[];
+  /** Refusal of the call; null if it is served. */
+  readonly refused: Failed | null;
+}

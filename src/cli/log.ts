@@ -1,0 +1,207 @@
+import { recordCurl } from "../record/curl.ts";
+import { dialogueOf } from "../record/dialogue.ts";
+import { exportLine } from "../record/export_record.ts";
+import { FILTER_NAMES, FILTER_OPTIONS } from "../record/filter_options.ts";
+import type { CallRecord } from "../record/record.ts";
+import type { Hit } from "../record/record_file.ts";
+import { PLACE_OPTIONS } from "./admin_place.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  FAILED_STATUS,
+  OK_STATUS,
+  printProblems,
+  wrongUsage,
+} from "./command.ts";
+import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
+import { findSource, type LogSource } from "./log_source.ts";
+import type { Terminal } from "./terminal.ts";
+import { visible } from "./top_words.ts";
+
+const DEFAULT_LIMIT_RECORDS = 20, MAX_LIMIT_RECORDS = 1_000;
+
+const FORMATS = ["table", "jsonl"] as const;
+
+/** Options of both commands: where the records are. */
+const SOURCE_OPTIONS = {
+  config: CONFIG_OPTION,
+  file: { value: "FILE", about: "The file of records; default: record.path of the configuration." },
+  ...PLACE_OPTIONS,
+} as const;
+
+/** Command `switchyard log`: lists recorded calls. */
+export const log: Command = {
+  name: "log",
+  // A SQLite database can only be opened for writing.
+  writesFiles: true,
+  about: "Lists recorded calls, the newest first; from the file, or from a gateway that runs.",
+  options: {
+    ...SOURCE_OPTIONS,
+    ...FILTER_OPTIONS,
+    limit: { value: "N", about: "Maximum number of records; 20 by default, at most 1000." },
+    cursor: { value: "N", about: "Continues a list after the number in its last line." },
+    format: { value: "FORMAT", choices: FORMATS, about: "table (default) or jsonl." },
+    "show-text": { value: null, about: "With --text: shows the text around each hit." },
+    export: {
+      value: null,
+      about: "Prints whole records as JSON lines, with their content and without a limit.",
+    },
+    content: {
+      value: "none",
+      choices: ["none"],
+      about: "With --export: none leaves out the content.",
+    },
+  },
+  async run(options, terminal) {
+    const isExport = options.has("export");
+    const format = optionValue(options, "format") ?? "table";
+    const limit = numberOption(options, "limit", isExport ? Infinity : DEFAULT_LIMIT_RECORDS);
+    const cursor = numberOption(options, "cursor", null);
+    if (format !== "table" && format !== "jsonl") {
+      return wrongUsage(terminal, "log", "--format is table or jsonl.");
+    }
+    const content = optionValue(options, "content");
+    if (content !== undefined && (content !== "none" || !isExport)) {
+      return wrongUsage(terminal, "log", "--content is none, with --export.");
+    }
+    if (limit === undefined || limit === null || limit < 1) {
+      return wrongUsage(terminal, "log", "--limit is a number from 1 on.");
+    }
+    if (!isExport && limit > MAX_LIMIT_RECORDS) {
+      return wrongUsage(terminal, "log", `--limit is at most ${MAX_LIMIT_RECORDS}; see --export.`);
+    }
+    if (cursor === undefined) return wrongUsage(terminal, "log", "--cursor is a number.");
+    const withContent = isExport && content === undefined;
+    return await onSource(options, terminal, async (source) => {
+      let last: Hit | null = null;
+      let found = 0;
+      const print = isExport
+        ? (hit: Hit) => "record" in hit && terminal.out(exportLine(hit.record, withContent))
+        : format === "jsonl"
+        ? (hit: Hit) => "record" in hit && terminal.out(exportLine(hit.record, false))
+        : (hit: Hit) => terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
+      const problem = await source.search({
+        limit,
+        before: cursor,
+        withContent,
+        filter: (name) => filterValue(options, name),
+      }, (hit) => {
+        last = hit;
+        found++;
+        print(hit);
+        if (format === "table" && !isExport && options.has("show-text")) {
+          if ("record" in hit && hit.excerpt !== null) {
+            terminal.out(`    ${visible(hit.excerpt)}\n`);
+          }
+        }
+      });
+      if (problem?.isUsage) return wrongUsage(terminal, "log", problem.text);
+      if (problem !== null) return printProblems(terminal, [problem.text]);
+      if (format === "table" && !isExport) terminal.out(endLine(found, limit, last));
+      return OK_STATUS;
+    });
+  },
+};
+
+function endLine(found: number, limit: number, last: Hit | null): string {
+  if (found === 0) return "No recorded call matches.\n";
+  return found < limit || last === null ? "" : `More with --cursor ${last.seq}.\n`;
+}
+
+/** What `log show` prints of a record, by its option. */
+const VIEWS: Readonly<Record<string, (record: CallRecord, source: LogSource) => string | null>> = {
+  json: (record) => exportLine(record),
+  curl: (record, { gatewayUrl }) => recordCurl(record, gatewayUrl),
+  request: ({ request }) => request?.body == null ? null : `${visibleLines(request.body)}\n`,
+  response: ({ response }) => {
+    const text = response?.body ?? response?.events ?? null;
+    return text === null ? null : `${visibleLines(text)}\n`;
+  },
+  text: (record) => {
+    const turns = dialogueOf(record).map(({ role, text }) =>
+      `${visible(role)}:\n${visibleLines(text).replace(/^/gm, "  ")}\n`
+    );
+    return turns.length === 0 ? null : turns.join("\n");
+  },
+};
+
+/** Command `switchyard log show ID`: prints one recorded call. */
+export const logShow: Command = {
+  name: "log show",
+  writesFiles: true,
+  about: "Prints one recorded call; its content only with one of the options.",
+  word: "ID",
+  options: {
+    ...SOURCE_OPTIONS,
+    request: { value: null, about: "Prints the body of the request." },
+    response: { value: null, about: "Prints the body or the events of the response." },
+    text: { value: null, about: "Prints the dialogue as lines of text." },
+    curl: { value: null, about: "Prints the command that sends the request again." },
+    json: { value: null, about: "Prints the whole record as one line of JSON." },
+  },
+  async run(options, terminal) {
+    const id = optionValue(options, "ID");
+    if (id === undefined) return wrongUsage(terminal, "log show", "Name the ID of a call.");
+    const views = Object.entries(VIEWS).filter(([name]) => options.has(name));
+    return await onSource(options, terminal, async (source) => {
+      const found: CallRecord[] = [];
+      const problem = await source.search({
+        limit: 1,
+        before: null,
+        withContent: views.length > 0,
+        filter: (name) => name === "id" ? id : undefined,
+      }, (hit) => "record" in hit && found.push(hit.record));
+      if (problem !== null) return printProblems(terminal, [problem.text]);
+      const [record] = found;
+      if (record === undefined) {
+        return printProblems(terminal, ["There is no record of this call."]);
+      }
+      if (views.length === 0) terminal.out(recordLines(record));
+      for (const [, view] of views) {
+        const text = view(record, source);
+        if (text === null) {
+          return printProblems(terminal, ["The record of this call has no such content."]);
+        }
+        terminal.out(text);
+      }
+      return OK_STATUS;
+    });
+  },
+};
+
+/** Runs a task on the source of the options; prints why there is none. */
+async function onSource(
+  options: OptionValues,
+  terminal: Terminal,
+  task: (source: LogSource) => Promise<number>,
+): Promise<number> {
+  const found = await findSource(options, terminal);
+  if (!found.ok) {
+    printProblems(terminal, found.problems);
+    return FAILED_STATUS;
+  }
+  try {
+    return await task(found.source);
+  } finally {
+    found.source.close();
+  }
+}
+
+/** Returns the value of an option of the filter; "true" for a flag. */
+function filterValue(options: OptionValues, name: typeof FILTER_NAMES[number]): string | undefined {
+  if (!options.has(name)) return undefined;
+  return FILTER_OPTIONS[name].value === null ? "true" : optionValue(options, name);
+}
+
+/** Returns a number; `usual` for an absent option, undefined for another text. */
+function numberOption<Usual>(options: OptionValues, name: string, usual: Usual) {
+  const written = optionValue(options, name);
+  if (written === undefined) return usual;
+  return /^\d{1,15}$/.test(written) ? Number(written) : undefined;
+}
+
+/** Returns a text of several lines without characters that a terminal would act on. */
+function visibleLines(text: string): string {
+  return text.split("\n").map(visible).join("\n");
+}

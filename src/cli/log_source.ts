@@ -1,0 +1,184 @@
+import { load } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { newCalendar } from "../core/calendar.ts";
+import { Cancellation } from "../core/cancellation.ts";
+import { isObject, parseJson } from "../core/json/json.ts";
+import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
+import type { Hit, RecordFile } from "../record/record_file.ts";
+import { parseRecord } from "../record/record.ts";
+import { searchRecords } from "../record/search.ts";
+import { findPlace } from "./admin_place.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
+import { USUAL_CONFIG } from "./command.ts";
+import { urlOf } from "./listen.ts";
+import { texts } from "./post_json.ts";
+import { newRealWorld } from "./real_world.ts";
+import type { Terminal } from "./terminal.ts";
+import type { Place } from "./top_screen.ts";
+
+/** A search as a command has it. */
+export interface LogSearch {
+  readonly limit: number;
+  readonly before: number | null;
+  readonly withContent: boolean;
+  /** Returns the value of an option of the filter. */
+  filter(name: FilterName): string | undefined;
+}
+
+/** Where a command reads records. */
+export interface LogSource {
+  /** Address of the gateway's own listener. */
+  readonly gatewayUrl: string;
+  /**
+   * Calls `each` with the found records, the newest first. Returns null, or the problem as a
+   * sentence; `isUsage` is set if an option is wrong.
+   */
+  search(search: LogSearch, each: (hit: Hit) => void): Promise<LogProblem | null>;
+  close(): void;
+}
+
+/** Why a search has ended early. */
+export interface LogProblem {
+  readonly text: string;
+  readonly isUsage: boolean;
+}
+
+/** The source of records, or the problems as sentences. */
+export type FoundSource =
+  | { readonly ok: true; readonly source: LogSource }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Returns the source of records: the file while no gateway has it open, else the admin listener of
+ * that gateway.
+ */
+export async function findSource(options: OptionValues, terminal: Terminal): Promise<FoundSource> {
+  const written = optionValue(options, "file");
+  if (written === undefined && optionValue(options, "url") !== undefined) {
+    return await listenerSource(options, terminal, "");
+  }
+  const path = optionValue(options, "config") ?? USUAL_CONFIG;
+  const loaded = await load(path, terminal.environment);
+  if (!loaded.ok) return { ok: false, problems: loaded.problems };
+  const { config } = loaded;
+  const record = written === undefined ? config.record : { ...config.record, path: written };
+  const gatewayUrl = urlOf(config.server.host, config.server.port);
+  // Loaded only now, because most commands open no database.
+  const { openRecords } = await import("../record/read_records.ts");
+  const opened = openRecords({ ...config, record });
+  if (opened.kind === "open") return fileSource(opened.file, config, gatewayUrl);
+  if (opened.reason !== "locked" || written !== undefined) {
+    return { ok: false, problems: [opened.problem] };
+  }
+  const found = await listenerSource(options, terminal, gatewayUrl);
+  if (found.ok) return found;
+  const running = `A gateway has ${record.path} open, so records are read from its admin listener.`;
+  return { ok: false, problems: [running, ...found.problems] };
+}
+
+function fileSource(
+  file: RecordFile,
+  { security }: Config,
+  gatewayUrl: string,
+): FoundSource {
+  const calendar = newCalendar(security.time_zone);
+  return {
+    ok: true,
+    source: {
+      gatewayUrl,
+      async search({ filter: valueOf, ...rest }, each) {
+        const parsed = parseFilter(valueOf, { wallMs: Date.now(), calendar });
+        if (!parsed.ok) return { text: `--${parsed.option} ${parsed.problem}`, isUsage: true };
+        for await (const hit of searchRecords(file.scan, { ...rest, filter: parsed.filter })) {
+          if (hit === null) return { text: "The file of records is damaged.", isUsage: false };
+          each(hit);
+        }
+        return null;
+      },
+      close: () => file.close(),
+    },
+  };
+}
+
+async function listenerSource(
+  options: OptionValues,
+  terminal: Terminal,
+  gatewayUrl: string,
+): Promise<FoundSource> {
+  const place = await findPlace(options, terminal);
+  if (!place.ok) return place;
+  const world = newRealWorld();
+  return {
+    ok: true,
+    source: {
+      gatewayUrl,
+      search: (search, each) => readListener(place, search, each, world),
+      close: () => world.close(),
+    },
+  };
+}
+
+async function readListener(
+  { url, headers }: Place,
+  { limit, before, withContent, filter }: LogSearch,
+  each: (hit: Hit) => void,
+  world: ReturnType<typeof newRealWorld>,
+): Promise<LogProblem | null> {
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (before !== null) query.set("cursor", String(before));
+  if (withContent) query.set("content", "true");
+  for (const name of FILTER_NAMES) {
+    const value = filter(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  const problem = (text: string): LogProblem => ({ text, isUsage: false });
+  try {
+    const response = await world.send(`${url}/log?${query}`, {
+      method: "GET",
+      headers,
+      body: null,
+      cancellation: new Cancellation(),
+    });
+    let rest = "";
+    for await (const text of texts(response)) {
+      rest += text;
+      if (response.status !== 200) continue;
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const hit = parseHit(line);
+        if (hit === null) return problem(`The search has ended early: ${url} reports an error.`);
+        each(hit);
+      }
+    }
+    switch (response.status) {
+      case 200:
+        return null;
+      case 400:
+        return { text: `--${rest.trim()}`, isUsage: true };
+      case 401:
+        return problem(`The admin listener at ${url} requires its password.`);
+      case 404:
+        return problem(
+          `The admin listener at ${url} shows no records: it needs admin.password and record.enabled.`,
+        );
+      default:
+        return problem(`${url} answers with status ${response.status}; try again.`);
+    }
+  } catch {
+    return problem(`Nothing answers at ${url}: set admin.enabled to true, or stop the gateway.`);
+  }
+}
+
+/** Returns the hit in a line of the admin listener; null for any other line. */
+function parseHit(line: string): Hit | null {
+  const value = parseJson(line);
+  if (!isObject(value) || typeof value.seq !== "number") return null;
+  const { seq, at, keyNumber, excerpt } = value;
+  if (typeof at === "number") {
+    return { seq, at, keyNumber: typeof keyNumber === "number" ? keyNumber : null };
+  }
+  const parsed = parseRecord(JSON.stringify(value.record));
+  if (!parsed.ok) return null;
+  return { seq, record: parsed.record, excerpt: typeof excerpt === "string" ? excerpt : null };
+}

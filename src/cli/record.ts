@@ -1,0 +1,63 @@
+import { load } from "../config/load.ts";
+import type { RecordFileInfo } from "../record/record_file.ts";
+import { optionValue } from "./arguments.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  OK_STATUS,
+  printProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
+
+const ACTION = "info";
+
+/** Command `switchyard record info`: shows what the file of recorded calls contains. */
+export const record: Command = {
+  name: "record",
+  // A SQLite database can only be opened for writing.
+  writesFiles: true,
+  about: "Shows what the file of recorded calls contains, while no gateway runs (info).",
+  word: ACTION,
+  choices: () => Promise.resolve([ACTION]),
+  options: { config: CONFIG_OPTION },
+  async run(options, terminal) {
+    if (optionValue(options, ACTION) !== ACTION) {
+      return wrongUsage(terminal, "record", "Write record info.");
+    }
+    const loaded = await load(optionValue(options, "config") ?? USUAL_CONFIG, terminal.environment);
+    if (!loaded.ok) return printProblems(terminal, loaded.problems);
+    // Loaded only now, because most commands open no database.
+    const { openRecords } = await import("../record/read_records.ts");
+    const opened = openRecords(loaded.config);
+    if (opened.kind !== "open") {
+      const running = "A gateway that runs holds the file: stop it, or see its metrics.";
+      return printProblems(
+        terminal,
+        opened.reason === "locked" ? [opened.problem, running] : [opened.problem],
+      );
+    }
+    try {
+      terminal.out(infoText(loaded.config.record.path, opened.file.info()));
+      return OK_STATUS;
+    } finally {
+      opened.file.close();
+    }
+  },
+};
+
+function infoText(path: string, info: RecordFileInfo): string {
+  const { records, bytes, oldest, newest, readable, unreadable } = info;
+  const lost = Object.entries(unreadable).map(([key, count]) => `${count} with key ${key}`);
+  const facts: readonly (readonly [string, string | number | null])[] = [
+    ["path", path],
+    ["records", records],
+    ["bytes", bytes],
+    ["oldest", oldest === null ? null : new Date(oldest).toISOString()],
+    ["newest", newest === null ? null : new Date(newest).toISOString()],
+    ["readable", readable],
+    ["unreadable", lost.join(", ") || null],
+  ];
+  return facts.flatMap(([name, value]) => value === null ? [] : [`${name.padEnd(11)} ${value}\n`])
+    .join("");
+}

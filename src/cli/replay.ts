@@ -1,0 +1,164 @@
+import { load } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { newCalendar } from "../core/calendar.ts";
+import { parseTime } from "../record/filter_options.ts";
+import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
+import { newDryGateway } from "../replay/plan_record.ts";
+import { newRecordSet, type RecordFilter } from "../replay/record_set.ts";
+import { replaySet } from "../replay/replay_set.ts";
+import { reportJson } from "../replay/report.ts";
+import { reportText } from "../replay/report_text.ts";
+import { PLACE_OPTIONS } from "./admin_place.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  FAILED_STATUS,
+  OK_STATUS,
+  printProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
+import { openText } from "./replay_records.ts";
+import type { Terminal } from "./terminal.ts";
+
+const FORMATS = ["text", "json"];
+
+/** Maximum value of `--seed`. */
+const MAX_SEED = 2 ** 31;
+
+/** Command `switchyard replay`: compares what two configurations do with recorded calls. */
+export const replay: Command = {
+  name: "replay",
+  about:
+    "Compares what another configuration would do with recorded calls, without sending them; " +
+    "exit code 1 for a difference.",
+  writesFiles: true,
+  options: {
+    against: { value: "FILE", about: "The configuration to compare with." },
+    config: CONFIG_OPTION,
+    records: {
+      value: "FILE",
+      about: "Exported records, one JSON object a line; default: those of the gateway.",
+    },
+    ...PLACE_OPTIONS,
+    since: {
+      value: "TIME",
+      about: "Only records since a day or time, such as 2026-11-23T14:00, or of the last 2h or 1d.",
+    },
+    key: { value: "NAME", about: "Only records of this client key." },
+    "fail-on": {
+      value: "KINDS",
+      about: `Differences with exit code 1: any, none, or kinds with commas, also cost:+10%; ` +
+        `${USUAL_FAIL_ON} by default.`,
+    },
+    format: { value: "FORMAT", about: "text (default) or json.", choices: FORMATS },
+    out: { value: "FILE", about: "Writes the report into a new file." },
+    seed: { value: "NUMBER", about: "Where the random numbers of the plans begin; 1 by default." },
+    bytes: { value: null, about: "Also compares white space and the order of members." },
+    all: { value: null, about: "Lists every record of equal differences." },
+    "show-content": { value: null, about: "Also prints values of requests, which are content." },
+  },
+  async run(options, terminal) {
+    const given = parseOptions(options);
+    if (typeof given === "string") return wrongUsage(terminal, "replay", given);
+    const configs = await loadBoth(given, terminal);
+    if (configs === null) return FAILED_STATUS;
+    const filter = filterOf(given, configs.after);
+    if (filter === null) {
+      return wrongUsage(terminal, "replay", "--since must be a day, a time, or such as 2h or 1d.");
+    }
+    const opened = await openText(options, terminal);
+    if (!opened.ok) {
+      return opened.isUsage
+        ? wrongUsage(terminal, "replay", opened.problems.join(" "))
+        : printProblems(terminal, opened.problems);
+    }
+    using records = opened.text;
+    const { out } = given;
+    const writer = out === undefined ? null : terminal.reserve(out);
+    if (typeof writer === "string") return printProblems(terminal, [`The file ${out} ${writer}.`]);
+    // Records may come from anywhere: what reads them can neither write nor send.
+    terminal.dropWriteAccess();
+    terminal.dropNetworkAccess();
+    const report = await replaySet(
+      newRecordSet(records, filter),
+      newDryGateway(configs.before, given.seed),
+      newDryGateway(configs.after, given.seed),
+      { isExact: options.has("bytes"), namesAll: options.has("all") },
+    );
+    const showsContent = options.has("show-content");
+    const text = given.format === "json"
+      ? reportJson(report, showsContent)
+      : reportText(report, { showsContent, namesAll: options.has("all") });
+    if (writer === null) terminal.out(text);
+    else if (!writer(text)) {
+      return printProblems(terminal, [`The file ${out} cannot be written whole.`]);
+    }
+    if (report.replayed === 0) {
+      return printProblems(terminal, ["No record was replayed, so nothing was compared."]);
+    }
+    return isFailing(given.failOn, report) ? FAILED_STATUS : OK_STATUS;
+  },
+};
+
+/** The options of the command with their defaults. */
+interface Given {
+  readonly against: string;
+  readonly config: string;
+  readonly since: string | undefined;
+  readonly key: string | null;
+  readonly failOn: NonNullable<ReturnType<typeof parseFailOn>>;
+  readonly format: string;
+  readonly out: string | undefined;
+  readonly seed: number;
+}
+
+/** Returns the options, or the problem with them as a sentence. */
+function parseOptions(options: OptionValues): Given | string {
+  const against = optionValue(options, "against");
+  if (against === undefined) return "--against is missing.";
+  const failOn = parseFailOn(optionValue(options, "fail-on") ?? USUAL_FAIL_ON);
+  if (failOn === null) return "--fail-on must be any, none, or kinds with commas, also cost:+10%.";
+  const format = optionValue(options, "format") ?? "text";
+  if (!FORMATS.includes(format)) return "--format must be text or json.";
+  const seed = Number(optionValue(options, "seed") ?? "1");
+  if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
+    return `--seed must be a whole number up to ${MAX_SEED}.`;
+  }
+  return {
+    against,
+    failOn,
+    format,
+    seed,
+    config: optionValue(options, "config") ?? USUAL_CONFIG,
+    since: optionValue(options, "since"),
+    key: optionValue(options, "key") ?? null,
+    out: optionValue(options, "out"),
+  };
+}
+
+interface Configs {
+  readonly before: Config;
+  readonly after: Config;
+}
+
+/** Returns both configurations; null after their problems are printed. */
+async function loadBoth({ config, against }: Given, terminal: Terminal): Promise<Configs | null> {
+  const before = await load(config, terminal.environment);
+  const after = await load(against, terminal.environment);
+  if (!before.ok) printProblems(terminal, before.problems.map((one) => `${config}: ${one}`));
+  if (!after.ok) printProblems(terminal, after.problems.map((one) => `${against}: ${one}`));
+  return before.ok && after.ok ? { before: before.config, after: after.config } : null;
+}
+
+/**
+ * Returns which records are replayed; null if the time is none. A time such as `2h` is before the
+ * newest record, so that a file has the same report at any time.
+ */
+function filterOf({ since, key }: Given, { security }: Config): RecordFilter | null {
+  if (since === undefined) return { key, sinceMs: () => -Infinity };
+  const calendar = newCalendar(security.time_zone);
+  const sinceMs = (wallMs: number) => parseTime(since, { wallMs, calendar });
+  return sinceMs(0) === null ? null : { key, sinceMs: (newest) => sinceMs(newest) ?? -Infinity };
+}

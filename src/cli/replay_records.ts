@@ -1,0 +1,95 @@
+import { exportLine } from "../record/export_record.ts";
+import type { RecordPlace, RecordText } from "../replay/record_set.ts";
+import { placesIn } from "../replay/record_set.ts";
+import { optionValue, type OptionValues } from "./arguments.ts";
+import { findSource, type LogProblem } from "./log_source.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Maximum size of the records that are read from a gateway or its file. */
+const MAX_READ_BYTES = 512 * 1024 * 1024;
+
+/** The text of records, or the problems as sentences. */
+export type OpenedText =
+  | { readonly ok: true; readonly text: RecordText & Disposable }
+  | { readonly ok: false; readonly problems: readonly string[]; readonly isUsage: boolean };
+
+/** Opens the records that the options name: an exported file, else those of the gateway. */
+export async function openText(options: OptionValues, terminal: Terminal): Promise<OpenedText> {
+  const path = optionValue(options, "records");
+  return path === undefined ? await readGateway(options, terminal) : openFile(path);
+}
+
+function openFile(path: string): OpenedText {
+  let file: Deno.FsFile;
+  try {
+    file = Deno.openSync(path, { read: true });
+  } catch {
+    return { ok: false, problems: [`The file ${path} cannot be read.`], isUsage: false };
+  }
+  const readInto = (buffer: Uint8Array, start: number) => {
+    file.seekSync(start, Deno.SeekMode.Start);
+    return file.readSync(buffer) ?? 0;
+  };
+  const decoder = new TextDecoder();
+  return {
+    ok: true,
+    text: {
+      places: () => placesIn(readInto),
+      textAt({ start, length }) {
+        const bytes = new Uint8Array(length);
+        let size = 0;
+        for (let count = 1; size < length && count > 0; size += count) {
+          count = readInto(bytes.subarray(size), start + size);
+        }
+        return decoder.decode(bytes.subarray(0, size));
+      },
+      [Symbol.dispose]: () => file.close(),
+    },
+  };
+}
+
+/**
+ * Reads the records of the gateway into memory: of its file, or of its admin listener while it
+ * runs.
+ */
+async function readGateway(options: OptionValues, terminal: Terminal): Promise<OpenedText> {
+  const found = await findSource(options, terminal);
+  if (!found.ok) return { ...found, isUsage: false };
+  const { source } = found;
+  const lines: Uint8Array[] = [];
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  const search = {
+    limit: Infinity,
+    before: null,
+    withContent: true,
+    filter: (name: string) =>
+      name === "since" || name === "key" ? optionValue(options, name) : undefined,
+  };
+  let problem: LogProblem | null;
+  try {
+    problem = await source.search(search, (hit) => {
+      const line = encoder.encode("record" in hit ? exportLine(hit.record) : "");
+      bytes += line.length;
+      if (bytes <= MAX_READ_BYTES) lines.push(line);
+    });
+  } finally {
+    source.close();
+  }
+  if (problem !== null) return { ok: false, problems: [problem.text], isUsage: problem.isUsage };
+  if (bytes > MAX_READ_BYTES) {
+    const advice = 'The records are too large; write "switchyard log --export" into a file, ' +
+      "and name it with --records.";
+    return { ok: false, problems: [advice], isUsage: false };
+  }
+  const decoder = new TextDecoder();
+  const places = lines.map(({ length }, start): RecordPlace => ({ start, length }));
+  return {
+    ok: true,
+    text: {
+      places: () => places,
+      textAt: ({ start }) => decoder.decode(lines[start]),
+      [Symbol.dispose]: () => {},
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { jsonPieces } from "../core/json/json_pieces.ts";
+import type { Reply, StreamRecord } from "../core/stream/reply.ts";
+import { sseText } from "../formats/sse.ts";
+import type { Call, Capture } from "../call/call.ts";
+import { endpointContent } from "./endpoint_content.ts";
+import { recordedHeaders, recordHead, respondedHeaders } from "./head.ts";
+import { type Selection, selectRecord } from "./select.ts";
+import type { WrittenRecord } from "./written_record.ts";
+
+/** Maximum length of a request and of a response in a record. */
+export const MAX_BODY_CHARS = 1024 * 1024;
+
+/** Text after which the captured response of a call is counted again. */
+const COUNT_INTERVAL_CHARS = 64 * 1024;
+
+/** What a capture passes its record to. */
+export interface RecordSink {
+  /** Counts captured text of a running call; false if there is no room for it. */
+  hold(chars: number): boolean;
+  release(chars: number): void;
+  add(record: WrittenRecord): void;
+}
+
+/** Returns the capture of the record of a call. */
+export function newRecordCapture(call: Call, sink: RecordSink, wall: () => number): Capture {
+  const at = wall();
+  let request: string | null = null;
+  let url = "";
+  let selection: Selection | null | undefined;
+  let response = "";
+  let kind: "none" | "body" | "events" = "none";
+  let heldChars = 0;
+  let isDropped = false;
+
+  function select(): Selection | null {
+    if (selection !== undefined) return selection;
+    const chosen = selectRecord(call);
+    const { path } = call.report.endpoint;
+    const hasContent = chosen?.kind === "all" && endpointContent(call.method, path).request &&
+      request !== null;
+    selection = chosen === null || hasContent ? chosen : { ...chosen, kind: "heads" };
+    call.report.recorded = selection?.kind ?? null;
+    return selection;
+  }
+
+  /** True if the response of the call is recorded; an error is text at every endpoint. */
+  function takesResponse(): boolean {
+    const { endpoint, status } = call.report;
+    return select()?.kind === "all" &&
+      (status >= 400 || endpointContent(call.method, endpoint.path).response);
+  }
+
+  function count(): void {
+    const chars = response.length - heldChars;
+    if (isDropped || chars < COUNT_INTERVAL_CHARS) return;
+    if (sink.hold(chars)) heldChars += chars;
+    else {
+      isDropped = true;
+      response = "";
+      sink.release(heldChars);
+      heldChars = 0;
+    }
+  }
+
+  async function* captured(records: AsyncIterable<readonly StreamRecord[]>) {
+    for await (const group of records) {
+      if (!isDropped && response.length <= MAX_BODY_CHARS) {
+        response += sseText(group);
+        count();
+      }
+      yield group;
+    }
+  }
+
+  /** Returns the record without what exceeds its bounds. */
+  function record({ kind: chosen, why }: Selection): WrittenRecord {
+    const cut: string[] = [];
+    if (chosen === "heads") {
+      return { id: call.id, at, head: recordHead(call, { kind: chosen, why }, cut) };
+    }
+    if (request !== null && request.length > MAX_BODY_CHARS) cut.push("request");
+    if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
+    const text = kind === "none" || isDropped ? null : beginning(response);
+    return {
+      id: call.id,
+      at,
+      head: recordHead(call, { kind: chosen, why }, cut),
+      request: {
+        headers: recordedHeaders(call),
+        query: queryOf(url),
+        body: request === null ? null : beginning(request),
+      },
+      response: {
+        headers: respondedHeaders(call),
+        body: kind === "body" ? text : null,
+        events: kind === "events" ? text : null,
+      },
+    };
+  }
+
+  return {
+    request(text, address) {
+      request = text;
+      url = address ?? url;
+    },
+    upstreamRequest() {},
+    reply<Kind extends Reply>(reply: Kind): Kind {
+      // A response of another kind than text has no place in a record.
+      if (!takesResponse() || reply.kind === "bytes") return reply;
+      if (reply.kind === "stream") {
+        kind = "events";
+        return { ...reply, records: captured(reply.records) };
+      }
+      kind = "body";
+      response = reply.kind === "whole"
+        ? new TextDecoder().decode(reply.response.body.subarray(0, 3 * MAX_BODY_CHARS + 1))
+        : beginningOf(jsonPieces(reply.value));
+      count();
+      return reply;
+    },
+    end() {
+      sink.release(heldChars);
+      // The handshake of a WebSocket is a call; its turns have the records.
+      const chosen = call.report.status === 101 ? null : select();
+      if (chosen !== null) sink.add(record(chosen));
+    },
+  };
+}
+
+/** Returns the query of a URL, without its question mark. */
+function queryOf(url: string): string {
+  const mark = url.indexOf("?");
+  return mark < 0 ? "" : url.slice(mark + 1);
+}
+
+/** Returns a text cut before the character that exceeds the bound. */
+function beginning(text: string): string {
+  if (text.length <= MAX_BODY_CHARS) return text;
+  const last = text.charCodeAt(MAX_BODY_CHARS - 1);
+  const splits = last >= 0xd800 && last < 0xdc00;
+  return text.slice(0, splits ? MAX_BODY_CHARS - 1 : MAX_BODY_CHARS);
+}
+
+/** Joins pieces to one character behind the bound. */
+function beginningOf(pieces: Iterable<string>): string {
+  let text = "";
+  for (const piece of pieces) {
+    if (text.length > MAX_BODY_CHARS) break;
+    text += piece;
+  }
+  return text.slice(0, MAX_BODY_CHARS + 1);
+}

@@ -1,0 +1,107 @@
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import { responseObjects } from "./events_of.ts";
+import type { CallRecord } from "./record.ts";
+
+/** One turn of a dialogue: who says it, and its text. */
+export interface DialogueTurn {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Returns the dialogue of a recorded call, whatever its client API. */
+export function dialogueOf({ request, response }: CallRecord): readonly DialogueTurn[] {
+  const body = request?.body ? parseJson(request.body) : undefined;
+  return [
+    ...isObject(body) ? requestTurns(body) : [],
+    ...responseTurns(responseObjects(response)),
+  ].filter(({ text }) => text !== "");
+}
+
+function requestTurns(body: JsonObject): DialogueTurn[] {
+  const turns = [
+    { role: "system", text: textIn(body.system ?? body.instructions) },
+    ...objectsIn(body.messages).map(messageTurn),
+  ];
+  const input = body.input ?? body.prompt;
+  if (!Array.isArray(input) || !input.some(isObject)) {
+    return [...turns, { role: "user", text: textIn(input) }];
+  }
+  return [...turns, ...objectsIn(input).map(messageTurn)];
+}
+
+function messageTurn(message: JsonObject): DialogueTurn {
+  const { role, type, name } = message;
+  const calls = objectsIn(message.tool_calls).map(textIn);
+  const who = typeof role === "string" ? role : typeof type === "string" ? type : "user";
+  const text = [
+    textIn(message.content ?? message.output ?? message.arguments ?? message.summary),
+    ...calls,
+  ].filter(Boolean).join("\n");
+  return { role: typeof name === "string" ? `${who} ${name}` : who, text };
+}
+
+function objectsIn(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Returns what people read of a part: its text, or the call and the result of a tool. */
+function textIn(value: JsonValue | undefined): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join("\n");
+  if (!isObject(value)) return "";
+  const { type, name, text, thinking, content, function: inner } = value;
+  if (typeof text === "string") return text;
+  if (typeof thinking === "string") return thinking;
+  if (isObject(inner)) return `${String(inner.name)}(${textIn(inner.arguments)})`;
+  if (typeof name === "string") {
+    const input = value.arguments ?? value.input;
+    return `${name}(${typeof input === "string" ? input : JSON.stringify(input ?? {})})`;
+  }
+  return content === undefined
+    ? `[${typeof type === "string" ? type : "object"}]`
+    : textIn(content);
+}
+
+/** Returns the turns of a response; the pieces of a stream are joined. */
+function responseTurns(objects: readonly JsonObject[]): DialogueTurn[] {
+  const turns: { role: string; text: string }[] = [];
+  const append = (role: string, text: JsonValue | undefined) => {
+    if (typeof text !== "string" || text === "") return;
+    const last = turns.at(-1);
+    if (last?.role === role) last.text += text;
+    else turns.push({ role, text });
+  };
+  for (const one of objects) {
+    for (const choice of objectsIn(one.choices)) {
+      append("assistant", choice.text);
+      for (const message of [choice.delta, choice.message].filter(isObject)) {
+        append("assistant", message.content);
+        for (const call of objectsIn(message.tool_calls)) {
+          const { name, arguments: written } = isObject(call.function) ? call.function : {};
+          if (typeof name === "string") turns.push({ role: `tool call ${name}`, text: "" });
+          append(turns.at(-1)?.role ?? "tool call", written);
+        }
+      }
+    }
+    appendBlocks(one, append);
+    if (isObject(one.error)) append("error", one.error.message);
+  }
+  return turns;
+}
+
+/** Appends blocks of Messages and items of Responses. */
+function appendBlocks(
+  one: JsonObject,
+  append: (role: string, text: JsonValue | undefined) => void,
+): void {
+  const { type, delta } = one;
+  for (const block of [...objectsIn(one.content), ...objectsIn(one.output)]) {
+    const name = typeof block.name === "string" ? ` ${block.name}` : "";
+    append(name === "" ? "assistant" : `tool call${name}`, textIn(block));
+  }
+  if (isObject(delta)) {
+    append("assistant", delta.text ?? delta.thinking);
+    append("tool call", delta.partial_json);
+  } else if (type === "response.output_text.delta") append("assistant", delta);
+  else if (type === "response.function_call_arguments.delta") append("tool call", delta);
+}

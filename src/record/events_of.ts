@@ -1,0 +1,18 @@
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { newSseFraming } from "../formats/sse.ts";
+import type { CallRecord } from "./record.ts";
+
+/** Returns the JSON objects of a recorded response: of its events, or the one that it is. */
+export function responseObjects(response: CallRecord["response"]): readonly JsonObject[] {
+  if (response === undefined) return [];
+  if (response.body !== null) return objectIn(response.body);
+  if (response.events === null) return [];
+  const framing = newSseFraming();
+  return [...framing.push(response.events), ...framing.end()]
+    .flatMap(({ data }) => objectIn(data));
+}
+
+function objectIn(text: string): JsonObject[] {
+  const value = text.startsWith("{") ? parseJson(text) : undefined;
+  return isObject(value) ? [value] : [];
+}

@@ -1,0 +1,136 @@
+import type { RecordHead } from "./record.ts";
+import { comparable, type SearchedPart, searchedTexts } from "./searched_texts.ts";
+import type { StoredBody, StoredHead } from "./written_record.ts";
+
+/** What is searched for, as plain data. Absent members match every record. */
+export interface RecordFilter {
+  /** Unix times in milliseconds between which the call began. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly id?: readonly string[];
+  readonly key?: readonly string[];
+  readonly session?: readonly string[];
+  readonly route?: readonly string[];
+  readonly provider?: readonly string[];
+  /** Requested models, or those of attempts; `*` matches any text. */
+  readonly model?: readonly string[];
+  readonly api?: readonly string[];
+  readonly end?: readonly string[];
+  /** Such as `429` or `4xx`. */
+  readonly status?: readonly string[];
+  readonly code?: readonly string[];
+  readonly label?: readonly (readonly [name: string, value: string])[];
+  /** Names of called tools. */
+  readonly tool?: readonly string[];
+  readonly lossy?: boolean;
+  readonly fallback?: boolean;
+  readonly retried?: boolean;
+  readonly stream?: boolean;
+  readonly minMs?: number;
+  readonly minFirstMs?: number;
+  readonly minTokens?: number;
+  readonly minCost?: number;
+  /** Text in the content; letter case and the length of white space do not count. */
+  readonly text?: string;
+  /** Where the text is; in both parts if absent. */
+  readonly in?: readonly SearchedPart[];
+}
+
+/** A test of records. */
+export interface RecordMatcher {
+  head(stored: StoredHead): boolean;
+  /** Null if the filter does not look at the content. */
+  readonly body: ((body: StoredBody) => string | null) | null;
+  /** True if a record that cannot be opened is shown. */
+  readonly showsUnreadable: boolean;
+}
+
+/** Returns the test of a filter without its times, which the file compares itself. */
+export function newMatcher(filter: RecordFilter): RecordMatcher {
+  const tests = headTests(filter);
+  const { text } = filter;
+  return {
+    head: ({ id, head }) => tests.every((test) => test(head, id)),
+    body: text === undefined ? null : bodyTest(text, filter.in ?? ["request", "response"]),
+    showsUnreadable: tests.length === 0 && text === undefined,
+  };
+}
+
+type HeadTest = (head: RecordHead, id: string) => boolean;
+
+function headTests(filter: RecordFilter): HeadTest[] {
+  const { model, status, label, tool, retried, stream } = filter;
+  const models = model?.map(patternOf);
+  const statuses = status?.map((one) => patternOf(one.toLowerCase().replaceAll("x", "*")));
+  return [
+    ...oneOf(filter.id, (_, id) => [id]),
+    ...oneOf(filter.key, ({ key }) => [key]),
+    ...oneOf(filter.session, ({ session }) => [session]),
+    ...oneOf(filter.route, ({ route }) => [route]),
+    ...oneOf(filter.provider, ({ attempts }) => attempts.map(({ provider }) => provider)),
+    ...oneOf(filter.api, ({ api }) => [api]),
+    ...oneOf(filter.end, ({ end }) => [end]),
+    ...oneOf(filter.code, ({ code }) => [code]),
+    ...oneOf(tool, ({ tools_called }) => tools_called),
+    ...models === undefined ? [] : [(head: RecordHead) => {
+      const names = [head.model_requested ?? "", ...head.attempts.map((one) => one.model)];
+      return models.some((pattern) => names.some((name) => pattern.test(name)));
+    }],
+    ...statuses === undefined
+      ? []
+      : [(head: RecordHead) => statuses.some((pattern) => pattern.test(String(head.status)))],
+    ...label === undefined
+      ? []
+      : [(head: RecordHead) => label.every(([name, value]) => head.labels[name] === value)],
+    ...isSet(filter.lossy, ({ lossy }) => lossy.length > 0),
+    ...isSet(filter.fallback, ({ fallbacks }) => fallbacks > 0),
+    ...isSet(retried, ({ attempts, fallbacks }) => attempts.length > fallbacks + 1),
+    ...isSet(stream, (head) => head.stream),
+    ...atLeast(filter.minMs, ({ ms }) => ms.total),
+    ...atLeast(filter.minFirstMs, ({ ms }) => ms.first),
+    ...atLeast(filter.minTokens, ({ usage }) => usage === null ? null : usage.input + usage.output),
+    ...atLeast(filter.minCost, ({ cost }) => cost),
+  ];
+}
+
+function oneOf(
+  wanted: readonly string[] | undefined,
+  valuesOf: (head: RecordHead, id: string) => readonly (string | null)[],
+): HeadTest[] {
+  if (wanted === undefined) return [];
+  return [
+    (head, id) => valuesOf(head, id).some((value) => value !== null && wanted.includes(value)),
+  ];
+}
+
+function isSet(wanted: boolean | undefined, has: HeadTest): HeadTest[] {
+  return wanted === undefined ? [] : [(head, id) => has(head, id) === wanted];
+}
+
+function atLeast(least: number | undefined, valueOf: (head: RecordHead) => number | null) {
+  if (least === undefined) return [];
+  return [(head: RecordHead) => (valueOf(head) ?? -Infinity) >= least];
+}
+
+/** Returns the pattern of a text in which `*` matches any text. */
+function patternOf(written: string): RegExp {
+  return new RegExp(`^${written.split("*").map(RegExp.escape).join("[\\s\\S]*")}$`);
+}
+
+/** Characters of a hit on each side of the found text. */
+const CONTEXT_CHARS = 40;
+
+function bodyTest(text: string, parts: readonly SearchedPart[]) {
+  const wanted = comparable(text);
+  return (body: StoredBody): string | null => {
+    for (const part of parts) {
+      for (const one of searchedTexts(body, part)) {
+        const folded = comparable(one);
+        const at = folded.indexOf(wanted);
+        if (at < 0) continue;
+        return folded.slice(Math.max(0, at - CONTEXT_CHARS), at + wanted.length + CONTEXT_CHARS);
+      }
+    }
+    return null;
+  };
+}

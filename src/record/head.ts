@@ -1,0 +1,128 @@
+import { isInGroup } from "../config/templates.ts";
+import { VERSION } from "../core/build.ts";
+import { SESSION_HEADERS } from "../core/session.ts";
+import { type Failure, isRefusal, REFUSALS } from "../core/failure/failure.ts";
+import type { ClientKey } from "../access/client_key.ts";
+import type { Call } from "../call/call.ts";
+import { gatewayFields } from "../call/gateway_fields.ts";
+import { endOf } from "../observe/report.ts";
+import { configDigest } from "./config_digest.ts";
+import type { Selection } from "./select.ts";
+import type { KnownHead } from "./written_record.ts";
+
+/** Maximum length of a name that clients choose. */
+const MAX_NAME_CHARS = 1_024;
+
+/** Returns the head of a finished call. */
+export function recordHead(call: Call, { why }: Selection, cut: readonly string[]): KnownHead {
+  const { report, client: { key }, generation: { config } } = call;
+  const { usage, units, attempts, ms, failure } = report;
+  return {
+    method: report.method,
+    path: shortened(report.path) ?? "",
+    api: report.endpoint.api,
+    key: key?.name ?? null,
+    groups: key === null ? [] : groupsOf(call, key),
+    template: report.template,
+    issuer: report.issuer,
+    end_user: report.endUser,
+    labels: key === null ? {} : Object.fromEntries(key.labels),
+    session: shortened(report.session),
+    route: report.route,
+    model_requested: shortened(call.controls.model ?? report.requestedModel),
+    stream: report.stream,
+    status: report.status,
+    end: endOf(report),
+    code: failure === null ? null : codeOf(failure),
+    attempts: attempts.map(({ provider, key, model, outcome, began, ended }) => ({
+      provider,
+      key,
+      model: shortened(model) ?? "",
+      outcome,
+      began: rounded(began),
+      ended: rounded(ended),
+    })),
+    fallbacks: report.fallbacks,
+    cache: report.cache,
+    lossy: [...report.lossy],
+    verified: [...report.verified],
+    usage: usage === null ? null : {
+      input: usage.input,
+      output: usage.output,
+      total: usage.total,
+      cached: usage.cached,
+      cache_write: usage.cacheWrite,
+      reasoning: usage.reasoning,
+    },
+    units: units === null ? null : { ...units },
+    cost: report.cost,
+    ms: { first: ms.firstToken === null ? null : rounded(ms.firstToken), total: rounded(ms.total) },
+    generation: configDigest(config),
+    version: VERSION,
+    why: [...why],
+    cut: [...cut],
+  };
+}
+
+function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
+  const member = { name, template: report.template ?? undefined };
+  return generation.config.security.groups.filter((group) => isInGroup(group, member))
+    .map((group) => group.name);
+}
+
+function codeOf(failure: Failure): string {
+  return isRefusal(failure) ? REFUSALS[failure.kind].code ?? failure.kind : failure.kind;
+}
+
+function shortened(text: string | null): string | null {
+  return text === null ? null : text.slice(0, MAX_NAME_CHARS).toWellFormed();
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** Request headers that may be recorded, besides those of the gateway and of routes. */
+const RECORDED_HEADERS: ReadonlySet<string> = new Set([
+  "content-type",
+  "anthropic-version",
+  "anthropic-beta",
+  "openai-beta",
+  "compat-beta",
+  "messages-beta",
+  "traceparent",
+  ...SESSION_HEADERS.map(([name]) => name),
+]);
+
+/** Headers that are never recorded, whatever a route matches on. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "proxy-authorization",
+  "x-api-key",
+  "cookie",
+  "origin",
+  "referer",
+  "forwarded",
+  "x-forwarded-for",
+  "x-real-ip",
+]);
+
+/** Returns the headers of a request that a record may have. */
+export function recordedHeaders({ headers, generation }: Call): Record<string, string> {
+  const { routes, config: { security } } = generation;
+  const secret = security.api_key.header.toLowerCase();
+  const matched = new Set(routes.flatMap((route) => route.headers.map(([name]) => name)));
+  const recorded: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (SECRET_HEADERS.has(name) || name === secret) continue;
+    if (RECORDED_HEADERS.has(name) || name.startsWith("x-gateway-") || matched.has(name)) {
+      recorded[name] = value;
+    }
+  }
+  return recorded;
+}
+
+/** Returns the header fields of the gateway's response. */
+export function respondedHeaders({ report }: Call): Record<string, string> {
+  return Object.fromEntries(gatewayFields(report));
+}

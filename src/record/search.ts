@@ -1,0 +1,36 @@
+import type { Awaitable } from "../core/failure/result.ts";
+import type { RecordFilter } from "./filter.ts";
+import type { Hit, ScanRequest, ScanResult } from "./record_file.ts";
+
+/** Characters of content that one search looks through. */
+const MAX_SEARCHED_CHARS = 2 * 1024 * 1024 * 1024;
+
+/** A search in records. */
+export interface Search {
+  readonly filter: RecordFilter;
+  /** Maximum number of hits. */
+  readonly limit: number;
+  /** Number of the last hit of an earlier search that this one continues; null from the newest. */
+  readonly before: number | null;
+  readonly withContent: boolean;
+}
+
+/**
+ * Yields the found records, the newest first, as they are found; null as the last one if the file
+ * cannot be read. It reads only as far as its hits are taken, so it ends when its caller leaves.
+ */
+export async function* searchRecords(
+  scan: (request: ScanRequest) => Awaitable<ScanResult | null>,
+  { filter, limit, before, withContent }: Search,
+): AsyncGenerator<Hit | null, void, void> {
+  let chars = 0;
+  for (let left = limit, next = before; left > 0 && chars < MAX_SEARCHED_CHARS;) {
+    const result = await scan({ filter, before: next, limit: left, withContent });
+    if (result === null) return yield null;
+    yield* result.hits;
+    if (result.next === null) return;
+    next = result.next;
+    left -= result.hits.length;
+    chars += result.chars;
+  }
+}

@@ -1,0 +1,72 @@
+import { recordsAnything } from "../config/record_rules.ts";
+import type { Config } from "../config/schema.ts";
+import { isRefusal, REFUSALS } from "../core/failure/failure.ts";
+import { strongestChoice } from "../core/record_choice.ts";
+import { type Call, REMOTE_CONTROL } from "../call/call.ts";
+import { requiresKey } from "../call/generation.ts";
+import type { ClientKey } from "../access/client_key.ts";
+import type { Route } from "../call/generation.ts";
+import type { RecordHead } from "./record.ts";
+
+/** What is recorded of a call, and which places said so. */
+export interface Selection {
+  readonly kind: "heads" | "all";
+  readonly why: RecordHead["why"];
+}
+
+/** Parts of a call that decide about its record. */
+export type Selected = Pick<Call, "generation" | "controls" | "client" | "caller" | "report">;
+
+/** Refusals of which only the head is recorded, because their cause is the content or a flood. */
+const HEADS_ONLY: ReadonlySet<string> = new Set(["overloaded"]);
+
+const answers = new WeakMap<Config, boolean>();
+
+/** True if a call with this configuration may have a record, before anything else is known. */
+export function mayRecord(
+  { generation, controls }: Pick<Call, "generation" | "controls">,
+): boolean {
+  if (controls.noRecord) return false;
+  const { config } = generation;
+  const known = answers.get(config);
+  if (known !== undefined) return known;
+  const answer = recordsAnything(config);
+  answers.set(config, answer);
+  return answer;
+}
+
+/**
+ * Returns what is recorded of a call whose response begins; null for nothing. Calls without a valid
+ * key and those refused by a limit of their client are never recorded: strangers could fill the
+ * file.
+ */
+export function selectRecord(call: Selected): Selection | null {
+  const { generation, client, caller, report } = call;
+  const { endpoint, failure } = report;
+  if (!mayRecord(call) || endpoint.api === null || caller.name === REMOTE_CONTROL) return null;
+  if (client.key === null && requiresKey(generation)) return null;
+  const refusal = failure !== null && isRefusal(failure) ? failure.kind : null;
+  if (refusal !== null && REFUSALS[refusal].countedAs !== undefined) return null;
+  const route = generation.routes.find(({ name }) => name === report.route) ?? null;
+  const chosen = chooseRecord(generation.config, client.key, route);
+  if (chosen === null || refusal === null || !HEADS_ONLY.has(refusal)) return chosen;
+  return { ...chosen, kind: "heads" };
+}
+
+/** Returns what is recorded of the calls of a key and a route; null for nothing. */
+export function chooseRecord(
+  { record: { enabled, calls } }: Pick<Config, "record">,
+  key: Pick<ClientKey, "record"> | null,
+  route: Pick<Route, "record"> | null,
+): Selection | null {
+  if (!enabled) return null;
+  const choices = [
+    ["key", key?.record?.key],
+    ["group", key?.record?.groups],
+    ["route", route?.record],
+    ["default", calls],
+  ] as const;
+  const kind = strongestChoice(choices.map(([, choice]) => choice));
+  if (kind === "none" || kind === "never") return null;
+  return { kind, why: choices.filter(([, choice]) => choice === kind).map(([place]) => place) };
+}

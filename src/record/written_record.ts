@@ -1,0 +1,27 @@
+import type { CallRecord, RecordHead } from "./record.ts";
+
+/** What is known of a call in the gateway's thread; the rest of its head is in its content. */
+export type KnownHead = Omit<RecordHead, "tools_offered" | "tools_called" | "finish">;
+
+/** A finished call as it is passed to the thread of the file. */
+export interface WrittenRecord {
+  readonly id: string;
+  /** Unix time in milliseconds at which the call began. */
+  readonly at: number;
+  readonly head: KnownHead;
+  /** Absent if only the head is recorded. */
+  readonly request?: NonNullable<CallRecord["request"]>;
+  readonly response?: NonNullable<CallRecord["response"]>;
+}
+
+/** What is sealed as the head of a record. */
+export interface StoredHead {
+  readonly id: string;
+  readonly head: RecordHead;
+}
+
+/** What is sealed as the body of a record. */
+export type StoredBody = Pick<CallRecord, "request" | "response" | "previous">;
+
+/** What is masked before a record is written, as `record.policy` says. */
+export type RecordPolicy = "credentials" | "none";

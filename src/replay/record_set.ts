@@ -1,0 +1,116 @@
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { type CallRecord, parseRecord } from "../record/record.ts";
+
+/** Place of the text of a record. */
+export interface RecordPlace {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** What is known of a record before it is read. */
+export interface RecordEntry extends RecordPlace {
+  readonly id: string;
+  readonly at: string;
+}
+
+/** Records to replay. */
+export interface RecordSet {
+  /** By time, then ID. */
+  readonly entries: readonly RecordEntry[];
+  /** IDs of the responses that requests of the set continue. */
+  readonly continued: ReadonlySet<string>;
+  /** Reads a record; null if its text is none. */
+  read(entry: RecordEntry): CallRecord | null;
+}
+
+/** Which records of a file are replayed. */
+export interface RecordFilter {
+  /** Name of the client key; null for all. */
+  readonly key: string | null;
+  /**
+   * Returns the Unix time in milliseconds from which records are replayed, by the time of the
+   * newest one.
+   */
+  sinceMs(newestMs: number): number;
+}
+
+/** Texts of records that are read one by one. */
+export interface RecordText {
+  /** Returns the places of all records. */
+  places(): Iterable<RecordPlace>;
+  textAt(place: RecordPlace): string;
+}
+
+/** Bytes that are read at once while lines are looked for. */
+const BLOCK_BYTES = 1024 * 1024;
+
+const LINE_FEED_CODE = 0x0a;
+
+/** Finds the records of exported lines. Only their places stay in memory. */
+export function newRecordSet(text: RecordText, filter: RecordFilter): RecordSet {
+  const found: (RecordEntry & { readonly key: string | null; readonly previous: string | null })[] =
+    [];
+  for (const place of text.places()) {
+    const { id = "", at = "", head = null, previous = null } = lightly(text.textAt(place));
+    found.push({
+      id: typeof id === "string" ? id : "",
+      at: typeof at === "string" ? at : "",
+      key: isObject(head) && typeof head.key === "string" ? head.key : null,
+      previous: isObject(previous) && typeof previous.response === "string"
+        ? previous.response
+        : null,
+      ...place,
+    });
+  }
+  const newest = found.reduce((last, { at }) => at > last ? at : last, "");
+  const since = filter.sinceMs(Date.parse(newest));
+  const kept = found.filter(({ at, key }) =>
+    (filter.key === null || key === filter.key) && !(Date.parse(at) < since)
+  );
+
+  return {
+    entries: kept.toSorted((one, other) =>
+      compareTexts(one.at, other.at) || compareTexts(one.id, other.id) || one.start - other.start
+    ),
+    continued: new Set(kept.flatMap(({ previous }) => previous ?? [])),
+    read(entry) {
+      const parsed = parseRecord(text.textAt(entry));
+      return parsed.ok ? parsed.record : null;
+    },
+  };
+}
+
+function lightly(line: string): JsonObject {
+  const value = parseJson(line);
+  return isObject(value) ? value : {};
+}
+
+/** By code units, so that no locale changes the order. */
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/**
+ * Yields the places of the lines of a text that are not blank. `readInto` reads the bytes from a
+ * place on into a buffer, and returns their number: 0 at the end.
+ */
+export function* placesIn(
+  readInto: (buffer: Uint8Array, start: number) => number,
+): Generator<RecordPlace> {
+  const block = new Uint8Array(BLOCK_BYTES);
+  let start = 0;
+  let at = 0;
+  for (;;) {
+    const count = readInto(block, at);
+    if (count === 0) break;
+    for (let from = 0;;) {
+      const end = block.subarray(0, count).indexOf(LINE_FEED_CODE, from);
+      if (end < 0) break;
+      if (at + end > start) yield { start, length: at + end - start };
+      start = at + end + 1;
+      from = end + 1;
+    }
+    at += count;
+  }
+  if (at > start) yield { start, length: at - start };
+}

@@ -1,0 +1,154 @@
+import { run } from "../../src/cli/run.ts";
+import { parseRecord } from "../../src/record/record.ts";
+import { openRecordFile } from "../../src/record/record_file.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { oneProvider } from "../support/gateway.ts";
+import { fileOptions, recordSection, withFolder, written, WRITTEN_KEY } from "../record/support.ts";
+import { testTerminal } from "./test_terminal.ts";
+
+const HOSTILE = "\u001b[31mred\u0007 \u202egnp.exe";
+
+/** Runs commands over a file with two records. */
+async function withRecords(
+  test: (
+    command: (...args: readonly string[]) => Promise<readonly [number, string, string]>,
+    folder: string,
+  ) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const file = openRecordFile(fileOptions(folder, { keepMs: 86_400_000 }));
+    const body = JSON.stringify({ messages: [{ role: "user", content: `find me ${HOSTILE}` }] });
+    file.write([
+      written("id-1", Date.now() - 7_200_000, { head: { key: "ada" }, body }),
+      written("id-2", Date.now(), {
+        head: { session: HOSTILE, key: HOSTILE, status: 502 },
+        body: null,
+      }),
+    ], Date.now());
+    file.close();
+    const config = `${folder}/config.yaml`;
+    await Deno.writeTextFile(config, recordSection(folder) + oneProvider("http://up"));
+    await test(async (...args) => {
+      const terminal = testTerminal();
+      const status = await run([...args, "--config", config], terminal);
+      return [status, terminal.written.out, terminal.written.err];
+    }, folder);
+  });
+}
+
+Deno.test("records are listed with the newest first, and without their content", () =>
+  withRecords(async (command) => {
+    const [status, out] = await command("log");
+    assertEquals(status, 0);
+    const [head = "", first = "", second = ""] = out.split("\n");
+    assertMatch(head, /^time \(UTC\) +status +key/);
+    assertMatch(first, / 502 .* id-2$/);
+    assertMatch(second, / 200 +ada .* id-1$/);
+    assert(!out.includes("find me"));
+    const [, filtered] = await command("log", "--since", "1h");
+    assert(filtered.includes("id-2") && !filtered.includes("id-1"));
+    assertEquals((await command("log", "--key", "none"))[1], "No recorded call matches.\n");
+    const [, limited] = await command("log", "--limit", "1");
+    assertMatch(limited, /More with --cursor 2\.\n$/);
+  }));
+
+Deno.test("content is printed only by the options that say so, and nothing of it acts on a terminal", () =>
+  withRecords(async (command) => {
+    const [, found] = await command("log", "--text", "FIND  me");
+    assert(found.includes("id-1") && !found.includes("find me"));
+    const [, shown] = await command("log", "--text", "find me", "--show-text");
+    assert(shown.includes("find me"));
+    const [, head] = await command("log", "show", "id-1");
+    assert(head.includes("attempts") && !head.includes("find me"));
+    const [, text] = await command("log", "show", "id-1", "--text");
+    assertMatch(text, /^user:\n {2}find me /);
+    const views = ["--request", "--text"];
+    const printed = [shown, (await command("log"))[1], (await command("log", "show", "id-2"))[1]];
+    for (const view of views) printed.push((await command("log", "show", "id-1", view))[1]);
+    // deno-lint-ignore no-control-regex
+    for (const one of printed) assert(!/[\u0000-\u0009\u000b-\u001f\u202e]/.test(one), one);
+  }));
+
+Deno.test("exported lines are records of the printed schema, whole or without content", () =>
+  withRecords(async (command) => {
+    const [status, out] = await command("log", "--export");
+    assertEquals(status, 0);
+    const lines = out.trimEnd().split("\n").map(parseRecord);
+    assertEquals(lines.map((line) => line.ok && line.record.id), ["id-2", "id-1"]);
+    const [, , last] = [0, 0, lines[1]];
+    assert(last?.ok && last.record.request?.body?.includes("find me"));
+    const [, bare] = await command("log", "--export", "--content", "none");
+    assertEquals(bare.trimEnd().split("\n").map((line) => parseRecord(line).ok), [true, true]);
+    assert(!bare.includes("find me"));
+  }));
+
+Deno.test("wrong options end with status 2, and a missing record or file with 1 and a sentence", () =>
+  withRecords(async (command, folder) => {
+    for (
+      const args of [["--since", "soon"], ["--limit", "0"], ["--format", "csv"], [
+        "--content",
+        "none",
+      ]]
+    ) {
+      assertEquals((await command("log", ...args))[0], 2, args.join(" "));
+    }
+    assertEquals((await command("log", "show"))[0], 2);
+    const [status, , err] = await command("log", "show", "other");
+    assertEquals([status, err], [1, "There is no record of this call.\n"]);
+    const [missing, , trouble] = await command("log", "--file", `${folder}/none.db`);
+    assertEquals([missing, trouble], [1, `There is no file ${folder}/none.db (record.path).\n`]);
+  }));
+
+Deno.test("record info counts the records of a file, and names keys that are gone", () =>
+  withRecords(async (command, folder) => {
+    const [status, out] = await command("record", "info");
+    assertEquals(status, 0);
+    assertMatch(
+      out,
+      /^path +.*record\.db\nrecords +2\nbytes +\d+\noldest .*\nnewest .*\nreadable +2\n$/,
+    );
+    const config = `${folder}/config.yaml`;
+    const text = await Deno.readTextFile(config);
+    await Deno.writeTextFile(config, text.replace(WRITTEN_KEY, "B".repeat(43)));
+    assertMatch((await command("record", "info"))[1], /readable +0\nunreadable +2 with key \d+\n$/);
+    const [, listed] = await command("log");
+    assertMatch(listed, /unreadable \(key \d+\)/);
+    assertEquals((await command("record"))[0], 2);
+  }));
+
+Deno.test("check says what is recorded, of whom and for how long", () =>
+  withRecords(async (command, folder) => {
+    const [, out] = await command("check");
+    assert(
+      out.includes(
+        `\nRecords into ${folder}/record.db for 168h, masking credentials: all of all other calls.\n`,
+      ),
+      out,
+    );
+  }));
+
+Deno.test("explain says whether a request would be recorded, and why", () =>
+  withRecords(async (command) => {
+    assertMatch(
+      (await command("explain", "--model", "m"))[1],
+      /\nRecorded: its figures and its content, by its default\.\n$/,
+    );
+    const header = ["--header", "X-Gateway-No-Record: true"];
+    assertMatch(
+      (await command("explain", "--model", "m", ...header))[1],
+      /\nNot recorded: the X-Gateway-No-Record header is set\.\n$/,
+    );
+  }));
+
+Deno.test("a file that a gateway has open is read from its admin listener, or one sentence says so", () =>
+  withRecords(async (command, folder) => {
+    if (Deno.build.os !== "linux") return;
+    const file = openRecordFile(fileOptions(folder));
+    const [status, , err] = await command("log");
+    file.close();
+    assertEquals(status, 1);
+    assertMatch(
+      err,
+      /^A gateway has .*record\.db open, so records are read from its admin listener\.\nThe admin page is off/,
+    );
+  }));

@@ -1,0 +1,71 @@
+import { newRealWorld } from "../../src/cli/real_world.ts";
+import { parseRecord } from "../../src/record/record.ts";
+import { newSimulator } from "../../src/simulator/simulator.ts";
+import { program } from "../cli/program.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { recordSection, withFolder } from "../record/support.ts";
+
+/** Runs a command of the program to its end. */
+async function command(...args: readonly string[]) {
+  const { child, out, err } = program(args);
+  const [{ code }, text, trouble] = await Promise.all([child.status, out.rest(), err.rest()]);
+  return { code, out: text, err: trouble };
+}
+
+Deno.test("a gateway that has given up its rights records calls, shows them on its admin listener, and leaves a sound file when it is killed", () =>
+  withFolder(async (folder) => {
+    const world = newRealWorld();
+    const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+    const upstream = Deno.serve(address, newSimulator(world));
+    const client = Deno.createHttpClient({});
+    const config = `${folder}/config.yaml`;
+    const password = `${folder}/password`;
+    await Deno.writeTextFile(password, "a long password\n");
+    await Deno.writeTextFile(
+      config,
+      `server: {port: 0}
+admin: {enabled: true, port: 0, password: a long password}
+providers: {sim: {type: compat, base_url: "http://127.0.0.1:${upstream.addr.port}/compat/v1"}}
+routing: {routes: [{name: main, targets: [{provider: sim}]}]}
+${recordSection(folder)}`,
+    );
+    const { child, out, err } = program(["--config", config]);
+    const [, url = "", admin = ""] = await out.until(/listens on (\S+)\nAdmin page: (\S+)\/\n/) ??
+      [];
+    const ask = async (content: string, body = {}) => {
+      const messages = [{ role: "user", content }];
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "sim-echo", messages, ...body }),
+        client,
+      });
+      assertEquals(response.status, 200);
+      return await response.text();
+    };
+    await ask("a first question");
+    const events = await ask("a second question", { stream: true });
+    // A record is in the file half a second later at most.
+    let list = await command("log", "--config", config, "--url", admin, "--password", password);
+    for (let tries = 0; tries < 20 && list.out.split("\n").length < 4; tries++) {
+      list = await command("log", "--config", config, "--url", admin, "--password", password);
+    }
+    assertEquals([list.code, list.err], [0, ""]);
+    assertEquals(list.out.split("\n").length, 4);
+    const found = await command(
+      ...["log", "--url", admin, "--password", password, "--text", "SECOND  question", "--export"],
+    );
+    const record = parseRecord(found.out.trimEnd());
+    assert(record.ok, found.err);
+    assertEquals(record.record.response?.events, events);
+
+    child.kill("SIGKILL");
+    await Promise.all([child.status, out.rest(), err.rest()]);
+    const read = await command("log", "--config", config, "--export");
+    assertEquals(read.out.trimEnd().split("\n").map((line) => parseRecord(line).ok), [true, true]);
+    const shown = await command("log", "show", record.record.id, "--config", config, "--text");
+    assertMatch(shown.out, /^user:\n {2}a second question\n/);
+    client.close();
+    await upstream.shutdown();
+    world.close();
+  }));

@@ -1,0 +1,200 @@
+import { MAX_BODY_CHARS } from "../../src/record/capture.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { keyOf } from "../support/client_keys.ts";
+import { streamOf } from "../support/pieces.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { recordingGateway, recordSection, withFolder } from "./support.ts";
+
+const PLACE = `
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-upstream-secret}}
+routing:
+  routes:
+    - name: main
+      match: {headers: {x-team: blue}}
+      targets: [{provider: up}]
+    - {name: rest, targets: [{provider: up}]}
+retry: {enabled: false}
+`;
+
+const CHUNK =
+  '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,' +
+  '"delta":{"content":"Hi"},"finish_reason":null}]}';
+const LAST = CHUNK.replace('{"content":"Hi"}', "{}").replace("null}", '"stop"}');
+const STREAM = `data: ${CHUNK}\n\ndata: ${CHUNK}\n\ndata: ${LAST}\n\ndata: [DONE]\n\n`;
+
+Deno.test("a whole response is recorded with its request as they were received and sent", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    const request = chatRequest({ body: { n: 1, top_p: 0.10 } });
+    const sent = await request.clone().text();
+    const got = await (await app(request)).text();
+    const [record] = await finish();
+    assertEquals([record?.request?.body, record?.response?.body], [sent, got]);
+    assertEquals(record?.response?.events, null);
+    assertEquals(record?.head.attempts.map(({ provider, outcome }) => [provider, outcome]), [
+      ["up", "success"],
+    ]);
+    assertEquals([record?.head.model_requested, record?.head.route], ["m", "rest"]);
+    assertEquals(record?.response?.headers["x-gateway-provider"], "up");
+  }));
+
+Deno.test("a stream is recorded with all of its events", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: () => answers(200, STREAM) });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    const got = await (await app(chatRequest({ body: { stream: true } }))).text();
+    const [record] = await finish();
+    assertEquals([record?.response?.body, record?.response?.events], [null, got]);
+    assertEquals([record?.head.stream, record?.head.finish], [true, "stop"]);
+  }));
+
+Deno.test("a client that leaves has a record of what it had", () =>
+  withFolder(async (folder) => {
+    const text = recordSection(folder) + PLACE;
+    const { recorder, finish } = await recordingGateway(text, scriptedWorld());
+    await using served = socketGateway(text, {
+      fetch() {
+        const first = new TextEncoder().encode(`data: ${CHUNK}\n\n`);
+        const body = new ReadableStream({
+          type: "bytes",
+          start: (controller) => controller.enqueue(first),
+        });
+        return Promise.resolve(new Response(body, { status: 200 }));
+      },
+      newCapture: recorder.newCapture,
+    });
+    const leaving = new AbortController();
+    const request = chatRequest({
+      url: served.url,
+      body: { stream: true },
+      signal: leaving.signal,
+    });
+    const reader = (await fetch(request)).body?.getReader();
+    await reader?.read();
+    leaving.abort();
+    await served.reported(1);
+    const [record] = await finish();
+    assertEquals(record?.head.end, "client_gone");
+    assertEquals(record?.response?.events?.includes('"Hi"'), true);
+  }));
+
+Deno.test("bodies beyond their bound are cut at a character, and the record says so", () =>
+  withFolder(async (folder) => {
+    const long = "é😀".repeat(MAX_BODY_CHARS / 2);
+    const message = { role: "assistant", content: long };
+    const choices = [{ index: 0, message, finish_reason: "stop" }];
+    const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    const messages = [{ role: "user", content: long }];
+    await (await app(chatRequest({ body: { messages } }))).body?.cancel();
+    const [record] = await finish();
+    assertEquals(record?.head.cut, ["request", "response"]);
+    for (const text of [record?.request?.body, record?.response?.body]) {
+      assert(text != null && text.length >= MAX_BODY_CHARS - 1 && text.length <= MAX_BODY_CHARS);
+      assert(text.isWellFormed());
+    }
+  }));
+
+Deno.test("no credential, cookie or address of a client is recorded, whatever a route matches on", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, thread, finish } = await recordingGateway(
+      `${recordSection(folder)}
+security: {enabled: true, api_key: {header: X-Own-Key, prefix: "", keys: [{name: ada, value: key-of-ada}]}}
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-upstream-secret}}
+routing:
+  routes:
+    - name: main
+      match: {headers: {x-team: blue, cookie: marker-cookie, x-own-key: key-of-ada}}
+      targets: [{provider: up}]
+`,
+      world,
+    );
+    const headers = {
+      "x-own-key": "key-of-ada",
+      authorization: "Bearer marker-authorization",
+      "x-api-key": "marker-x-api-key",
+      cookie: "marker-cookie",
+      "x-forwarded-for": "marker-address",
+      "x-other": "marker-other",
+      "x-team": "blue",
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      "x-gateway-sessionid": "build-42",
+      "anthropic-version": "2023-06-01",
+    };
+    await (await app(chatRequest({ headers }))).body?.cancel();
+    const [record] = await finish();
+    const { "content-type": _, ...recorded } = record?.request?.headers ?? {};
+    assertEquals(recorded, {
+      "x-team": "blue",
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      "x-gateway-sessionid": "build-42",
+      "anthropic-version": "2023-06-01",
+    });
+    const sent = JSON.stringify(thread.requests);
+    for (const secret of ["marker-", "key-of-ada", "sk-upstream-secret"]) {
+      assert(!sent.includes(secret), secret);
+    }
+    assertEquals(record?.head.session, "build-42");
+  }));
+
+Deno.test("an endpoint of vectors has the request alone, and lists of models have the head alone", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({
+      fetch: () =>
+        answers(200, {
+          object: "list",
+          model: "e",
+          data: [{ object: "embedding", index: 0, embedding: [1] }],
+          usage: { prompt_tokens: 1, total_tokens: 1 },
+        }),
+    });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    const body = JSON.stringify({ model: "e", input: "text" });
+    const post = { method: "POST", headers: { host: "localhost" }, body };
+    await (await app(new Request("http://localhost/v1/embeddings", post))).body?.cancel();
+    const list = new Request("http://localhost/v1/models", { headers: { host: "localhost" } });
+    await (await app(list)).body?.cancel();
+    const records = await finish();
+    assertEquals(
+      records.map(({ head, request, response }) => [
+        head.path,
+        request?.body,
+        response?.body ?? null,
+        head.cut,
+      ]),
+      [
+        ["/v1/embeddings", body, null, ["response"]],
+        ["/v1/models", undefined, null, []],
+      ],
+    );
+  }));
+
+Deno.test("health, metrics and unknown paths have no record", () =>
+  withFolder(async (folder) => {
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, scriptedWorld());
+    for (const path of ["/health", "/ready", "/metrics", "/v1/nothing"]) {
+      const headers = { host: "localhost", ...keyOf("ada") };
+      await (await app(new Request(`http://localhost${path}`, { headers }))).body?.cancel();
+    }
+    assertEquals(await finish(), []);
+  }));
+
+Deno.test("the query of a request is recorded", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    const request = new Request("http://localhost/v1/chat/completions?beta=true", {
+      method: "POST",
+      headers: { host: "localhost" },
+      body: streamOf([
+        new TextEncoder().encode('{"model":"m","messages":[{"role":"user","content":"a"}]}'),
+      ]),
+    });
+    await (await app(request)).body?.cancel();
+    const [record] = await finish();
+    assertEquals(record?.request?.query, "beta=true");
+  }));

@@ -1,0 +1,60 @@
+import { recordCurl } from "../../src/record/curl.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { newRecord } from "../support/records.ts";
+
+/** Runs a command with `sh`, in which `curl` prints its arguments and what it reads. */
+async function run(command: string): Promise<readonly [args: string, body: string]> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const script = '#!/bin/sh\nfor one; do printf "%s\\n" "$one"; done > args\ncat > body\n';
+    await Deno.writeTextFile(`${folder}/curl`, script, { mode: 0o755 });
+    await Deno.writeTextFile(`${folder}/command`, command);
+    const { success } = await new Deno.Command("sh", {
+      args: ["command"],
+      cwd: folder,
+      env: { PATH: `${folder}:${Deno.env.get("PATH")}`, SWITCHYARD_KEY: "the-key" },
+    }).output();
+    assert(success);
+    return [await Deno.readTextFile(`${folder}/args`), await Deno.readTextFile(`${folder}/body`)];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const BODIES: readonly string[] = [
+  '{"model":"m","messages":[]}',
+  `{"a":"it's $HOME \`id\` \\"quoted\\" \\u0000 !!"}`,
+  '{"a":1}\n',
+  'JSON\n{"a":"\nJSON\nJSON_1\n"}\n\n',
+  `{"a":"${"é😀 \r\t\\\\".repeat(150_000)}"}`,
+];
+
+Deno.test("the printed command repeats the request byte for byte, and has no secret", async () => {
+  for (const body of BODIES) {
+    const headers = { "content-type": "application/json", "x-team": "it's $blue" };
+    const record = newRecord({
+      head: { path: "/v1/messages", stream: true },
+      request: { headers, query: "beta=true", body },
+    });
+    const command = recordCurl(record, "http://127.0.0.1:8080") ?? "";
+    const [args, sent] = await run(command);
+    assertEquals(sent === body, true, body.slice(0, 40));
+    assertEquals(args.split("\n"), [
+      "-sSN",
+      "http://127.0.0.1:8080/v1/messages?beta=true",
+      "-H",
+      "Authorization: Bearer the-key",
+      "-H",
+      "Content-Type: application/json",
+      "-H",
+      "x-team: it's $blue",
+      "--data-binary",
+      "@-",
+      "",
+    ]);
+  }
+});
+
+Deno.test("a record without a body has no command", () => {
+  assertEquals(recordCurl(newRecord({ request: { body: null } }), "http://a"), null);
+});

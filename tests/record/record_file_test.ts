@@ -1,0 +1,234 @@
+import fc from "fast-check";
+import { DatabaseSync } from "node:sqlite";
+import { openRecordFile, type RecordFileOptions } from "../../src/record/record_file.ts";
+import type { RecordHead } from "../../src/record/record.ts";
+import { problemOf } from "../../src/store/sqlite/errors.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { allRecords, fileOptions, recordsIn, withFolder, written } from "./support.ts";
+
+Deno.test("a record is read as it was written, with the facts of its content", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const body = JSON.stringify({
+      tools: [{ type: "function", function: { name: "Bash" } }, { type: "web_search" }],
+      previous_response_id: "resp_1",
+    });
+    const answer = JSON.stringify({
+      choices: [{
+        message: { tool_calls: [{ function: { name: "Bash", arguments: "{}" } }] },
+        finish_reason: "tool_calls",
+      }],
+    });
+    const result = file.write([written("a", 5_000, { body, answer })], 5_000);
+    assertEquals(result.ok && [result.all, result.heads, result.unredacted], [1, 0, 0]);
+    const [record] = allRecords(file);
+    file.close();
+    assertEquals(record?.id, "a");
+    assertEquals(record?.at, "1970-01-01T00:00:05.000Z");
+    assertEquals(record?.request?.body, body);
+    assertEquals(record?.response?.body, answer);
+    assertEquals(record?.previous, { response: "resp_1", record: null });
+    assertEquals(record?.head.tools_offered, ["Bash", "web_search"]);
+    assertEquals(record?.head.tools_called, ["Bash"]);
+    assertEquals(record?.head.finish, "tool_calls");
+  }));
+
+Deno.test("the file as bytes has no content, name, model or key", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const head: Partial<RecordHead> = {
+      key: "team-marker",
+      session: "session-marker",
+      model_requested: "model-marker",
+      labels: { team: "label-marker" },
+    };
+    const body = JSON.stringify({ prompt: "prompt-marker", tools: [{ name: "tool-marker" }] });
+    file.write([written("id-marker", 1, { head, body, answer: "answer-marker" })], 1);
+    const bytes = ["", "-wal"].map((end) => {
+      return new TextDecoder("latin1").decode(Deno.readFileSync(`${folder}/record.db${end}`));
+    }).join("");
+    file.close();
+    assert(!bytes.includes("marker"));
+    assert(
+      !new TextDecoder("latin1").decode(Deno.readFileSync(`${folder}/record.db`)).includes(
+        "marker",
+      ),
+    );
+    assertEquals((Deno.statSync(`${folder}/record.db`).mode ?? 0) & 0o777, 0o600);
+  }));
+
+Deno.test("a part that was moved to another row is unreadable, and ends no search", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    file.write(["a", "b", "c"].map((id, at) => written(id, at)), 3);
+    file.close();
+    const database = new DatabaseSync(`${folder}/record.db`);
+    database.exec("update record set head = (select head from record where seq = 1) where seq = 2");
+    database.exec("update record set body = (select body from record where seq = 1) where seq = 3");
+    database.close();
+    const again = openRecordFile(fileOptions(folder));
+    const { hits } = again.scan({ filter: {}, before: null, limit: 10, withContent: true });
+    assertEquals(hits.map((hit) => "record" in hit ? hit.record.id : "unreadable"), [
+      "unreadable",
+      "unreadable",
+      "a",
+    ]);
+    assertEquals(again.info().readable, 2);
+    again.close();
+  }));
+
+Deno.test("records of a removed key are listed as unreadable with its number", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    file.write([written("a", 1)], 1);
+    file.close();
+    const other = new Uint8Array(32).fill(1);
+    const again = openRecordFile(fileOptions(folder, { keys: [other] }));
+    again.write([written("b", 2)], 2);
+    const { hits } = again.scan({ filter: {}, before: null, limit: 10, withContent: false });
+    assertEquals(hits.map((hit) => "record" in hit), [true, false]);
+    const { readable, unreadable, records } = again.info();
+    assertEquals([readable, records, Object.values(unreadable)], [1, 2, [1]]);
+    again.close();
+  }));
+
+/** Why a file is refused; null if it is opened. */
+function problemOpening(options: RecordFileOptions): string | null {
+  try {
+    openRecordFile(options).close();
+    return null;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+Deno.test("a file of a newer version, of another program or in use is refused and not changed", () =>
+  withFolder((folder) => {
+    const options = fileOptions(folder);
+    const file = openRecordFile(options);
+    if (Deno.build.os === "linux") assertEquals(problemOpening(options), "locked");
+    file.close();
+    const database = new DatabaseSync(options.path);
+    database.exec("pragma user_version = 99");
+    database.close();
+    assertEquals(problemOpening(options), "newer");
+    const after = new DatabaseSync(options.path);
+    assertEquals(after.prepare("pragma user_version").get()?.user_version, 99);
+    after.close();
+    const state = { ...options, path: `${folder}/other.db` };
+    const other = new DatabaseSync(state.path);
+    other.exec("create table t (a)");
+    other.close();
+    assertEquals(problemOpening(state), "foreign");
+  }));
+
+Deno.test("the file keeps the newest records that have room, and none that is too old", () =>
+  withFolder((folder) => {
+    let files = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 900_000 })), {
+          minLength: 1,
+          maxLength: 25,
+        }),
+        (steps) => {
+          const maxBytes = 1024 * 1024;
+          const options = fileOptions(folder, { maxBytes, path: `${folder}/${++files}.db` });
+          const file = openRecordFile(options);
+          let now = 10_000_000;
+          const model: { id: string; at: number }[] = [];
+          for (const [index, [records, pause]] of steps.entries()) {
+            now += pause;
+            const ids = Array.from({ length: records }, (_, at) => `${index}-${at}`);
+            // Random digits do not become smaller.
+            const batch = ids.map((id) =>
+              written(id, now, { body: crypto.getRandomValues(new Uint8Array(3_000)).toHex() })
+            );
+            const result = file.write(batch, now);
+            assert(result.ok);
+            for (const id of ids) model.push({ id, at: now });
+            const found = allRecords(file).map(({ id }) => id).toReversed();
+            assertEquals(result.totals.records, found.length);
+            // The newest ones, in order, as many as there are.
+            assertEquals(found, model.slice(model.length - found.length).map(({ id }) => id));
+            const young = model.filter(({ at }) => at >= now - options.keepMs);
+            assert(found.length <= young.length, "too old");
+            assert(result.totals.bytes <= maxBytes, "too large");
+            // Nothing young is deleted while it has room.
+            assert(found.length === young.length || result.totals.bytes > maxBytes / 3);
+            const sizes = ["", "-wal"].map((end) => Deno.statSync(`${options.path}${end}`).size);
+            assert(
+              (sizes[0] ?? 0) <= maxBytes + 8 * 1024 * 1024 && (sizes[1] ?? 0) <= 8 * 1024 * 1024,
+            );
+          }
+          file.close();
+        },
+      ),
+      { numRuns: 8 },
+    );
+  }));
+
+Deno.test("the file does not become larger than its bound while records are written", () =>
+  withFolder((folder) => {
+    const maxBytes = 4 * 1024 * 1024;
+    const file = openRecordFile(fileOptions(folder, { maxBytes }));
+    const body = () => crypto.getRandomValues(new Uint8Array(50_000)).toHex();
+    for (let batch = 0; batch < 8; batch++) {
+      const ids = Array.from({ length: 40 }, (_, at) => `${batch}-${at}`);
+      assert(file.write(ids.map((id) => written(id, batch, { body: body() })), batch).ok);
+      const { size } = Deno.statSync(`${folder}/record.db`);
+      assert(size <= maxBytes, `${size} bytes`);
+    }
+    file.close();
+  }));
+
+Deno.test("on a full disk the oldest records make room for new ones", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder, { maxPages: 300 }));
+    const body = () => crypto.getRandomValues(new Uint8Array(2_000)).toHex();
+    for (let at = 0; at < 400; at++) {
+      assert(file.write([written(String(at), at, { body: body() })], at).ok, String(at));
+    }
+    const found = allRecords(file).map(({ id }) => Number(id));
+    const { records } = file.totals();
+    file.close();
+    assertEquals([found[0], found.length], [399, records]);
+    assert(found.length > 100 && found.length < 400);
+    // A record that has no room at all is not written, and the file remains as it is.
+    const small = openRecordFile(fileOptions(folder, { maxPages: 300 }));
+    const huge = crypto.getRandomValues(new Uint8Array(60_000)).toHex();
+    const all = Array.from({ length: 40 }, (_, at) => written(String(at), at, { body: huge + at }));
+    assertEquals(small.write(all, 400), { ok: false, problem: "full" });
+    assert(allRecords(small).length > 100);
+    small.close();
+  }));
+
+Deno.test("a smaller bound is applied to the file when it is opened", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const body = () => crypto.getRandomValues(new Uint8Array(50_000)).toHex();
+    for (let at = 0; at < 60; at++) file.write([written(String(at), at, { body: body() })], at);
+    file.close();
+    assert(Deno.statSync(`${folder}/record.db`).size > 3 * 1024 * 1024);
+    const options = fileOptions(folder, { maxBytes: 1024 * 1024 });
+    const again = openRecordFile(options);
+    again.expire(60);
+    const { records } = again.totals();
+    again.close();
+    assert(Deno.statSync(`${folder}/record.db`).size <= 1024 * 1024);
+    assert(records > 5);
+    assertEquals(recordsIn(options)[0]?.id, "59");
+  }));
+
+Deno.test("credentials are masked before a record is sealed, unless the policy is none", () =>
+  withFolder((folder) => {
+    const secret = `sk-${"a1B2".repeat(8)}`;
+    for (const [policy, expected] of [["credentials", "[api_key]"], ["none", secret]] as const) {
+      const file = openRecordFile(fileOptions(folder, { policy, path: `${folder}/${policy}.db` }));
+      file.write([written("a", 1, { body: `{"a":"${secret}"}`, answer: secret })], 1);
+      const [record] = allRecords(file);
+      file.close();
+      assertEquals(record?.request?.body, `{"a":"${expected}"}`);
+      assertEquals(record?.response?.body, expected);
+    }
+  }));

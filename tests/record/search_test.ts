@@ -1,0 +1,215 @@
+import fc from "fast-check";
+import { newCalendar } from "../../src/core/calendar.ts";
+import type { RecordFilter } from "../../src/record/filter.ts";
+import { parseFilter, parseTime } from "../../src/record/filter_options.ts";
+import { openRecordFile, type ScanRequest } from "../../src/record/record_file.ts";
+import type { RecordHead } from "../../src/record/record.ts";
+import { searchRecords } from "../../src/record/search.ts";
+import { comparable, searchedTexts } from "../../src/record/searched_texts.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { allRecords, fileOptions, withFolder, written } from "./support.ts";
+
+async function idsOf(
+  scan: (request: ScanRequest) => ReturnType<ReturnType<typeof openRecordFile>["scan"]>,
+  filter: RecordFilter,
+  limit = 100_000,
+  before: number | null = null,
+): Promise<string[]> {
+  const ids: string[] = [];
+  const search = { filter, limit, before, withContent: false };
+  for await (const hit of searchRecords(scan, search)) {
+    if (hit !== null && "record" in hit) ids.push(hit.record.id);
+  }
+  return ids;
+}
+
+const HEADS: fc.Arbitrary<Partial<RecordHead>> = fc.record({
+  key: fc.constantFrom(null, "ada", "bob"),
+  route: fc.constantFrom(null, "main", "rest"),
+  status: fc.constantFrom(200, 400, 404, 429, 502),
+  end: fc.constantFrom("complete", "refused", "client_gone"),
+  stream: fc.boolean(),
+  model_requested: fc.constantFrom("gpt-4o", "gpt-4o-mini", "claude"),
+  fallbacks: fc.constantFrom(0, 1),
+  cost: fc.constantFrom(null, 0.1, 2),
+});
+
+const FILTERS: fc.Arbitrary<RecordFilter> = fc.record({
+  key: fc.constantFrom(["ada"], ["ada", "bob"]),
+  route: fc.constant(["main"]),
+  status: fc.constantFrom(["4xx"], ["200", "502"]),
+  end: fc.constant(["refused", "complete"]),
+  stream: fc.boolean(),
+  model: fc.constantFrom(["gpt-*"], ["claude"]),
+  fallback: fc.constant(true),
+  minCost: fc.constantFrom(0.05, 1),
+  since: fc.integer({ min: 0, max: 700 }),
+  until: fc.integer({ min: 0, max: 700 }),
+}, { requiredKeys: [] });
+
+/** What a filter means, as a plain loop would say it. */
+function isMeant(head: RecordHead, at: number, filter: RecordFilter): boolean {
+  const models = [head.model_requested ?? "", ...head.attempts.map(({ model }) => model)];
+  return (filter.key?.includes(head.key ?? "") ?? true) &&
+    (filter.route?.includes(head.route ?? "") ?? true) &&
+    (filter.status?.some((one) =>
+      one === "4xx" ? Math.floor(head.status / 100) === 4 : Number(one) === head.status
+    ) ?? true) &&
+    (filter.end?.includes(head.end) ?? true) &&
+    (filter.stream === undefined || filter.stream === head.stream) &&
+    (filter.model?.some((one) =>
+      models.some((name) => one === "gpt-*" ? name.startsWith("gpt-") : name === one)
+    ) ?? true) &&
+    (filter.fallback === undefined || head.fallbacks > 0) &&
+    (filter.minCost === undefined || (head.cost !== null && head.cost >= filter.minCost)) &&
+    at >= (filter.since ?? 0) && at <= (filter.until ?? Infinity);
+}
+
+Deno.test("a filter finds what a loop over the exported records finds, the newest first", () =>
+  withFolder(async (folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const heads = fc.sample(HEADS, { numRuns: 700, seed: 5 });
+    for (let from = 0; from < heads.length; from += 100) {
+      file.write(
+        heads.slice(from, from + 100).map((head, at) =>
+          written(`id-${from + at}`, from + at, { head, body: null })
+        ),
+        heads.length,
+      );
+    }
+    const records = allRecords(file);
+    await fc.assert(
+      fc.asyncProperty(FILTERS, async (filter) => {
+        const expected = records.filter(({ head, at }) => isMeant(head, Date.parse(at), filter));
+        assertEquals(await idsOf(file.scan, filter), expected.map(({ id }) => id));
+      }),
+      { numRuns: 60 },
+    );
+    file.close();
+  }));
+
+Deno.test("a list goes on after its last record, and no record is listed twice", () =>
+  withFolder(async (folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const all = Array.from({ length: 25 }, (_, at) => written(String(at), at, { body: null }));
+    file.write(all, 25);
+    const found: string[] = [];
+    for (let before: number | null = null;;) {
+      const ids = await idsOf(file.scan, {}, 10, before);
+      found.push(...ids);
+      if (ids.length < 10) break;
+      // The number of a record is its place, from 1.
+      before = Number(ids.at(-1)) + 1;
+    }
+    file.close();
+    assertEquals(found, all.map(({ id }) => id).toReversed());
+  }));
+
+Deno.test("a search reads no further than its hits are taken", () =>
+  withFolder(async (folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const text = "x".repeat(900_000);
+    for (let at = 0; at < 8; at++) file.write([written(String(at), at, { body: text })], at);
+    let scans = 0;
+    const search = { filter: { text: "xx" }, limit: 100, before: null, withContent: false };
+    const hits = searchRecords((request) => {
+      scans++;
+      return file.scan(request);
+    }, search);
+    await hits.next();
+    await hits.return();
+    file.close();
+    assertEquals(scans, 1);
+  }));
+
+const EVENTS = (pieces: readonly string[]) =>
+  pieces.map((content) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+  )
+    .join("");
+
+Deno.test("a text is found however the events of a stream cut it, and escaped in JSON", () => {
+  const words = 'He said "no  way" — über\nall';
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: words.length }), { maxLength: 6 }), (cuts) => {
+      const places = [0, ...cuts.toSorted((one, other) => one - other), words.length];
+      const pieces = places.slice(1).map((end, at) => words.slice(places[at], end));
+      const body = { response: { headers: {}, body: null, events: EVENTS(pieces) } };
+      const texts = searchedTexts(body, "response").map(comparable);
+      assert(texts.some((text) => text.includes(comparable('SAID "no way" — Über all'))));
+    }),
+  );
+  const request = {
+    headers: {},
+    query: "",
+    body: JSON.stringify({ messages: [{ content: JSON.stringify({ command: words }) }] }),
+  };
+  assert(
+    searchedTexts({ request }, "request").map(comparable).some((text) =>
+      text === comparable(words)
+    ),
+  );
+});
+
+Deno.test("the arguments of two tools of one stream are searched apart", () => {
+  const chunk = (index: number, piece: string) => {
+    const call = { index, function: { arguments: piece } };
+    return `data: ${
+      JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })
+    }\n\n`;
+  };
+  const events = chunk(0, '{"a":"per') + chunk(1, '{"b":"oth') + chunk(0, 'mission"}') +
+    chunk(1, 'er"}');
+  const texts = searchedTexts({ response: { headers: {}, body: null, events } }, "response");
+  assert(texts.includes("permission") && texts.includes("other"));
+});
+
+Deno.test("a text is searched in its parts only, and deep JSON ends no search", () =>
+  withFolder(async (folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+    file.write([
+      written("a", 1, { body: '{"q":"permission denied"}', answer: '{"a":"fine"}' }),
+      written("b", 2, { body: '{"q":"fine"}', answer: '{"a":"Permission\\u0020Denied"}' }),
+      written("c", 3, { body: deep, answer: deep }),
+    ], 3);
+    const text = "PERMISSION   denied";
+    assertEquals(await idsOf(file.scan, { text }), ["b", "a"]);
+    assertEquals(await idsOf(file.scan, { text, in: ["request"] }), ["a"]);
+    assertEquals(await idsOf(file.scan, { text, in: ["response"], key: ["nobody"] }), []);
+    file.close();
+  }));
+
+Deno.test("times are read in the time zone of the file, days, hours and spans", () => {
+  const calendar = newCalendar("Europe/Berlin");
+  const clock = { wallMs: Date.UTC(2026, 10, 23, 12), calendar };
+  const timeOf = (text: string) => {
+    const time = parseTime(text, clock);
+    return time === null ? null : new Date(time).toISOString();
+  };
+  assertEquals(timeOf("1h"), "2026-11-23T11:00:00.000Z");
+  assertEquals(timeOf("2d"), "2026-11-21T12:00:00.000Z");
+  assertEquals(timeOf("2026-11-23"), "2026-11-22T23:00:00.000Z");
+  assertEquals(timeOf("2026-11-23T14:05"), "2026-11-23T13:05:00.000Z");
+  // The day on which the clocks go back.
+  assertEquals(timeOf("2026-10-25T14:00"), "2026-10-25T13:00:00.000Z");
+  assertEquals(timeOf("2026-11-23T14:05:00Z"), "2026-11-23T14:05:00.000Z");
+  for (const text of ["", "yesterday", "2026-13-01", "14:00", "1"]) {
+    assertEquals(timeOf(text), null);
+  }
+});
+
+Deno.test("a wrong option is named with what it must be", () => {
+  const clock = { wallMs: 0, calendar: newCalendar("UTC") };
+  const wrong: readonly (readonly [string, string])[] = [
+    ["since", "soon"],
+    ["min-ms", "-1"],
+    ["label", "blue"],
+    ["text", "  "],
+    ["in", "headers"],
+  ];
+  for (const [name, value] of wrong) {
+    const parsed = parseFilter((one) => one === name ? value : undefined, clock);
+    assertEquals(parsed.ok ? "" : String(parsed.option), name);
+  }
+});

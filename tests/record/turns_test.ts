@@ -1,0 +1,36 @@
+import { assertEquals } from "../support/assert.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
+import { saying, wordStreams } from "../support/word_stream.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { oneProvider } from "../support/gateway.ts";
+import { recordingGateway, recordSection, withFolder } from "./support.ts";
+
+Deno.test("each turn of a WebSocket is one record, and its handshake is none", () =>
+  withFolder(async (folder) => {
+    const text = recordSection(folder) + oneProvider("http://up");
+    const { recorder, finish } = await recordingGateway(text, scriptedWorld());
+    await using served = socketGateway(oneProvider("http://up") + recordSection(folder), {
+      ...wordStreams(() => saying("yes")),
+      newCapture: recorder.newCapture,
+    });
+    {
+      await using client = await served.open();
+      for (const input of ["first question", "second question"]) {
+        await client.turn({ type: "response.create", model: "m", input, store: false });
+      }
+      await served.reported(3);
+    }
+    const records = await finish();
+    assertEquals(
+      records.map(({ head, request, response }) => [
+        head.path,
+        head.stream,
+        JSON.parse(request?.body ?? "{}").input,
+        response?.events?.includes("response.completed"),
+      ]),
+      [
+        ["/v1/responses", true, "first question", true],
+        ["/v1/responses", true, "second question", true],
+      ],
+    );
+  }));

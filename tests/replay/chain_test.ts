@@ -1,0 +1,109 @@
+import { assertEquals } from "../support/assert.ts";
+import { newDryGateway } from "../../src/replay/plan_record.ts";
+import type { CallRecord } from "../../src/record/record.ts";
+import { parsedConfig } from "../support/parsed_config.ts";
+import { differencesIn, recordOf, replayed } from "../support/replay.ts";
+
+const BASE = `
+providers:
+  claude: {type: messages, base_url: "https://api.anthropic.com", api_key: sk-2, default_model: claude-x}
+  openai: {type: compat, base_url: "https://api.openai.com/v1", api_key: sk-1, default_model: gpt-4o}
+routing:
+  routes:
+    - name: main
+      targets: [{provider: claude}]
+`;
+
+const FIRST_RESPONSE = {
+  id: "resp_first",
+  object: "response",
+  status: "completed",
+  output: [{
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: "The capital is Lima.", annotations: [] }],
+  }],
+};
+
+/** Returns the first turn of a dialogue, with its response as a body or as a stream. */
+function firstTurn(response: NonNullable<CallRecord["response"]>): CallRecord {
+  return {
+    ...recordOf("/v1/responses", { model: "auto", input: "What is the capital of Peru?" }),
+    id: "call-1",
+    at: "2026-11-23T14:02:11.000Z",
+    response,
+  };
+}
+
+const WHOLE = firstTurn({ headers: {}, body: JSON.stringify(FIRST_RESPONSE), events: null });
+
+const STREAM = firstTurn({
+  headers: {},
+  body: null,
+  events: [
+    `event: response.created\ndata: ${
+      JSON.stringify({ type: "response.created", response: { id: "resp_first", output: [] } })
+    }`,
+    `event: response.completed\ndata: ${
+      JSON.stringify({ type: "response.completed", response: FIRST_RESPONSE })
+    }`,
+    "",
+  ].join("\n\n"),
+});
+
+const SECOND: CallRecord = {
+  ...recordOf("/v1/responses", {
+    model: "auto",
+    input: "And of Chile?",
+    previous_response_id: "resp_first",
+  }, { previous: { response: "resp_first", record: null } }),
+  id: "call-2",
+  at: "2026-11-23T14:03:11.000Z",
+};
+
+for (const [kind, first] of [["whole response", WHOLE], ["stream", STREAM]] as const) {
+  Deno.test(`a request that continues a ${kind} of the set is replayed with the items before it`, async () => {
+    const report = await replayed(
+      [SECOND, first],
+      BASE,
+      BASE.replace(
+        "targets: [{provider: claude}]",
+        "targets: [{provider: claude, model: claude-y}]",
+      ),
+    );
+    assertEquals([report.replayed, report.different], [2, 2]);
+    assertEquals(differencesIn(report).slice(0, 1), ["model: claude/claude-x -> claude/claude-y"]);
+  });
+}
+
+Deno.test("the request to the provider has the earlier turn, from the chain of the set", async () => {
+  const gateway = newDryGateway(parsedConfig(BASE), 1);
+  const [first, second] = [WHOLE.request, SECOND.request];
+  if (first === undefined || second === undefined) throw new Error("no requests");
+  await gateway.replay(WHOLE, first);
+  await gateway.store(FIRST_RESPONSE);
+  const { call } = await gateway.replay(SECOND, second);
+  if (call.kind !== "planned") throw new Error("refused");
+  const body = JSON.parse(call.targets[0]?.body() ?? "{}");
+  assertEquals(body.messages.map(({ role }: { role: string }) => role), [
+    "user",
+    "assistant",
+    "user",
+  ]);
+});
+
+Deno.test("a turn over a WebSocket is replayed as the request of its message", async () => {
+  const turn = recordOf("/v1/responses", { type: "response.create", model: "auto", input: "Hi." }, {
+    head: { method: "GET" },
+  });
+  const report = await replayed([turn], BASE, BASE.replace("name: main", "name: other"));
+  assertEquals(differencesIn(report), ["route: main -> other"]);
+});
+
+Deno.test("without the link of the chain the request is skipped", async () => {
+  const { response: _, ...withoutResponse } = WHOLE;
+  const report = await replayed([withoutResponse, SECOND], BASE, BASE);
+  assertEquals([report.replayed, report.skipped.get("previous_not_recorded")], [1, 1]);
+});

@@ -1,0 +1,51 @@
+import type { CallRecord } from "../../src/record/record.ts";
+import type { Difference } from "../../src/replay/difference.ts";
+import { newDryGateway } from "../../src/replay/plan_record.ts";
+import { newRecordSet, type RecordText } from "../../src/replay/record_set.ts";
+import { replaySet } from "../../src/replay/replay_set.ts";
+import type { Report } from "../../src/replay/report.ts";
+import { parsedConfig } from "./parsed_config.ts";
+import { newRecord } from "./records.ts";
+
+/** Returns the report of records, or of lines that are none, under two configurations. */
+export function replayed(
+  records: readonly (CallRecord | string)[],
+  before: string,
+  after: string,
+  { isExact = false } = {},
+): Promise<Report> {
+  const lines = records.map((one) => typeof one === "string" ? one : JSON.stringify(one));
+  const text: RecordText = {
+    places: () => lines.map(({ length }, start) => ({ start, length })),
+    textAt: ({ start }) => lines[start] ?? "",
+  };
+  return replaySet(
+    newRecordSet(text, { key: null, sinceMs: () => -Infinity }),
+    newDryGateway(parsedConfig(before), 1),
+    newDryGateway(parsedConfig(after), 1),
+    { isExact, namesAll: false },
+  );
+}
+
+/** Returns the differences of a report as `kind path: before -> after`, in their order. */
+export function differencesIn({ groups }: Report): readonly string[] {
+  return groups.map(differenceText);
+}
+
+function differenceText({ kind, paths, before, after }: Difference): string {
+  return `${[kind, ...paths].join(" ")}: ${before} -> ${after}`;
+}
+
+/** Returns the record of a request to a path of a client API. */
+export function recordOf(
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+  parts: Parameters<typeof newRecord>[0] = {},
+): CallRecord {
+  const api = path === "/v1/chat/completions" ? "chat_completions" : path.slice("/v1/".length);
+  return newRecord({
+    ...parts,
+    head: { path, api, model_requested: String(body.model ?? ""), ...parts.head },
+    request: { body: JSON.stringify(body), ...parts.request },
+  });
+}
