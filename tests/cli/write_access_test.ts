@@ -12,7 +12,7 @@ routing: {routes: [{name: all, targets: [{provider: openai}]}]}
 
 Deno.test("only commands that write files have the right to", async () => {
   const writing = COMMANDS.filter(({ writesFiles }) => writesFiles).map(({ name }) => name);
-  assertEquals(writing, ["", "init", "replay", "state", "usage", "log", "log show"]);
+  assertEquals(writing, ["", "init", "replay", "state", "usage", "log", "log show", "record"]);
   const terminal = testTerminal();
   assertEquals(await run(["schema"], terminal), 0);
   assert(!terminal.mayWrite);
