@@ -22,6 +22,7 @@ Deno.test("only commands that write files have the right to", async () => {
     "usage",
     "log",
     "log show",
+    "record",
   ]);
   const terminal = testTerminal();
   assertEquals(await run(["schema"], terminal), 0);
