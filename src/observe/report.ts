@@ -1,6 +1,7 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { UpstreamCause } from "../core/failure/connection_error.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
+import type { PrivacyCounts } from "../core/privacy_counts.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure/failure.ts";
 
 /** One attempt at one provider. */
@@ -131,6 +132,8 @@ export interface CallReport {
   held: "complete" | "released" | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
+  /** What privacy rules have found and restored; null for a call without a policy. */
+  privacy: PrivacyCounts | null;
   /** Facts for the admin page; null while it is off. */
   trace: Trace | null;
   /** Type and location of a thrown error, never its message; null if nothing was thrown. */
@@ -195,6 +198,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     customCalls: 0,
     held: null,
     cache: null,
+    privacy: null,
     trace: null,
     bug: null,
     ms: { earlyHead: null, firstByte: null, firstToken: null, upstream: 0, total: 0 },
