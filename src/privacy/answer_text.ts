@@ -1,6 +1,6 @@
 import { countMatches, type PrivacyCounts } from "../core/privacy_counts.ts";
-import { findTokens, type Replaced, tokenHeldFrom } from "./restore.ts";
-import { findMatches, heldFrom } from "./response_rules.ts";
+import { findTokens, tokenHeldFrom } from "./restore.ts";
+import { heldFrom, search } from "./search.ts";
 import type { Rule, TokenMap } from "./types.ts";
 
 /**
@@ -9,103 +9,78 @@ import type { Rule, TokenMap } from "./types.ts";
  */
 export type TextKind = "plain" | "json" | "signed";
 
-/** Part of a text of an answer that the call knows. */
+/** Part of a text of an answer that the gateway knows. */
 export interface Part {
   readonly start: number;
   readonly end: number;
   /** What replaces it; null if it stays. */
   readonly text: string | null;
-  /** The rule that matches; null for a token, `unknown` for the form of a token without a value. */
-  readonly rule: Rule | "unknown" | null;
+  /** The rule that matches; null for the form of a token. */
+  readonly rule: Rule | null;
 }
 
-/** Finds the tokens of a call and the matches of its response rules in the texts of its answer. */
+/** Finds in the texts of one answer what is changed or counted. */
 export interface AnswerText {
-  /** True if the rules search every text, not only those with the letters of a token. */
-  readonly hasRules: boolean;
-  /** The first rule that masks or refuses; null if there is none. */
-  readonly enforcing: Rule | null;
-  /** Returns the parts of a text in order, without overlaps. */
+  /** False if only texts with the letters of a token have parts. */
+  readonly searchesAll: boolean;
+  /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
   parts(text: string, kind: TextKind): readonly Part[];
   /**
    * Returns where the end of an unfinished text begins that more text could make a part; the length
-   * of the text if there is none. Without `forRules` only a token counts.
+   * of the text if there is none.
    */
-  heldFrom(text: string, kind: TextKind, forRules: boolean): number;
-  /** Counts a part of the delivered answer, unless it is a copy of a part that was counted. */
+  heldFrom(text: string, kind: TextKind): number;
+  /** Counts a part of the answer. */
   count(part: Part): void;
-  /** Records a rule that refuses the answer. */
-  refuse(rule: Rule): void;
-  /** Returns the rule that refuses the answer; null if none does. */
-  refusal(): Rule | null;
+  /** Refuses the answer, because of a part or because too much is held. */
+  refuse(): void;
+  isRefused(): boolean;
 }
 
-/** Returns the search of the texts of one answer. Without `counts` its parts are not counted. */
-export function newAnswerText(
-  tokens: TokenMap,
-  rules: readonly Rule[],
-  counts: PrivacyCounts | null,
-): AnswerText {
-  let refused: Rule | null = null;
-
-  function tokenParts(text: string, kind: TextKind): Part[] {
-    const unknown: Part[] = [];
-    const found = findTokens(text, tokens, (start, end) => {
-      unknown.push({ start, end, text: null, rule: "unknown" });
-    });
-    const parts = found.map((token) => ({ ...token, text: written(token, kind), rule: null }));
-    return unknown.length === 0 ? parts : merge(parts, unknown);
-  }
-
+/** Returns the search for the tokens of a call. */
+export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerText {
   return {
-    hasRules: rules.length > 0,
-    enforcing: rules.find(({ action }) => action !== "monitor") ?? null,
+    searchesAll: false,
     parts(text, kind) {
-      const found = tokens.size > 0 || rules.length > 0 ? tokenParts(text, kind) : [];
-      if (rules.length === 0) return found;
-      const matches = findMatches(text, rules).map(({ start, end, rule, label }): Part => {
-        const text = rule.action === "mask" && kind !== "signed" ? `[${label}]` : null;
-        return { start, end, text, rule };
+      if (kind === "signed") return [];
+      return findTokens(text, tokens).map(({ start, end, value }) => {
+        const written = kind === "json" && value !== null
+          ? JSON.stringify(value).slice(1, -1)
+          : value;
+        return { start, end, text: written, rule: null };
       });
-      // A token is no match, and what overlaps it is none either.
-      const own = found.filter(({ rule }) => rule === null);
-      const others = matches.filter((match) => !overlapsOne(match, own));
-      return merge(found.filter((part) => !overlapsOne(part, others)), others);
     },
-    heldFrom(text, kind, forRules) {
-      const hasTokens = tokens.size > 0 && kind !== "signed";
-      const held = hasTokens ? tokenHeldFrom(text, tokens) : text.length;
-      return forRules ? Math.min(held, heldFrom(text, rules)) : held;
+    heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
+    count({ text }) {
+      if (text === null) counts.unknown += 1;
+      else counts.restored += 1;
     },
-    count({ rule, text }) {
-      if (counts === null) return;
-      if (rule === null) counts.restored += text === null ? 0 : 1;
-      else if (rule === "unknown") counts.unknown += 1;
-      else countMatches(counts, rule, 1);
-    },
-    refuse: (rule) => void (refused ??= rule),
-    refusal: () => refused,
+    refuse: () => {},
+    isRefused: () => false,
   };
 }
 
-function written({ text }: Replaced, kind: TextKind): string | null {
-  if (kind === "signed") return null;
-  return kind === "json" ? JSON.stringify(text).slice(1, -1) : text;
-}
+/** Returns the search for the matches of response rules, of which a token is none. */
+export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
+  let isRefused = false;
 
-/** True if a part overlaps one of these parts, which are in order. */
-function overlapsOne({ start, end }: Part, others: readonly Part[]): boolean {
-  let low = 0;
-  let high = others.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((others[middle]?.end ?? 0) > start) high = middle;
-    else low = middle + 1;
-  }
-  const next = others[low];
-  return next !== undefined && next.start < end;
-}
-
-function merge(a: readonly Part[], b: readonly Part[]): Part[] {
-  return [...a, ...b].sort((x, y) => x.start - y.start);
+  return {
+    searchesAll: true,
+    parts: (text, kind) =>
+      search(text, rules).map(({ start, end, rule, label }) => ({
+        start,
+        end,
+        text: rule.action === "mask" && kind !== "signed" ? `[${label}]` : null,
+        rule,
+      })).sort((a, b) => a.start - b.start),
+    heldFrom: (text) => heldFrom(text, rules),
+    count({ rule, text }) {
+      if (rule === null) return;
+      countMatches(counts, rule, 1);
+      // A mask that cannot be written refuses the answer as well.
+      isRefused ||= rule.action !== "monitor" && text === null;
+    },
+    refuse: () => void (isRefused ||= rules.some(({ action }) => action !== "monitor")),
+    isRefused: () => isRefused,
+  };
 }

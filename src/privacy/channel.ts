@@ -1,5 +1,4 @@
 import type { AnswerText, Part, TextKind } from "./answer_text.ts";
-import type { Rule } from "./types.ts";
 
 /** A string of an event that is not delivered yet. */
 export interface Slot {
@@ -17,8 +16,6 @@ export interface Channel {
   end(): void;
   /** True while a slot is open. */
   isHolding(): boolean;
-  /** True while text is held that could become a match of a response rule. */
-  holdsMatch(): boolean;
 }
 
 /** A piece of a channel of which not everything is decided. */
@@ -54,12 +51,9 @@ export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number):
       if (start < cut && end > cut) cut = Math.max(from, start);
     }
     const decided = parts.filter(({ end }) => end <= cut);
-    deliver(text, { from, cut, parts: decided });
-    for (const part of decided) {
-      answer.count(part);
-      if (isRefused(part, kind)) answer.refuse(part.rule);
-    }
-    if (!answer.hasRules) return;
+    deliver(text, { from, cut, parts: decided.filter((part) => part.text !== null) });
+    for (const part of decided) answer.count(part);
+    if (!answer.searchesAll) return;
     const replaced = decided.findLast((part) => part.text !== null)?.end ?? 0;
     context = text.slice(Math.max(replaced, cut - MAX_CONTEXT_CHARS), cut);
   }
@@ -91,7 +85,6 @@ export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number):
           segment.slot.text += text.slice(at, start) + (part.text ?? "");
           at = start;
         }
-        if (part.text === null) segment.slot.text += text.slice(at, Math.min(part.end, limit));
         at = Math.min(part.end, limit);
         if (part.end <= limit) next += 1;
       }
@@ -114,23 +107,11 @@ export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number):
     push(slot, text) {
       if (text === "") return void (slot.isOpen = false);
       segments.push({ slot, text });
-      decide((whole) => answer.heldFrom(whole, kind, true));
+      decide((whole) => answer.heldFrom(whole, kind));
     },
     end() {
       if (segments.length > 0) decide((whole) => whole.length);
     },
     isHolding: () => segments.length > 0,
-    holdsMatch() {
-      if (!answer.hasRules || segments.length === 0) return false;
-      const text = context + segments.map((segment) => segment.text).join("");
-      return answer.heldFrom(text, kind, false) > answer.heldFrom(text, kind, true);
-    },
   };
-}
-
-/** True if a part ends the answer: also a mask, where the text cannot be changed. */
-export function isRefused(part: Part, kind: TextKind): part is Part & { readonly rule: Rule } {
-  const { rule } = part;
-  if (rule === null || rule === "unknown") return false;
-  return rule.action === "refuse" || (rule.action === "mask" && kind === "signed");
 }

@@ -1,56 +1,52 @@
-import {
-  CONSONANTS,
-  CORE_CHARS,
-  MAX_LABEL_CHARS,
-  newCorePattern,
-  SYLLABLES,
-  VOWELS,
-} from "./token_form.ts";
+import { CONSONANTS, CORE_CHARS, MAX_LABEL_CHARS, newCorePattern, VOWELS } from "./token_form.ts";
 import type { TokenMap } from "./types.ts";
 
-/** Part of a text that another text replaces. */
-export interface Replaced {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
+/** Number of syllables behind the first two letters of a core, except the last. */
+const MAX_OPEN_SYLLABLES = (CORE_CHARS - 2) / 2 - 1;
 
 /** The beginning of a core at the end of a text. */
 const OPEN_CORE = new RegExp(
-  `q(?:z(?:[${CONSONANTS}][${VOWELS}]){0,${SYLLABLES - 1}}[${CONSONANTS}]?)?$`,
+  `q(?:z(?:[${CONSONANTS}][${VOWELS}]){0,${MAX_OPEN_SYLLABLES}}[${CONSONANTS}]?)?$`,
   "i",
 );
 
-/** What a text has at least that holds a token, in a JSON text also behind an escape. */
-const MAY_HAVE_TOKEN = /[qQ]|\\u00[57]1/;
+/** The first letter of a token in a text, also behind an escape of JSON. */
+const MAY_BEGIN_TOKEN = /[qQ]|\\u00[57]1/, ESCAPED_Q = /\\u00[57]1/;
 
 /** True if a text, or the text that a JSON text encodes, may hold a token or begin one. */
+export function mayBeginToken(text: string): boolean {
+  return MAY_BEGIN_TOKEN.test(text);
+}
+
+/** True if a text, or the text that a JSON text encodes, may hold the core of a token. */
 export function mayHaveToken(text: string): boolean {
-  return MAY_HAVE_TOKEN.test(text);
+  return ESCAPED_Q.test(text) || newCorePattern().test(text);
+}
+
+/** A word of a text in the form of a token. */
+export interface FoundToken {
+  readonly start: number;
+  readonly end: number;
+  /** Its value; null if it belongs to no value of the call. */
+  readonly value: string | null;
 }
 
 /**
- * Returns the tokens of a text with their values, in order. A label belongs to its token only where
- * it follows at once. `onUnknown` is called for each word in the form of a core that the map does
- * not have, which stays as it is: a damaged token is never guessed.
+ * Returns the tokens of a text, in order. A label belongs to its token only where it follows at
+ * once. A word in the form of a core that the map does not have stays: a damaged token is never
+ * guessed.
  */
-export function findTokens(
-  text: string,
-  tokens: TokenMap,
-  onUnknown = (_start: number, _end: number) => {},
-): Replaced[] {
-  const found: Replaced[] = [];
+export function findTokens(text: string, tokens: TokenMap): FoundToken[] {
+  const found: FoundToken[] = [];
   const pattern = newCorePattern();
   for (let core = pattern.exec(text); core !== null; core = pattern.exec(text)) {
     const token = tokens.get(core[0].toLowerCase());
-    if (token === undefined) {
-      onUnknown(core.index, pattern.lastIndex);
-      continue;
+    if (token !== undefined) {
+      const labelEnd = pattern.lastIndex + token.label.length;
+      const hasLabel = text.slice(pattern.lastIndex, labelEnd).toLowerCase() === token.label;
+      if (hasLabel) pattern.lastIndex = labelEnd;
     }
-    const labelEnd = pattern.lastIndex + token.label.length;
-    const hasLabel = text.slice(pattern.lastIndex, labelEnd).toLowerCase() === token.label;
-    if (hasLabel) pattern.lastIndex = labelEnd;
-    found.push({ start: core.index, end: pattern.lastIndex, text: token.value });
+    found.push({ start: core.index, end: pattern.lastIndex, value: token?.value ?? null });
   }
   return found;
 }
@@ -69,15 +65,4 @@ export function tokenHeldFrom(text: string, tokens: TokenMap): number {
   }
   const open = OPEN_CORE.exec(end);
   return open === null ? text.length : from + open.index;
-}
-
-/** Returns the text with these parts replaced, which are in order and do not overlap. */
-export function replaceParts(text: string, parts: readonly Replaced[]): string {
-  let result = "";
-  let at = 0;
-  for (const part of parts) {
-    result += text.slice(at, part.start) + part.text;
-    at = part.end;
-  }
-  return result + text.slice(at);
 }

@@ -1,14 +1,14 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { editRecord } from "../formats/edit_record.ts";
-import { replaceString, type StringPlace, visitStrings } from "../formats/json_strings.ts";
+import { replaceString, type StringPlace, visitStrings } from "./answer_strings.ts";
 import type { Edit } from "../formats/edit.ts";
 import { type AnswerForm, kindOf } from "./answer_members.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText } from "./finish.ts";
-import { mayHaveToken } from "./restore.ts";
+import { mayBeginToken } from "./restore.ts";
 
 /** Maximum number of events that are held, and of their characters together. */
 const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
@@ -59,7 +59,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const channels = new Map<string, Channel>();
   const held: HeldRecord[] = [];
   let heldChars = 0;
-  const maxHeld = answer.hasRules ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
+  const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
   function add(record: StreamRecord): void {
     const { data } = record;
@@ -113,7 +113,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     for (const [name, channel] of channels) {
       if (event.isEnded(name, touched)) channel.end();
       // Without rules nothing is known of a text of which nothing is held.
-      if (!answer.hasRules && !channel.isHolding()) channels.delete(name);
+      if (!answer.searchesAll && !channel.isHolding()) channels.delete(name);
     }
     if (channels.size > MAX_CHANNELS) endAll();
   }
@@ -140,16 +140,13 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   function overflow(): void {
-    const rule = [...channels.values()].some((channel) => channel.holdsMatch())
-      ? answer.enforcing
-      : null;
-    if (rule !== null) answer.refuse(rule);
+    answer.refuse();
     endAll();
   }
 
   return {
     push(record) {
-      if (held.length === 0 && !answer.hasRules && !mayHaveToken(record.data)) {
+      if (held.length === 0 && !answer.searchesAll && !mayBeginToken(record.data)) {
         return { records: [record], hasText: true };
       }
       add(record);
