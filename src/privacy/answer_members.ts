@@ -5,9 +5,9 @@ import type { TextKind } from "./answer_text.ts";
 /** How the texts of an answer are written, as far as its JSON does not say it. */
 export interface AnswerForm {
   /** True if the request demands JSON as the text of the answer. */
-  readonly isJsonText: boolean;
+  isJsonText: boolean;
   /** True if the thinking comes from the provider as it is, which has signed it. */
-  readonly isThinkingSigned: boolean;
+  isThinkingSigned: boolean;
 }
 
 /** True if a request demands JSON as the text of its answer, in any client API. */

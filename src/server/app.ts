@@ -18,6 +18,7 @@ import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
+import { finishAnswer } from "./finish_answer.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
 import { takePlace } from "./admission/overload.ts";
@@ -118,9 +119,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       return respond(call, stopped, responder, env);
     }
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
-    const result = await runEndpoint(call, req, endpoint, limits);
+    const answered = await runEndpoint(call, req, endpoint, limits);
+    const { privacy } = call.client;
+    const finished = privacy === null ? null : await finishAnswer(call, privacy, answered);
+    const result = finished?.made ?? answered;
     unwatch();
-    const response = respond(call, result, responder, env);
+    const response = respond(call, result, responder, env, finished?.reply);
     // The router drops the body of a response to HEAD, so nothing would ever end the call.
     if (req.raw.method === "HEAD") await response.body?.cancel();
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;

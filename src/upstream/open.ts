@@ -281,12 +281,16 @@ export async function open(
     const copied = reader.copiesHeaders
       ? clientResponseHeaders(response.headers, candidate.target)
       : {};
-    const { keepAlive } = translation;
+    const { keepAlive, number } = translation;
     return success({
       kind: "stream",
       ...reader.copiesStatus === true && { status: response.status },
       headers: copied,
       ...keepAlive !== undefined && { keepAlive },
+      fail(failure) {
+        const terminal = translation.fail(failure);
+        return number === undefined ? terminal : number(terminal);
+      },
       records: records.value,
     });
   }

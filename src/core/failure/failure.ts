@@ -18,6 +18,7 @@ export type End =
   | "client_gone"
   | "drained"
   | "state_unavailable"
+  | "blocked"
   | "internal";
 
 /** Status, code, log end and metric of a kind of refusal. */
@@ -200,6 +201,7 @@ const FAULT_TABLE = {
   credential_unavailable:      { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // of providers.*.credential
   state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" },
   state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
+  response_refused:            { status: 400,        type: "invalid_request_error", code: "kind", retry: false, fallback: null,             breaker: "neutral", logEnd: "blocked" }, // a rule of privacy.rules with phase: response
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "internal" },
 } as const satisfies Readonly<Record<string, FaultTreatment>>;
 

@@ -10,6 +10,7 @@ import {
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
+import { finishError, finishTurn } from "../finish_answer.ts";
 import {
   captureContent,
   failureReply,
@@ -63,7 +64,9 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   async function serveTurn(waiting: Waiting): Promise<void> {
     const { call, message } = waiting;
     const { streamId, turn } = isEntering(message) ? await message.message : message;
-    const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
+    const answered = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
+    const { privacy } = call.client;
+    const reply = privacy === null ? answered : await finishTurn(call, privacy, answered);
     recordFirstByte(call, reply);
     const isWhole = reply.ok
       ? await sendStream(call, streamId, reply.value)
@@ -72,7 +75,9 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
-    const { records, keepAlive } = captureContent(call, reply);
+    // What privacy rules have changed is captured before its values come back.
+    const isFinished = call.client.privacy !== null;
+    const { records, keepAlive } = isFinished ? reply : captureContent(call, reply);
     const { report: { trace }, world, generation: { config: { server } } } = call;
     let isSending = false;
     let lastWrite = world.now();
@@ -239,7 +244,9 @@ function tooManyPending(): Failed {
 /** Returns the error event of a failure; the equivalent HTTP response is captured. */
 function failureText(call: Call, { failure }: Failed): string {
   call.capture?.reply(failureReply(call, failure));
-  return errorEvent(failure, call.responseHeaders);
+  const text = errorEvent(failure, call.responseHeaders);
+  const { privacy } = call.client;
+  return privacy === null ? text : finishError(privacy, text);
 }
 
 function withStreamId(data: string, streamId: string | null): string {

@@ -1,0 +1,174 @@
+import type { Failure } from "../core/failure/failure.ts";
+import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import type { Call } from "../call/call.ts";
+import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
+import { finishDocument } from "../privacy/finish.ts";
+import { type Searched, searchStream } from "../privacy/restore_stream.ts";
+import type { CallPrivacy } from "../privacy/types.ts";
+import { internalError } from "./internal_error.ts";
+import { captureContent, failureReply } from "./respond.ts";
+
+/** An answer as the client gets it, and what it is for the report of its call. */
+export interface FinishedAnswer {
+  readonly made: Result<Reply>;
+  readonly reply: Reply;
+}
+
+/** Events before the first text of a stream that wait for the decision whether it is refused. */
+const MAX_OPENING_GROUPS = 64;
+
+/**
+ * Returns the answer to a call with a privacy policy: response rules search the text of the
+ * provider, then it is captured, then the values of the request come back. An object that the
+ * gateway stores has them already.
+ */
+export async function finishAnswer(
+  call: Call,
+  privacy: CallPrivacy,
+  made: Result<Reply>,
+): Promise<FinishedAnswer> {
+  const reply = made.ok ? made.value : failureReply(call, made.failure);
+  if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
+  const { policy: { response }, tokens, counts } = privacy;
+  try {
+    const ruled = response.length === 0
+      ? success(reply)
+      : await applyRules(call, privacy, newRuleText(response, counts), reply);
+    if (!ruled.ok) return refused(call, ruled);
+    const captured = captureContent(call, ruled.value);
+    const answer = newTokenText(tokens, counts);
+    const restored = captured.kind === "whole"
+      ? { ...captured, response: finishWhole(captured.response, answer, privacy) }
+      : tokens.size === 0
+      ? captured
+      : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
+    return { made: made.ok ? success(restored) : made, reply: restored };
+  } catch (error) {
+    return refused(call, internalError(call, error));
+  }
+}
+
+/** Returns the events of a turn over a WebSocket, finished like any other answer. */
+export async function finishTurn(
+  call: Call,
+  privacy: CallPrivacy,
+  made: Result<StreamReply>,
+): Promise<Result<StreamReply>> {
+  if (!made.ok) return made;
+  const { made: finished, reply } = await finishAnswer(call, privacy, made);
+  if (!finished.ok) return finished;
+  return reply.kind === "stream" ? success(reply) : made;
+}
+
+/** Returns the error event of a turn: what the provider has written in it is searched too. */
+export function finishError({ policy, tokens, counts, answer }: CallPrivacy, text: string): string {
+  const ruled = finishDocument(newRuleText(policy.response, counts), text, answer);
+  return finishDocument(newTokenText(tokens, counts), ruled, answer);
+}
+
+function refused(call: Call, failed: Failed): FinishedAnswer {
+  return { made: failed, reply: failureReply(call, failed.failure) };
+}
+
+type Searchable = Extract<Reply, { readonly kind: "whole" | "stream" }>;
+
+async function applyRules(
+  call: Call,
+  privacy: CallPrivacy,
+  rules: AnswerText,
+  reply: Searchable,
+): Promise<Result<Searchable>> {
+  if (reply.kind === "whole") {
+    const response = finishWhole(reply.response, rules, privacy);
+    return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
+  }
+  const search = newSearch(call, privacy, rules, reply);
+  const first = await search.begin();
+  return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
+}
+
+function finishWhole(
+  response: HttpResponse,
+  answer: AnswerText,
+  privacy: CallPrivacy,
+): HttpResponse {
+  const text = utf8Text(response.body);
+  const finished = text === null ? null : finishDocument(answer, text, privacy.answer);
+  return finished === null || finished === text
+    ? response
+    : { ...response, body: utf8Bytes(finished) };
+}
+
+/** Returns the failure of an answer that a response rule refuses, which a client must not repeat. */
+function refuseAnswer({ responseHeaders }: Call): Failed {
+  responseHeaders["x-should-retry"] = "false";
+  return fault("response_refused", "A rule of the gateway does not let this answer pass.");
+}
+
+/** Returns the search of a stream, which ends the attempt if it stops the stream. */
+function newSearch(
+  call: Call,
+  { answer: form }: CallPrivacy,
+  answer: AnswerText,
+  reply: StreamReply,
+) {
+  let failure: Failure | null = null;
+  let isBegun = true;
+  const stream = searchStream(reply, answer, form, {
+    stop(error) {
+      failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
+      call.cancellation.cancel(failure);
+      return isBegun ? reply.fail?.(failure) ?? [] : [];
+    },
+    stopped() {
+      if (!isBegun) return;
+      call.report.failure = failure;
+      call.report.brokeOff = true;
+    },
+  });
+
+  return {
+    stream,
+    /** Returns the events up to the first text; the failure if the answer is refused there. */
+    async begin(): Promise<Result<readonly Searched[]>> {
+      const first: Searched[] = [];
+      isBegun = false;
+      while (first.length < MAX_OPENING_GROUPS) {
+        const next = await stream.groups.next();
+        if (failure !== null) {
+          // Ends the attempt before the response is written.
+          while ((await stream.groups.next()).done !== true) { /* dropped */ }
+          call.report.brokeOff = false;
+          return { ok: false, failure };
+        }
+        if (next.done === true) break;
+        first.push(next.value);
+        if (next.value.hasText) break;
+      }
+      isBegun = true;
+      return success(first);
+    },
+  };
+}
+
+function streamOf(
+  reply: StreamReply,
+  { groups, keepAlive }: ReturnType<typeof newSearch>["stream"],
+  first: readonly Searched[] = [],
+): StreamReply {
+  return {
+    ...reply,
+    ...keepAlive !== undefined && { keepAlive },
+    records: recordsOf(first, groups),
+  };
+}
+
+async function* recordsOf(
+  first: readonly Searched[],
+  rest: AsyncIterable<Searched>,
+): AsyncGenerator<readonly StreamRecord[], void, void> {
+  for (const { records } of first) yield records;
+  for await (const { records } of rest) yield records;
+}
