@@ -6,7 +6,8 @@ import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument } from "../privacy/replace_json.ts";
 import { restoreJson } from "../privacy/restore_json.ts";
-import type { Policy, Scopes } from "../privacy/types.ts";
+import { search } from "../privacy/search.ts";
+import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
 import { sessionOf } from "./session.ts";
 
@@ -43,6 +44,7 @@ export async function replaceDocument(
   const { privacy } = call.client;
   if (privacy === null || document.members.length === 0) return success(document);
   privacy.scopes ??= await findScopes(call, document.value);
+  hideSession(call, privacy);
   return await paced(
     call,
     (pace, scopes) => replaceInDocument(privacy, document, { ...place, pace, scopes }),
@@ -104,6 +106,13 @@ export async function replaceForm(
     call,
     (pace, scopes) => replaceInForm(privacy, form, { ...place, pace, scopes }),
   );
+}
+
+/** Takes the session out of the report if its name has a value: it is in log lines. */
+function hideSession({ report }: Call, { policy }: CallPrivacy): void {
+  if (report.session === null || search(report.session, policy.request).length === 0) return;
+  report.session = null;
+  report.sessionFrom = null;
 }
 
 /** Searches a request within the time that it may take. */

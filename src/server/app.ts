@@ -262,12 +262,13 @@ async function receiveJson(
     () => Object.entries(body.value.value),
   );
   // Recorded before the fields are checked: a refused call has its model and its session too.
-  recordModel(call, body.value.value.model);
+  if (call.client.privacy === null) recordModel(call, body.value.value.model);
   recordBodySession(call, { body: body.value.value });
   const sent = call.client.privacy === null
     ? body
     : await replaceDocument(call, body.value, { masks: endpoint.masksValues === true });
   if (!sent.ok) return sent;
+  if (call.client.privacy !== null) recordModel(call, sent.value.value.model);
   call.capture?.request(sent.value.text);
   const request = requestOf(req, endpoint, sent.value);
   return success(sent.value === body.value ? request : { ...request, original: body.value });
