@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { EndpointFacts } from "../core/endpoint.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
 import { type Result, success } from "../core/failure/result.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
@@ -139,32 +140,39 @@ function paceOf({ world, state, generation }: Call): Pace {
   return newPace(() => world.now(), turn, generation.privacy?.maxSearchMs ?? Infinity);
 }
 
+/** What the scopes of a call depend on besides its body. */
+type Scoped = Pick<Call, "headers" | "generation"> & {
+  readonly caller: Pick<Call["caller"], "name">;
+  readonly client: Pick<CallClient, "session">;
+  readonly report: { readonly endpoint: Pick<EndpointFacts, "api"> };
+};
+
 /**
  * Returns the scopes of tokens. The conversation is the session that the client names, else the
- * digest of its first text of a user, which is the same in each turn.
+ * digest of the first text of a user, which is the same in each turn: `earlier` is the dialogue
+ * that the request continues.
  */
-async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
+export function scopesOf(call: Scoped, body: JsonObject, earlier?: readonly JsonObject[]): Scopes {
   const { caller, report: { endpoint: { api } } } = call;
   const session = call.client.session ?? sessionOf(call, { api, body });
-  const client = JSON.stringify(["client", caller.name]);
-  const name = session?.name ?? digest(await findFirstText(call, body));
-  return { client, conversation: JSON.stringify(["conversation", caller.name, name]) };
+  const { messages, input, items } = body;
+  const name = session?.name ?? digest(firstText(earlier ?? messages ?? input ?? items));
+  return {
+    client: JSON.stringify(["client", caller.name]),
+    conversation: JSON.stringify(["conversation", caller.name, name]),
+  };
 }
 
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-/** Returns the first text of a user, also of the stored response that the request continues. */
-async function findFirstText(call: Call, body: JsonObject): Promise<string> {
-  const { previous_response_id: id, messages, input, items } = body;
-  if (typeof id === "string") {
-    const found = await call.state.objects.responses.find(id);
-    const stored = found.ok ? found.value?.snapshot?.input ?? null : null;
-    if (stored !== null) return firstText(stored.map((item): unknown => item));
-    return "";
-  }
-  return firstText(messages ?? input ?? items);
+async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
+  const { previous_response_id: id } = body;
+  if (typeof id !== "string") return scopesOf(call, body);
+  const found = await call.state.objects.responses.find(id);
+  const stored = found.ok ? found.value?.snapshot?.input : undefined;
+  return scopesOf(call, body, stored ?? []);
 }
 
 function firstText(dialogue: unknown): string {

@@ -34,10 +34,16 @@ export function* collectStrings(
   const strings: SearchedString[] = [];
   const unread: number[] = [];
   const names = new Set<string>();
+  let hasTokenList = false;
   const systemItems = findSystemItems(value);
 
   function visit({ kind, start, end }: JsonToken, path: JsonPath): void {
     if (kind === "number") {
+      if (isTokenList(path)) {
+        if (!hasTokenList) unread.push(start);
+        hasTokenList = true;
+        return;
+      }
       const written = text.slice(start, end);
       if (end - start < MIN_NUMBER_CHARS || !NUMBER.test(written)) return;
       strings.push({ text: written, start, end, isReplaceable: false, isShared: false });
@@ -70,6 +76,12 @@ export function* collectStrings(
 
   yield* walkJson(text, visit);
   return { strings, unread };
+}
+
+/** True for an element of the input of embeddings or completions that is a list of tokens. */
+function isTokenList([member, ...steps]: JsonPath): boolean {
+  return (member === "input" || member === "prompt") && steps.length > 0 &&
+    steps.every((step) => typeof step === "number");
 }
 
 const SYSTEM_ROLES: readonly unknown[] = ["system", "developer"];
