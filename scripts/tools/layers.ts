@@ -17,7 +17,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   privacy: ["core", "formats", "config"],
   wires: ["core", "formats", "config", "data", "prompt"],
   access: ["core", "wires", "store", "traffic", "observe"],
-  call: ["core", "config", "prompt", "privacy", "wires", "store", "traffic", "observe", "access"],
+  call: [
+    "core",
+    "formats",
+    "config",
+    "prompt",
+    "privacy",
+    "wires",
+    "store",
+    "traffic",
+    "observe",
+    "access",
+  ],
   routing: ["core", "config", "data", "store", "traffic", "prompt", "wires", "access", "call"],
   gateway: [
     "core",
@@ -88,7 +99,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ["config", "api"],
   yaml: ["config"],
   jose: ["access"],
-  re2js: ["wires", "privacy"],
+  re2js: ["config", "wires", "privacy"],
   "node:sqlite": ["store"],
   iovalkey: ["store"],
 };

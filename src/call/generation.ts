@@ -1,6 +1,7 @@
 import type { Config, CredentialConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Calendar } from "../core/calendar.ts";
+import type { CompiledPrivacy } from "../privacy/compile.ts";
 import type { Preset } from "../prompt/preset.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
@@ -37,6 +38,8 @@ export interface Generation {
   readonly tokens: TokenClients | null;
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
+  /** Privacy policies; null if there are none. */
+  readonly privacy: CompiledPrivacy | null;
   /** Calendar of `security.time_zone`, for the windows of budgets. */
   readonly calendar: Calendar;
 }

@@ -51,7 +51,7 @@ export function parseArguments(
     const values = found.get(name) ?? [];
     if (option.value === null) {
       if (value !== undefined) return wrong(`${rawName} takes no value.`);
-    } else if (value === undefined || (!inlineValue && value.startsWith("-"))) {
+    } else if (value === undefined || (!inlineValue && value !== "-" && value.startsWith("-"))) {
       return wrong(`${rawName} needs a value: ${rawName} ${option.value}.`);
     } else {
       if (values.length > 0 && option.isRepeatable !== true) {

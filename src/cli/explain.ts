@@ -2,6 +2,7 @@ import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import type { Generation } from "../call/generation.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
+import { policyOf } from "../call/privacy.ts";
 import { compile } from "../gateway/compile.ts";
 import { optionValue } from "./arguments.ts";
 import {
@@ -61,10 +62,25 @@ export const explain: Command = {
     const call = { path, headers, controls: parseControls(headers), generation, client };
     const { lines, isServed } = explainRouting(call, model, REQUEST_FORMS, Date.now());
     const about = key === null ? [] : keyLines(key.written, generation.config);
-    terminal.out([...about, ...lines].map((line) => `${line}\n`).join(""));
+    terminal.out([...about, ...privacyLines(call), ...lines].map((line) => `${line}\n`).join(""));
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
+
+/** Returns the privacy policies that hold for a request, and their rules; nothing without one. */
+function privacyLines(call: Parameters<typeof policyOf>[0]): string[] {
+  const policy = policyOf(call);
+  if (policy === null) return [];
+  const rules = [...policy.request, ...policy.response].map(({ name, phase, action }) =>
+    `${name} (${phase === "response" ? "answers, " : ""}${action})`
+  );
+  return [
+    `Privacy: policies ${policy.names.join(", ")}${
+      policy.refusesUnread ? "; refuses unread data" : ""
+    }`,
+    `  rules: ${rules.join(", ")}`,
+  ];
+}
 
 /** Returns a client key as compiled and as written, or the problem with its name as a sentence. */
 function findKey({ clientKeys, config }: Generation, name: string) {

@@ -7,6 +7,7 @@ import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { newCompletions } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
+import { redact } from "./redact.ts";
 import { COMMON_OPTIONS, help, helpText } from "./help.ts";
 import { health } from "./health.ts";
 import { init } from "./init.ts";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   check,
   explain,
+  redact,
   agent,
   keyNew,
   keyRotate,

@@ -16,6 +16,7 @@ import { pricingWarnings, providerWarnings } from "./provider_rules.ts";
 import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
+import { privacyWarnings } from "./privacy_rules.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { stateWarnings } from "./state_warnings.ts";
 import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_rules.ts";
@@ -165,6 +166,7 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...tlsWarnings(config),
     ...credentialWarnings(config),
     ...securityWarnings(config),
+    ...privacyWarnings(config),
     ...clientKeyWarnings(config, wallMs),
     ...adminWarnings(config),
     ...outboundWarnings(config),

@@ -15,6 +15,8 @@ export interface Finder {
   readonly label: string;
   /** The longest match in UTF-16 code units. */
   readonly maxChars: number;
+  /** True if `find` needs the whole text, and not only the surroundings of the piece. */
+  readonly needsWhole?: true;
   /**
    * Calls `found` for each match that begins with what the finder looks for between `from` and
    * `to`; a match may reach beyond both. One piece of a text after the other finds what the whole
@@ -78,10 +80,30 @@ export interface TokenMap {
   values(): Iterable<TokenValue>;
 }
 
+/** The tokens of one call, which grow with the values that it replaces. */
+export interface Tokens extends TokenMap {
+  /**
+   * Returns the token of a value, a new one for a value that the call has not had before. `scope`
+   * is what all the calls share in which the value has the same token. Null if the call has as many
+   * values as it may.
+   */
+  take(value: string, label: string, scope: string): TokenValue | null;
+}
+
 /** What a call carries whose client has a policy. */
 export interface CallPrivacy {
   readonly policy: Policy;
   /** Tokens of the values that the call has replaced so far. */
-  readonly tokens: TokenMap;
+  readonly tokens: Tokens;
+  /** Scopes of the tokens of the call; null until the call knows its conversation. */
+  scopes: Scopes | null;
   readonly counts: PrivacyCounts;
+}
+
+/** What the calls share in which a value has the same token. */
+export interface Scopes {
+  /** For values in system texts, instructions and tools: the client, over all its conversations. */
+  readonly client: string;
+  /** For all other values: one conversation of the client. */
+  readonly conversation: string;
 }

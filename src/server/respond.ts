@@ -262,8 +262,8 @@ function addGatewayFields(fields: HeaderPair[], call: Call, now: number): void {
 }
 
 /** Adds what is known before a provider has responded; a comment of the stream has the rest. */
-function addEarlyFields(fields: HeaderPair[], { route }: CallReport): void {
-  const known = { ...NOTHING_KNOWN, route };
+function addEarlyFields(fields: HeaderPair[], { route, privacy }: CallReport): void {
+  const known = { ...NOTHING_KNOWN, route, privacy };
   for (const [name, value] of gatewayFields(known)) setField(fields, name, value);
   addForeignContentPolicy(fields);
   setField(fields, "x-gateway-early", "true");

@@ -81,6 +81,27 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
       "`complete` if `hold` held the stream back until it was complete, `released` if only its begin.",
     example: "complete",
   },
+  redacted: {
+    meaning:
+      "Values of the request that privacy rules have found, by rule; also of rules that only count.",
+    example: "mail:2,cards:1",
+  },
+  redacted_out: {
+    meaning: "Values of the answer that privacy rules with `phase: response` have found, by rule.",
+    example: "strangers:1",
+  },
+  unread: {
+    meaning: "Parts of the request that no privacy rule can read, such as images and files.",
+    example: "1",
+  },
+  restored: {
+    meaning: "Tokens of the answer that became the client's values again.",
+    example: "3",
+  },
+  unknown_tokens: {
+    meaning: "Words of the answer in the form of a token that belong to no value of the request.",
+    example: "1",
+  },
   queued_ms: {
     meaning: "Milliseconds that the request waited for a slot of a provider with `max_concurrent`.",
     example: "120.5",

@@ -58,6 +58,10 @@ const REFUSAL_TABLE = {
   state_disabled: { status: 400, logEnd: "refused" },
   array_above_max_length: { status: 400, logEnd: "refused" },
   too_many_items: { status: 400, logEnd: "refused" },
+  privacy_rule_matched: { status: 400, logEnd: "refused" },
+  privacy_unreplaceable: { status: 400, logEnd: "refused" },
+  privacy_unread: { status: 400, logEnd: "refused" },
+  privacy_too_many_values: { status: 400, logEnd: "refused" },
   duplicate_item_id: { status: 400, logEnd: "refused" },
   conversation_item_limit_exceeded: { status: 400, logEnd: "refused" },
   missing_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
@@ -105,6 +109,7 @@ const REFUSAL_TABLE = {
   draining: { status: 503, logEnd: "drained" },
   overloaded: { status: 503, logEnd: "refused" },
   issuer_unavailable: { status: 503, logEnd: "refused" },
+  privacy_search_timeout: { status: 503, logEnd: "refused" },
 } as const satisfies Readonly<Record<string, RefusalTreatment>>;
 
 /** A reason for which the gateway refuses a request. */

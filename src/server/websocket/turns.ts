@@ -43,11 +43,20 @@ interface Waiting {
   message: Message | EnteringMessage;
 }
 
-/**
- * Returns the turns of one socket: one runs, further turns are queued. `onIdle` is called when no
- * turn runs or is queued any more.
- */
-export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void) {
+/** What a socket does after its turns. */
+interface TurnEnds {
+  /** Called when a turn has ended, before the next one begins. */
+  onTurnEnd(): void;
+  /** Called when no turn runs or is queued any more. */
+  onIdle(): void;
+}
+
+/** Returns the turns of one socket: one runs, further turns are queued. */
+export function newTurns(
+  writer: SocketWriter,
+  responder: Responder,
+  { onTurnEnd, onIdle }: TurnEnds,
+) {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
   let isClosing = false;
@@ -57,6 +66,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       running = next;
       await serveTurn(next);
       running = null;
+      onTurnEnd();
     }
     onIdle();
   }
@@ -205,9 +215,12 @@ function isEntering(message: Message | EnteringMessage): message is EnteringMess
   return "message" in message;
 }
 
-/** Captures the text of a turn, unless it was refused without a look at it. */
+/**
+ * Captures the text of a turn, unless it was refused without a look at it. With privacy rules the
+ * turn captures what they have left.
+ */
 function captureRequest(call: Call, { turn }: Message): void {
-  if (turn.ok) call.capture?.request(turn.value.text);
+  if (turn.ok && call.client.privacy === null) call.capture?.request(turn.value.text);
 }
 
 async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
