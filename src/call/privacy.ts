@@ -3,6 +3,7 @@ import type { EndpointFacts } from "../core/endpoint.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
 import { type Result, success } from "../core/failure/result.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
+import { demandsJson } from "../privacy/answer_members.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument } from "../privacy/replace_json.ts";
@@ -45,6 +46,7 @@ export async function replaceDocument(
   const { privacy } = call.client;
   if (privacy === null || document.members.length === 0) return success(document);
   privacy.scopes ??= await findScopes(call, document.value);
+  privacy.answer.isJsonText = demandsJson(document.value);
   hideSession(call, privacy);
   return await paced(
     call,

@@ -1,3 +1,4 @@
+import type { AnswerForm } from "./answer_members.ts";
 import type { PrivacyCounts } from "../core/privacy_counts.ts";
 
 /** What becomes of a match. */
@@ -98,6 +99,8 @@ export interface CallPrivacy {
   /** Scopes of the tokens of the call; null until the call knows its conversation. */
   scopes: Scopes | null;
   readonly counts: PrivacyCounts;
+  /** How the texts of the answer are written. */
+  readonly answer: AnswerForm;
 }
 
 /** What the calls share in which a value has the same token. */

@@ -1,7 +1,8 @@
 import type { Failure } from "../core/failure/failure.ts";
-import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import { type Failed, type Result, success } from "../core/failure/result.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
+import { refuseAnswer } from "../call/finish_outcome.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument } from "../privacy/finish.ts";
@@ -99,12 +100,6 @@ function finishWhole(
   return finished === null || finished === text
     ? response
     : { ...response, body: utf8Bytes(finished) };
-}
-
-/** Returns the failure of an answer that a response rule refuses, which a client must not repeat. */
-function refuseAnswer({ responseHeaders }: Call): Failed {
-  responseHeaders["x-should-retry"] = "false";
-  return fault("response_refused", "A rule of the gateway does not let this answer pass.");
 }
 
 /** Returns the search of a stream, which ends the attempt if it stops the stream. */

@@ -165,5 +165,6 @@ export const END_DOCS: Readonly<Record<End, string>> = {
   drained: "The shutdown of the gateway refused or ended the request.",
   state_unavailable:
     "The request needs stored state, and the store was not available or could not read it.",
+  blocked: "A privacy rule for responses refused the response of the provider.",
   internal: "A bug in the gateway; another line has its place in the code.",
 };
