@@ -37,26 +37,30 @@ export function newIbanFinder(label: string): Finder {
   };
 }
 
+/** The digits and letters of a number as values from 0 to 35; only valid during a look at one. */
+const VALUES = new Uint8Array(MAX_CHARS);
+
 /** Returns where the number that begins at `start` ends; -1 if its check digits are wrong. */
 function endOfIban(text: string, start: number): number {
   const length = LENGTHS.get(text.slice(start, start + 2).toUpperCase());
   if (length === undefined) return -1;
-  let plain = "";
+  let count = 0;
   let end = start;
-  while (plain.length < length) {
+  while (count < length) {
     const code = text.charCodeAt(end);
-    if (isDigit(code) || isLetter(code) && code < 128) plain += text[end];
+    if (isDigit(code)) VALUES[count++] = code - 48;
+    else if (isLetter(code) && code < 128) VALUES[count++] = (code | 0x20) - 87;
     else if (code !== BLANK || text.charCodeAt(end - 1) === BLANK) return -1;
     end++;
   }
-  return isWordEnd(text, end) && isChecked(plain) ? end : -1;
+  return isWordEnd(text, end) && isChecked(length) ? end : -1;
 }
 
-/** True if the check digits fit (ISO 7064, MOD 97-10). */
-function isChecked(plain: string): boolean {
+/** True if the check digits fit (ISO 7064, MOD 97-10), which are moved to the end. */
+function isChecked(length: number): boolean {
   let rest = 0;
-  for (const character of plain.slice(4) + plain.slice(0, 4)) {
-    const value = parseInt(character, 36);
+  for (let index = 0; index < length; index++) {
+    const value = VALUES[(index + 4) % length] ?? 0;
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
   }
   return rest === 1;

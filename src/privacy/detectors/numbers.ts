@@ -15,48 +15,81 @@ const SSN = /(\d{3})([-. ])(\d{2})\2(\d{4})/g;
 const PHONE =
   /\+\d(?:[-. ()]{0,2}\d){7,14}|(?:1[-. ]?)?(?:\(\d{3}\)[-. ]?|\d{3}[-. ])\d{3}[-. ]\d{4}/g;
 
+/** Digits with single or more separators: card numbers are in no other text. */
+const DIGITS = /\d[\d -]{11,}/g;
+
 /** Returns the finder of card numbers of 13 to 19 digits, with single blanks or hyphens. */
 export function newCardFinder(label: string): Finder {
   return {
     label,
     maxChars: MAX_CARD_CHARS,
     find(text, from, to, found) {
-      for (let at = from; at < to; at++) {
-        if (!isDigit(text.charCodeAt(at))) continue;
-        if (isNumberStart(text, at)) {
-          const end = endOfCard(text, at);
-          if (end > 0) found(at, end);
-        }
-        while (isDigit(text.charCodeAt(at + 1))) at++;
-      }
+      eachMatch(DIGITS, text, from, to, ({ index, 0: { length } }) => {
+        findCards(text, index, Math.min(index + length, to + MAX_CARD_CHARS), to, found);
+        return true;
+      });
     },
     heldFrom: (text) => heldNumber(text, MAX_CARD_CHARS),
   };
 }
 
-/** Returns where the longest card number that begins at `start` ends; -1 if none does. */
-function endOfCard(text: string, start: number): number {
-  let end = -1, count = 0, prefix = 0;
-  // The check digit decides which digits count twice, and its place is known at the end.
-  let sumIfEven = 0, sumIfOdd = 0;
-  let isOneDigit = true;
-  for (let at = start; count < MAX_CARD_DIGIT_COUNT; at++) {
+/** Finds the card numbers in a run of digits and separators that begin before `to`. */
+function findCards(
+  text: string,
+  start: number,
+  end: number,
+  to: number,
+  found: (start: number, end: number) => void,
+): void {
+  const size = end - start + 1;
+  const places = new Int32Array(size), digits = new Uint8Array(size);
+  // Sums up to each digit if those at even places count twice, and if those at odd places do.
+  const even = new Int32Array(size), odd = new Int32Array(size);
+  let count = 0;
+  for (let at = start; at < end; at++) {
     const digit = text.charCodeAt(at) - 48;
+    if (digit < 0) continue;
     const twice = digit > 4 ? 2 * digit - 9 : 2 * digit;
-    sumIfEven += count % 2 === 0 ? twice : digit;
-    sumIfOdd += count % 2 === 0 ? digit : twice;
-    if (count < 4) prefix = 10 * prefix + digit;
-    if (text.charCodeAt(at) !== text.charCodeAt(start)) isOneDigit = false;
+    places[count] = at;
+    digits[count] = digit;
+    even[count + 1] = (even[count] ?? 0) + (count % 2 === 0 ? twice : digit);
+    odd[count + 1] = (odd[count] ?? 0) + (count % 2 === 0 ? digit : twice);
     count++;
-    const next = text.charCodeAt(at + 1);
-    if (isDigit(next)) continue;
-    const sum = count % 2 === 0 ? sumIfEven : sumIfOdd;
-    const isCard = sum % 10 === 0 && !isOneDigit && isCardLength(prefix, count);
-    if (isCard && isNumberEnd(text, at + 1)) end = at + 1;
-    if (next !== BLANK && next !== HYPHEN || !isDigit(text.charCodeAt(at + 2))) break;
-    at++;
   }
-  return end;
+  const placeOf = (index: number) => places[index] ?? 0;
+  let first = 0;
+  while (first + MIN_CARD_DIGIT_COUNT <= count && placeOf(first) < to) {
+    // Of digits and what separates them at most one character is no digit.
+    let last = first, gap = first;
+    let longest = -1;
+    const prefix = ((digits[first] ?? 0) * 10 + (digits[first + 1] ?? 0)) * 100 +
+      (digits[first + 2] ?? 0) * 10 + (digits[first + 3] ?? 0);
+    const isBegun = (first === 0 || placeOf(first) - placeOf(first - 1) > 1) &&
+      isNumberStart(text, placeOf(first));
+    if (isBegun && mayBeCard(prefix)) {
+      const limit = Math.min(count, first + MAX_CARD_DIGIT_COUNT);
+      for (; last < limit; last++) {
+        if (last > first && placeOf(last) - placeOf(last - 1) > 2) break;
+        const length = last - first + 1;
+        if (length < MIN_CARD_DIGIT_COUNT || isDigit(text.charCodeAt(placeOf(last) + 1))) continue;
+        const sums = last % 2 === 0 ? odd : even;
+        const sum = (sums[last + 1] ?? 0) - (sums[first] ?? 0);
+        if (sum % 10 !== 0 || !isCardLength(prefix, length)) continue;
+        const isOneDigit = digits.subarray(first, last + 1).every((one) => one === digits[first]);
+        if (!isOneDigit && isNumberEnd(text, placeOf(last) + 1)) longest = last;
+      }
+    }
+    if (longest >= 0) {
+      found(placeOf(first), placeOf(longest) + 1);
+      gap = longest;
+    }
+    first = gap + 1;
+  }
+}
+
+/** True if cards begin with these four digits. */
+function mayBeCard(prefix: number): boolean {
+  return prefix >= 2221 && prefix <= 2720 || prefix >= 3000 && prefix < 7000;
 }
 
 /** True if cards whose number begins with these four digits have this many digits. */
