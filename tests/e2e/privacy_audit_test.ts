@@ -123,7 +123,7 @@ function fieldsOf(path: string): readonly string[] {
 }
 
 const ENDPOINTS = clientApis.flatMap(({ endpoints }) => endpoints)
-  .filter(({ method, body }) => method === "POST" && body !== "multipart");
+  .filter(({ method, body }) => method === "POST" && body !== "multipart" && body !== false);
 
 function pathOf(path: string): string {
   return path.replace(/:(\w+?)_id/g, (_, kind) => `${kind}_1`);

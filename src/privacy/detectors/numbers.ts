@@ -15,7 +15,7 @@ const SSN = /(\d{3})([-. ])(\d{2})\2(\d{4})/g;
 const PHONE =
   /\+\d(?:[-. ()]{0,2}\d){7,14}|(?:1[-. ]?)?(?:\(\d{3}\)[-. ]?|\d{3}[-. ])\d{3}[-. ]\d{4}/g;
 
-/** Digits with single or more separators: card numbers are in no other text. */
+/** Digits and separators: card numbers are in no other text. */
 const DIGITS = /\d[\d -]{11,}/g;
 
 /** Returns the finder of card numbers of 13 to 19 digits, with single blanks or hyphens. */
@@ -33,7 +33,51 @@ export function newCardFinder(label: string): Finder {
   };
 }
 
-/** Finds the card numbers in a run of digits and separators that begin before `to`. */
+/** Facts of the digits of one run, by their number in it; reused, because runs may be many. */
+const RUN = {
+  /** Place of each digit in the text. */
+  places: new Int32Array(0),
+  digits: new Uint8Array(0),
+  /** First of the digits that are joined with this one by single separators or none. */
+  chains: new Int32Array(0),
+  /** Sums before each digit if those at even places count twice, and if those at odd places do. */
+  even: new Int32Array(0),
+  odd: new Int32Array(0),
+};
+
+/** Reads the digits of a run of digits and separators. Returns their number. */
+function readRun(text: string, start: number, end: number): number {
+  if (RUN.places.length <= end - start) {
+    const size = 2 * (end - start) + 1;
+    for (const name of ["places", "chains", "even", "odd"] as const) {
+      RUN[name] = new Int32Array(size);
+    }
+    RUN.digits = new Uint8Array(size);
+  }
+  const { places, digits, chains, even, odd } = RUN;
+  let count = 0;
+  let chain = 0;
+  let last = start;
+  even[0] = odd[0] = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0) continue;
+    if (at - last > 2) chain = count;
+    const twice = digit > 4 ? 2 * digit - 9 : 2 * digit;
+    places[count] = last = at;
+    digits[count] = digit;
+    chains[count] = chain;
+    even[count + 1] = (even[count] ?? 0) + (count % 2 === 0 ? twice : digit);
+    odd[count + 1] = (odd[count] ?? 0) + (count % 2 === 0 ? digit : twice);
+    count++;
+  }
+  return count;
+}
+
+/**
+ * Finds the card numbers in a run of digits and separators that begin before `to`. Each begins and
+ * ends with a group of digits.
+ */
 function findCards(
   text: string,
   start: number,
@@ -41,50 +85,38 @@ function findCards(
   to: number,
   found: (start: number, end: number) => void,
 ): void {
-  const size = end - start + 1;
-  const places = new Int32Array(size), digits = new Uint8Array(size);
-  // Sums up to each digit if those at even places count twice, and if those at odd places do.
-  const even = new Int32Array(size), odd = new Int32Array(size);
-  let count = 0;
-  for (let at = start; at < end; at++) {
-    const digit = text.charCodeAt(at) - 48;
-    if (digit < 0) continue;
-    const twice = digit > 4 ? 2 * digit - 9 : 2 * digit;
-    places[count] = at;
-    digits[count] = digit;
-    even[count + 1] = (even[count] ?? 0) + (count % 2 === 0 ? twice : digit);
-    odd[count + 1] = (odd[count] ?? 0) + (count % 2 === 0 ? digit : twice);
-    count++;
-  }
+  const count = readRun(text, start, end);
+  const { places, digits } = RUN;
   const placeOf = (index: number) => places[index] ?? 0;
-  let first = 0;
-  while (first + MIN_CARD_DIGIT_COUNT <= count && placeOf(first) < to) {
-    // Of digits and what separates them at most one character is no digit.
-    let last = first, gap = first;
-    let longest = -1;
+  for (let first = 0; first + MIN_CARD_DIGIT_COUNT <= count && placeOf(first) < to; first++) {
+    if (first > 0 && placeOf(first) - placeOf(first - 1) === 1) continue;
     const prefix = ((digits[first] ?? 0) * 10 + (digits[first + 1] ?? 0)) * 100 +
       (digits[first + 2] ?? 0) * 10 + (digits[first + 3] ?? 0);
-    const isBegun = (first === 0 || placeOf(first) - placeOf(first - 1) > 1) &&
-      isNumberStart(text, placeOf(first));
-    if (isBegun && mayBeCard(prefix)) {
-      const limit = Math.min(count, first + MAX_CARD_DIGIT_COUNT);
-      for (; last < limit; last++) {
-        if (last > first && placeOf(last) - placeOf(last - 1) > 2) break;
-        const length = last - first + 1;
-        if (length < MIN_CARD_DIGIT_COUNT || isDigit(text.charCodeAt(placeOf(last) + 1))) continue;
-        const sums = last % 2 === 0 ? odd : even;
-        const sum = (sums[last + 1] ?? 0) - (sums[first] ?? 0);
-        if (sum % 10 !== 0 || !isCardLength(prefix, length)) continue;
-        const isOneDigit = digits.subarray(first, last + 1).every((one) => one === digits[first]);
-        if (!isOneDigit && isNumberEnd(text, placeOf(last) + 1)) longest = last;
-      }
-    }
-    if (longest >= 0) {
-      found(placeOf(first), placeOf(longest) + 1);
-      gap = longest;
-    }
-    first = gap + 1;
+    if (!mayBeCard(prefix) || !isNumberStart(text, placeOf(first))) continue;
+    const last = lastOfCard(text, first, prefix, count);
+    if (last < 0) continue;
+    found(placeOf(first), placeOf(last) + 1);
+    first = last;
   }
+}
+
+/** Returns the last digit of the longest card that begins with a digit of the run; -1 without one. */
+function lastOfCard(text: string, first: number, prefix: number, count: number): number {
+  const { places, digits, chains, even, odd } = RUN;
+  const limit = Math.min(count, first + MAX_CARD_DIGIT_COUNT);
+  let longest = -1;
+  for (let last = first + MIN_CARD_DIGIT_COUNT - 1; last < limit; last++) {
+    if (chains[last] !== chains[first]) break;
+    const end = (places[last] ?? 0) + 1;
+    if (last + 1 < count && places[last + 1] === end) continue;
+    // The check digit counts once.
+    const sums = last % 2 === 0 ? odd : even;
+    const isChecked = ((sums[last + 1] ?? 0) - (sums[first] ?? 0)) % 10 === 0;
+    if (!isChecked || !isCardLength(prefix, last - first + 1)) continue;
+    const isOneDigit = digits.subarray(first, last + 1).every((one) => one === digits[first]);
+    if (!isOneDigit && isNumberEnd(text, end)) longest = last;
+  }
+  return longest;
 }
 
 /** True if cards begin with these four digits. */
