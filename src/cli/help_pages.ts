@@ -13,6 +13,7 @@ import nativeState from "../../docs/guide/native-state.md" with { type: "text" }
 import websocket from "../../docs/guide/websocket.md" with { type: "text" };
 import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
 import relay from "../../docs/guide/relay.md" with { type: "text" };
+import privacy from "../../docs/guide/privacy.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import promptCache from "../../docs/guide/prompt-cache.md" with { type: "text" };
 import security from "../../docs/guide/security.md" with { type: "text" };
@@ -82,6 +83,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "embeddings-models", text: embeddingsModels },
   { topic: "relay", text: relay },
   { topic: "caching", text: caching },
+  { topic: "privacy", text: privacy },
   { topic: "prompt-cache", text: promptCache },
   { topic: "security", text: security },
   { topic: "teams", text: teams },

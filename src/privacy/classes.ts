@@ -192,9 +192,22 @@ const TAGS: ReadonlySet<string> = new Set(
     "custom_tool_call_output compaction reasoning_text redacted_thinking").split(" "),
 );
 
+/** Members of the protocols besides those of the rows. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...[...BY_NAME.values()].flat().flatMap(({ segments }) => segments),
+  ...("arguments description documents enum instructions items max_output_tokens max_tokens metadata n parallel_tool_calls " +
+    "parameters prompt prompt_cache_key properties query safety_identifier seed stop store stream stream_options strict " +
+    "temperature title top_p user").split(" "),
+]);
+
 /** True if a string is a word of a closed list of the protocols. */
 export function isTag(text: string): boolean {
   return TAGS.has(text);
+}
+
+/** True if the name of a member is one of the protocols, and so no value of the client. */
+export function isKnownMember(name: string): boolean {
+  return MEMBERS.has(name) || TAGS.has(name);
 }
 
 /** Least length of a string that counts as data: a shorter one is searched. */

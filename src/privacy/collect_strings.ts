@@ -1,5 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import { classOf, isBase64, isDataUrl, isShared, isTag, type JsonPath } from "./classes.ts";
+import {
+  classOf,
+  isBase64,
+  isDataUrl,
+  isKnownMember,
+  isShared,
+  isTag,
+  type JsonPath,
+} from "./classes.ts";
 import { type JsonToken, textOfString, walkJson } from "./json_strings.ts";
 
 /** A string of a request that is searched. */
@@ -52,7 +60,7 @@ export function* collectStrings(
     const string = kind === "name" ? String(path.at(-1)) : textOfString(text, start, end);
     if (kind === "name") {
       // Each name is searched once.
-      if (names.has(string)) return;
+      if (isKnownMember(string) || names.has(string)) return;
       names.add(string);
       strings.push({ text: string, start, end, isReplaceable: false, isShared: true });
       return;

@@ -74,7 +74,7 @@ export function newPatternFinder(
       const isMatch = start >= 0 && end > start &&
         (check === null || check(text.slice(start, end)));
       if (isMatch) found(start, end);
-      next = Math.max(begin + 1, isMatch ? end : 0);
+      next = Math.max(begin + 1, isMatch ? end : matcher.end());
     }
   }
 }

@@ -49,8 +49,9 @@ export async function replaceJson(
   if (policy.refusesUnread && unread !== undefined) {
     return refuse("privacy_unread", UNREAD, pathAt(text, unread));
   }
-  const found = await findMatches(privacy, collected.strings, pace);
-  if (found === null) return tooSlow();
+  const searched = await findMatches(privacy, collected.strings, pace);
+  if (!searched.ok) return searched;
+  const found = searched.value;
   count(privacy, found);
   if (options.onMatch !== undefined) {
     for (const { string, matches } of found) {
@@ -92,12 +93,15 @@ async function run<Value>(
   }
 }
 
-/** Finds the matches of all strings; null if that takes too long. */
+/** Maximum number of places with values in a request. */
+const MAX_MATCH_COUNT = 50_000;
+
+/** Finds the matches of all strings. */
 async function findMatches(
   { policy }: CallPrivacy,
   strings: readonly SearchedString[],
   pace: Pace,
-): Promise<readonly FoundString[] | null> {
+): Promise<Result<readonly FoundString[]>> {
   const found: FoundString[] = [];
   const searched: SearchedString[] = [];
   const keys = new Map<SearchedString, string>();
@@ -107,7 +111,7 @@ async function findMatches(
       continue;
     }
     const key = await run(keyOf(policy.digest, string.text), pace);
-    if (key === null) return null;
+    if (key === null) return tooSlow();
     const known = memo.get(key);
     if (known === undefined) {
       searched.push(string);
@@ -120,12 +124,13 @@ async function findMatches(
   while (search.next()) {
     const turn = pace.next();
     if (turn !== null) await turn;
-    if (pace.isOver()) return null;
+    if (pace.isOver()) return tooSlow();
+    if (search.count() > MAX_MATCH_COUNT) return tooManyValues();
   }
   const byString = divide(searched, search.matches());
   for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []);
   for (const [string, matches] of byString) found.push({ string, matches });
-  return found.toSorted((a, b) => a.string.start - b.string.start);
+  return success(found.toSorted((a, b) => a.string.start - b.string.start));
 }
 
 /** Divides the matches in a joined text among its strings. */
@@ -236,7 +241,7 @@ async function edit(
 function tooManyValues(): Failed {
   return refuse(
     "privacy_too_many_values",
-    `The request has more than ${MAX_VALUE_COUNT} different values that privacy rules replace; send fewer.`,
+    `The request has more than ${MAX_VALUE_COUNT} different values that privacy rules replace, or more than ${MAX_MATCH_COUNT} in all; send fewer.`,
   );
 }
 

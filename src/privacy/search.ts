@@ -4,10 +4,13 @@ import type { Finder, Match, Rule } from "./types.ts";
 /** Characters in which matches begin that are searched in one piece. */
 const PIECE_CHARS = 64 * 1024;
 
+/** Characters before a piece in which its matches may begin. */
+const MAX_BACK_CHARS = 512;
+
 /** Characters before a piece that its matches may reach back to, besides their own length. */
 const CONTEXT_CHARS = 16;
 
-/** Returns the matches of rules in a text, as `coverMatches` chooses them. */
+/** Returns the matches of rules in a text, as `Search` says. */
 export function search(text: string, rules: readonly Rule[]): readonly Match[] {
   const pieces = newSearch(text, rules);
   while (pieces.next()) { /* the whole text */ }
@@ -18,13 +21,21 @@ export function search(text: string, rules: readonly Rule[]): readonly Match[] {
 export interface Search {
   /** Searches the next piece. False if there is none. */
   next(): boolean;
-  /** Returns the matches of the searched pieces, as `coverMatches` chooses them. */
+  /** Returns the number of matches that were found so far. */
+  count(): number;
+  /**
+   * Returns the matches of a text that was searched to its end: first those that refuse, then
+   * others, then those that only count, so that none of them hides a value that must not be sent.
+   * Of the same kind no two overlap: the leftmost counts, of several the longest, of equal ones that
+   * of the first rule.
+   */
   matches(): readonly Match[];
 }
 
 /** Begins a search of a text. */
 export function newSearch(text: string, rules: readonly Rule[]): Search {
-  const found: Match[] = [];
+  let found: Match[] = [];
+  const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
   let from = 0;
 
   function searchPiece(rule: Rule, finder: Finder, to: number): void {
@@ -38,6 +49,16 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
     });
   }
 
+  /** Decides on the matches that begin before a place: later ones begin behind it. */
+  function decide(before: number): void {
+    const ordered = found.filter(({ start }) => start < before).toSorted(compareMatches);
+    found = found.filter(({ start }) => start >= before);
+    for (const match of withoutTokens(text, ordered)) {
+      const { action } = match.rule;
+      covers[action === "refuse" || action === "monitor" ? action : "others"].add(match);
+    }
+  }
+
   return {
     next() {
       if (from >= text.length) return false;
@@ -46,41 +67,35 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
         for (const finder of rule.finders) searchPiece(rule, finder, to);
       }
       from = to;
+      decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
       return from < text.length;
     },
-    matches: () => coverMatches(withoutTokens(text, found)),
+    count: () =>
+      covers.refuse.matches.length + covers.others.matches.length + covers.monitor.matches.length,
+    matches: () => [
+      ...covers.refuse.matches,
+      ...covers.others.matches,
+      ...covers.monitor.matches,
+    ],
   };
 }
 
-/**
- * Returns matches of which no two overlap, in the order of the text: the leftmost first, of several
- * the longest, of equal ones that of the first rule. Those that only count are left out of it, so
- * that none of them hides a value that must not be sent; they are added behind.
- */
-export function coverMatches(matches: readonly Match[]): readonly Match[] {
-  if (matches.length < 2) return matches;
-  const ordered = matches.toSorted((a, b) =>
-    a.start - b.start || b.end - a.end || a.rule.order - b.rule.order
-  );
-  const isCounted = ({ rule }: Match) => rule.action === "monitor";
-  const isRefused = ({ rule }: Match) => rule.action === "refuse";
-  const others = ordered.filter((match) => !isCounted(match) && !isRefused(match));
-  return [
-    ...withoutOverlaps(ordered.filter(isRefused)),
-    ...withoutOverlaps(others),
-    ...withoutOverlaps(ordered.filter(isCounted)),
-  ];
+function compareMatches(a: Match, b: Match): number {
+  return a.start - b.start || b.end - a.end || a.rule.order - b.rule.order;
 }
 
-function withoutOverlaps(ordered: readonly Match[]): Match[] {
-  const chosen: Match[] = [];
+/** Returns matches of which no two overlap. They are added in order. */
+function newCover() {
+  const matches: Match[] = [];
   let end = 0;
-  for (const match of ordered) {
-    if (match.start < end) continue;
-    chosen.push(match);
-    end = match.end;
-  }
-  return chosen;
+  return {
+    matches,
+    add(match: Match): void {
+      if (match.start < end) return;
+      matches.push(match);
+      end = match.end;
+    },
+  };
 }
 
 /** Characters of a core without the last one, which may be before a match that it overlaps. */

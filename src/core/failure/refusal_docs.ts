@@ -150,10 +150,11 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "cannot read; omit it.",
   },
   privacy_too_many_values: {
-    cause: "The privacy rules have found more than 10,000 different values in one request.",
+    cause:
+      "The privacy rules have found more than 10,000 different values in one request, or more than 50,000 in all.",
     cure: "Send fewer values in one request.",
-    example:
-      "The request has more than 10000 different values that privacy rules replace; send fewer.",
+    example: "The request has more than 10000 different values that privacy rules replace, " +
+      "or more than 50000 in all; send fewer.",
   },
   missing_api_key: {
     cause: "Client keys are enabled, and the request has none.",

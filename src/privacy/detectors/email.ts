@@ -20,9 +20,9 @@ function isLocal(code: number): boolean {
   return isLetter(code) || isDigit(code) || LOCAL_SIGNS.has(code);
 }
 
-/** Returns where the local part before `at` begins; `at` if there is none. */
-function startOfLocal(text: string, at: number): number {
-  const least = Math.max(0, at - MAX_LOCAL_CHARS);
+/** Returns where the local part before `at` begins, not before `earliest`; `at` if there is none. */
+function startOfLocal(text: string, at: number, earliest: number): number {
+  const least = Math.max(earliest, at - MAX_LOCAL_CHARS);
   let start = at;
   while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
   start = skipEscape(text, start);
@@ -30,8 +30,12 @@ function startOfLocal(text: string, at: number): number {
   return Math.min(start, at);
 }
 
-/** The last label of a domain is of letters, or encoded as RFC 5890 says. */
-const LAST_LABEL = /^(?:\p{L}{2,}|xn--[a-z0-9-]+)$/iu;
+/** True for the last label of a domain: it is of letters, or encoded as RFC 5890 says. */
+function isLastLabel(text: string, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && isLetter(text.charCodeAt(at))) at++;
+  return at === end ? end - start >= 2 : text.startsWith("xn--", start);
+}
 
 /** Returns where the domain that begins at `start` ends; -1 if none does. */
 function endOfDomain(text: string, start: number): number {
@@ -47,7 +51,7 @@ function endOfDomain(text: string, start: number): number {
     if (at === label) break;
     let last = at;
     while (last > label && text.charCodeAt(last - 1) === HYPHEN) last--;
-    if (label > start && LAST_LABEL.test(text.slice(label, last))) end = last;
+    if (label > start && isLastLabel(text, label, last)) end = last;
     if (code !== POINT) break;
     label = at + 1;
   }
@@ -61,6 +65,8 @@ export function newEmailFinder(label: string): Finder {
     maxChars: MAX_CHARS,
     find(text, from, to, found) {
       for (const sign of SIGNS) {
+        // Where the address before ended: none begins in another one.
+        let earliest = 0;
         for (
           let at = text.indexOf(sign, from);
           at >= 0 && at < to;
@@ -68,8 +74,10 @@ export function newEmailFinder(label: string): Finder {
         ) {
           const end = endOfDomain(text, at + sign.length);
           if (end < 0) continue;
-          const start = startOfLocal(text, at);
-          if (start < at) found(start, end);
+          const start = startOfLocal(text, at, earliest);
+          if (start === at) continue;
+          found(start, end);
+          earliest = end;
         }
       }
     },

@@ -15,48 +15,113 @@ const SSN = /(\d{3})([-. ])(\d{2})\2(\d{4})/g;
 const PHONE =
   /\+\d(?:[-. ()]{0,2}\d){7,14}|(?:1[-. ]?)?(?:\(\d{3}\)[-. ]?|\d{3}[-. ])\d{3}[-. ]\d{4}/g;
 
+/** Digits and separators: card numbers are in no other text. */
+const DIGITS = /\d[\d -]{11,}/g;
+
 /** Returns the finder of card numbers of 13 to 19 digits, with single blanks or hyphens. */
 export function newCardFinder(label: string): Finder {
   return {
     label,
     maxChars: MAX_CARD_CHARS,
     find(text, from, to, found) {
-      for (let at = from; at < to; at++) {
-        if (!isDigit(text.charCodeAt(at))) continue;
-        if (isNumberStart(text, at)) {
-          const end = endOfCard(text, at);
-          if (end > 0) found(at, end);
-        }
-        while (isDigit(text.charCodeAt(at + 1))) at++;
-      }
+      eachMatch(DIGITS, text, from, to, ({ index, 0: { length } }) => {
+        findCards(text, index, Math.min(index + length, to + MAX_CARD_CHARS), to, found);
+        return true;
+      });
     },
     heldFrom: (text) => heldNumber(text, MAX_CARD_CHARS),
   };
 }
 
-/** Returns where the longest card number that begins at `start` ends; -1 if none does. */
-function endOfCard(text: string, start: number): number {
-  let end = -1, count = 0, prefix = 0;
-  // The check digit decides which digits count twice, and its place is known at the end.
-  let sumIfEven = 0, sumIfOdd = 0;
-  let isOneDigit = true;
-  for (let at = start; count < MAX_CARD_DIGIT_COUNT; at++) {
-    const digit = text.charCodeAt(at) - 48;
-    const twice = digit > 4 ? 2 * digit - 9 : 2 * digit;
-    sumIfEven += count % 2 === 0 ? twice : digit;
-    sumIfOdd += count % 2 === 0 ? digit : twice;
-    if (count < 4) prefix = 10 * prefix + digit;
-    if (text.charCodeAt(at) !== text.charCodeAt(start)) isOneDigit = false;
-    count++;
-    const next = text.charCodeAt(at + 1);
-    if (isDigit(next)) continue;
-    const sum = count % 2 === 0 ? sumIfEven : sumIfOdd;
-    const isCard = sum % 10 === 0 && !isOneDigit && isCardLength(prefix, count);
-    if (isCard && isNumberEnd(text, at + 1)) end = at + 1;
-    if (next !== BLANK && next !== HYPHEN || !isDigit(text.charCodeAt(at + 2))) break;
-    at++;
+/** Facts of the digits of one run, by their number in it; reused, because runs may be many. */
+const RUN = {
+  /** Place of each digit in the text. */
+  places: new Int32Array(0),
+  digits: new Uint8Array(0),
+  /** First of the digits that are joined with this one by single separators or none. */
+  chains: new Int32Array(0),
+  /** Sums before each digit if those at even places count twice, and if those at odd places do. */
+  even: new Int32Array(0),
+  odd: new Int32Array(0),
+};
+
+/** Reads the digits of a run of digits and separators. Returns their number. */
+function readRun(text: string, start: number, end: number): number {
+  if (RUN.places.length <= end - start) {
+    const size = 2 * (end - start) + 1;
+    for (const name of ["places", "chains", "even", "odd"] as const) {
+      RUN[name] = new Int32Array(size);
+    }
+    RUN.digits = new Uint8Array(size);
   }
-  return end;
+  const { places, digits, chains, even, odd } = RUN;
+  let count = 0;
+  let chain = 0;
+  let last = start;
+  even[0] = odd[0] = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0) continue;
+    if (at - last > 2) chain = count;
+    const twice = digit > 4 ? 2 * digit - 9 : 2 * digit;
+    places[count] = last = at;
+    digits[count] = digit;
+    chains[count] = chain;
+    even[count + 1] = (even[count] ?? 0) + (count % 2 === 0 ? twice : digit);
+    odd[count + 1] = (odd[count] ?? 0) + (count % 2 === 0 ? digit : twice);
+    count++;
+  }
+  return count;
+}
+
+/**
+ * Finds the card numbers in a run of digits and separators that begin before `to`. Each begins and
+ * ends with a group of digits.
+ */
+function findCards(
+  text: string,
+  start: number,
+  end: number,
+  to: number,
+  found: (start: number, end: number) => void,
+): void {
+  const count = readRun(text, start, end);
+  const { places, digits } = RUN;
+  const placeOf = (index: number) => places[index] ?? 0;
+  for (let first = 0; first + MIN_CARD_DIGIT_COUNT <= count && placeOf(first) < to; first++) {
+    if (first > 0 && placeOf(first) - placeOf(first - 1) === 1) continue;
+    const prefix = ((digits[first] ?? 0) * 10 + (digits[first + 1] ?? 0)) * 100 +
+      (digits[first + 2] ?? 0) * 10 + (digits[first + 3] ?? 0);
+    if (!mayBeCard(prefix) || !isNumberStart(text, placeOf(first))) continue;
+    const last = lastOfCard(text, first, prefix, count);
+    if (last < 0) continue;
+    found(placeOf(first), placeOf(last) + 1);
+    first = last;
+  }
+}
+
+/** Returns the last digit of the longest card that begins with a digit of the run; -1 without one. */
+function lastOfCard(text: string, first: number, prefix: number, count: number): number {
+  const { places, digits, chains, even, odd } = RUN;
+  const limit = Math.min(count, first + MAX_CARD_DIGIT_COUNT);
+  let longest = -1;
+  for (let last = first + MIN_CARD_DIGIT_COUNT - 1; last < limit; last++) {
+    if (chains[last] !== chains[first]) break;
+    const end = (places[last] ?? 0) + 1;
+    if (last + 1 < count && places[last + 1] === end) continue;
+    // The check digit counts once.
+    const sums = last % 2 === 0 ? odd : even;
+    const isChecked = ((sums[last + 1] ?? 0) - (sums[first] ?? 0)) % 10 === 0;
+    if (!isChecked || !isCardLength(prefix, last - first + 1)) continue;
+    const isOneDigit = digits.subarray(first, last + 1).every((one) => one === digits[first]);
+    if (!isOneDigit && isNumberEnd(text, end)) longest = last;
+  }
+  return longest;
+}
+
+/** True if cards begin with these four digits. */
+function mayBeCard(prefix: number): boolean {
+  return prefix >= 2221 && prefix <= 2720 || prefix >= 3000 && prefix < 7000;
 }
 
 /** True if cards whose number begins with these four digits have this many digits. */
