@@ -178,6 +178,8 @@ interface FaultTreatment {
   readonly logEnd: End;
   /** The client ended the call: neither the gateway nor a provider failed. */
   readonly byClient?: true;
+  /** A rule refused the answer of a provider that has not failed. */
+  readonly byRule?: true;
   /** The attempt failed before a request was sent. */
   readonly notSent?: true;
 }
@@ -206,7 +208,7 @@ const FAULT_TABLE = {
   credential_unavailable:      { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // of providers.*.credential
   state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" },
   state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
-  response_refused:            { status: 400,        type: "invalid_request_error", code: "kind", retry: false, fallback: null,             breaker: "neutral", logEnd: "blocked" }, // a rule of privacy.rules with phase: response
+  response_refused:            { status: 400,        type: "invalid_request_error", code: "kind", retry: false, fallback: null,             breaker: "neutral", logEnd: "blocked", byRule: true }, // a rule of privacy.rules with phase: response
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "internal" },
 } as const satisfies Readonly<Record<string, FaultTreatment>>;
 
@@ -298,10 +300,12 @@ export function statusOf(failure: Failure): number {
 
 /**
  * True if the gateway or a provider failed: the client neither sent a wrong request nor ended the
- * call.
+ * call, and no rule refused the answer.
  */
 export function isServerFailure(failure: Failure): boolean {
-  return !isRefusal(failure) && FAULTS[failure.kind].byClient !== true;
+  if (isRefusal(failure)) return false;
+  const { byClient, byRule } = FAULTS[failure.kind];
+  return byClient !== true && byRule !== true;
 }
 
 /** Returns how the log names the end of a call that failed before delivery began. */
