@@ -15,7 +15,10 @@ const OF_PATTERNS = ["contains", "check", "max_length"] as const;
 
 const A_POLICY = "the name of a privacy policy";
 
-/** Returns the problems of `privacy`, and of the policies that others name. Takes values before defaults. */
+/**
+ * Returns the problems of `privacy`, and of the policies that others name. Takes values before
+ * defaults.
+ */
 export function privacyProblems({ privacy = {}, security }: JsonObject): Problem[] {
   if (!isObject(privacy)) return [];
   const rules = objectsIn(privacy.rules);

@@ -23,6 +23,8 @@ const CONTENTS = [
   "items[].output[]",
   "items[].summary[]",
   "prediction.content[]",
+  "messages[].thinking_blocks[]",
+  "messages[].reasoning_details[]",
 ];
 
 /** Members of a content part. */
@@ -71,6 +73,7 @@ const ITEM_MEMBERS: readonly (readonly [string, StringClass])[] = [
 /** Further rows; every path without one is text. */
 const ROWS: readonly (readonly [string, StringClass])[] = [
   ["model", "name"],
+  ["messages[].reasoning_details[].text", "signed"],
   ["input[].name", "name"],
   ["items[].name", "name"],
   ["messages[].function_call.name", "name"],
@@ -163,8 +166,13 @@ function compileRows(
   return byName;
 }
 
+/** Maximum number of steps of the path of a row. */
+const MAX_ROW_STEP_COUNT = 10;
+
 /** Returns the class of the string at a path, by the path alone. */
 export function classOf(path: JsonPath): StringClass {
+  // A row has few segments, and a request may have very deep paths.
+  if (path.length > MAX_ROW_STEP_COUNT) return "text";
   const last = path.findLast((step) => typeof step === "string");
   if (last === undefined) return "text";
   const rows = BY_NAME.get(String(last)) ?? [];

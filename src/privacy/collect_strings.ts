@@ -87,9 +87,10 @@ export function* collectStrings(
 }
 
 /** True for an element of the input of embeddings or completions that is a list of tokens. */
-function isTokenList([member, ...steps]: JsonPath): boolean {
-  return (member === "input" || member === "prompt") && steps.length > 0 &&
-    steps.every((step) => typeof step === "number");
+function isTokenList(path: JsonPath): boolean {
+  const [member, first, second = 0] = path;
+  return (member === "input" || member === "prompt") && path.length < 4 &&
+    typeof first === "number" && typeof second === "number";
 }
 
 const SYSTEM_ROLES: readonly unknown[] = ["system", "developer"];

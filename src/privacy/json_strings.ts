@@ -78,7 +78,7 @@ const BACKSLASH = 92, LOWER_U_CODE = 117;
 
 /**
  * Returns a function from positions in the text of a string to positions in its JSON text, whose
- * first quote is at `start`. Positions are asked for in rising order.
+ * first quote is at `start`. Positions must come in rising order.
  */
 export function newPositions(text: string, start: number, end: number): (at: number) => number {
   let decoded = 0;

@@ -31,8 +31,8 @@ interface FoundString {
 const memo: Memo = newMemo();
 
 /**
- * Returns a JSON text in which the rules of a call have replaced values: only string literals with a
- * match differ. Refused if a rule says so, or if a value is where no other text can be.
+ * Returns a JSON text in which the rules of a call have replaced values: only string literals with
+ * a match differ. Refused if a rule says so, or if a value is where no other text can be.
  */
 export async function replaceJson(
   privacy: CallPrivacy,

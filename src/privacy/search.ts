@@ -2,7 +2,7 @@ import { newCorePattern } from "./token_form.ts";
 import type { Finder, Match, Rule } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
-const PIECE_CHARS = 64 * 1024;
+const PIECE_CHARS = 32 * 1024;
 
 /** Characters before a piece in which its matches may begin. */
 const MAX_BACK_CHARS = 512;
@@ -26,8 +26,8 @@ export interface Search {
   /**
    * Returns the matches of a text that was searched to its end: first those that refuse, then
    * others, then those that only count, so that none of them hides a value that must not be sent.
-   * Of the same kind no two overlap: the leftmost counts, of several the longest, of equal ones that
-   * of the first rule.
+   * Of the same kind no two overlap: the leftmost counts, of several the longest, of equal ones
+   * that of the first rule.
    */
   matches(): readonly Match[];
 }

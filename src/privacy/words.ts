@@ -15,7 +15,7 @@ const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 /** Longest white space between two words of a phrase, in characters. */
 const MAX_BLANK_CHARS = 8;
 
-const UNKNOWN = 0, PART = 1, OTHER = 2;
+const UNKNOWN_CODE = 0, PART_CODE = 1, OTHER_CODE = 2;
 
 /** Whether each UTF-16 code unit is a part of words, as far as it was looked at. */
 const KINDS = new Uint8Array(65_536);
@@ -24,10 +24,10 @@ function isWordPart(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   // Also for the place before a text and behind it.
   if (Number.isNaN(code)) return false;
-  if (KINDS[code] === UNKNOWN) {
-    KINDS[code] = WORD_CHARACTER.test(String.fromCharCode(code)) ? PART : OTHER;
+  if (KINDS[code] === UNKNOWN_CODE) {
+    KINDS[code] = WORD_CHARACTER.test(String.fromCharCode(code)) ? PART_CODE : OTHER_CODE;
   }
-  return KINDS[code] === PART;
+  return KINDS[code] === PART_CODE;
 }
 
 /** True if a text can be found as a word or phrase: it has a letter or a digit. */

@@ -22,7 +22,7 @@ import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
 import { finishAnswer } from "./finish_answer.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
-import { takePlace } from "./admission/overload.ts";
+import { holdBody, takePlace } from "./admission/overload.ts";
 import type { Peer } from "../runtime/peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
@@ -272,6 +272,9 @@ async function receiveJson(
     ? body
     : await replaceDocument(call, body.value, { masks: endpoint.masksValues === true });
   if (!sent.ok) return sent;
+  // The text that is sent, besides the one that was received.
+  const full = sent.value === body.value ? null : holdBody(call, sent.value.text.length);
+  if (full !== null) return full;
   if (call.client.privacy !== null) recordModel(call, sent.value.value.model);
   call.capture?.request(sent.value.text);
   const request = requestOf(req, endpoint, sent.value);

@@ -6,7 +6,7 @@ const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
 
 const MAX_CHARS = 320;
 
-const HYPHEN = 45, POINT = 46;
+const HYPHEN_CODE = 45, POINT_CODE = 46;
 
 /** The sign between the parts of an address, also percent-encoded as in a URL. */
 const SIGNS = ["@", "%40"] as const;
@@ -20,7 +20,9 @@ function isLocal(code: number): boolean {
   return isLetter(code) || isDigit(code) || LOCAL_SIGNS.has(code);
 }
 
-/** Returns where the local part before `at` begins, not before `earliest`; `at` if there is none. */
+/**
+ * Returns where the local part before `at` begins, at `earliest` or later; `at` if there is none.
+ */
 function startOfLocal(text: string, at: number, earliest: number): number {
   const least = Math.max(earliest, at - MAX_LOCAL_CHARS);
   let start = at;
@@ -44,15 +46,15 @@ function endOfDomain(text: string, start: number): number {
   let label = start;
   for (let at = start; at <= limit; at++) {
     const code = text.charCodeAt(at);
-    if (at < limit && (isLetter(code) || isDigit(code) || code === HYPHEN)) {
+    if (at < limit && (isLetter(code) || isDigit(code) || code === HYPHEN_CODE)) {
       if (at - label >= MAX_LABEL_CHARS) break;
       continue;
     }
     if (at === label) break;
     let last = at;
-    while (last > label && text.charCodeAt(last - 1) === HYPHEN) last--;
+    while (last > label && text.charCodeAt(last - 1) === HYPHEN_CODE) last--;
     if (label > start && isLastLabel(text, label, last)) end = last;
-    if (code !== POINT) break;
+    if (code !== POINT_CODE) break;
     label = at + 1;
   }
   return end;

@@ -20,7 +20,7 @@ function countryOf(text: string, start: number): number {
 /** The longest number with a blank after each group of four. */
 const MAX_CHARS = 42;
 
-const BLANK = 32;
+const BLANK_CODE = 32;
 
 const BEGINNING = /[A-Z]{2}\d{2}(?= ?[A-Z0-9])/gi;
 
@@ -38,7 +38,7 @@ export function newIbanFinder(label: string): Finder {
       });
     },
     heldFrom: (text) =>
-      startOfRun(text, MAX_CHARS, (code) => isDigit(code) || isLetter(code) || code === BLANK),
+      startOfRun(text, MAX_CHARS, (code) => isDigit(code) || isLetter(code) || code === BLANK_CODE),
   };
 }
 
@@ -55,7 +55,7 @@ function endOfIban(text: string, start: number): number {
     const code = text.charCodeAt(end);
     if (isDigit(code)) VALUES[count++] = code - 48;
     else if (isLetter(code) && code < 128) VALUES[count++] = (code | 0x20) - 87;
-    else if (code !== BLANK || text.charCodeAt(end - 1) === BLANK) return -1;
+    else if (code !== BLANK_CODE || text.charCodeAt(end - 1) === BLANK_CODE) return -1;
     end++;
   }
   return isWordEnd(text, end) && isChecked(length) ? end : -1;

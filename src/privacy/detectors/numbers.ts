@@ -1,7 +1,12 @@
 import type { Finder } from "../types.ts";
 import { isDigit, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
 
-const BLANK = 32, PLUS = 43, HYPHEN = 45, POINT = 46, OPEN = 40, CLOSE = 41;
+const BLANK_CODE = 32,
+  PLUS_CODE = 43,
+  HYPHEN_CODE = 45,
+  POINT_CODE = 46,
+  OPEN_CODE = 40,
+  CLOSE_CODE = 41;
 
 /** Digits of a card number, and its length with a blank between any two. */
 const MIN_CARD_DIGIT_COUNT = 13, MAX_CARD_DIGIT_COUNT = 19, MAX_CARD_CHARS = 37;
@@ -100,7 +105,7 @@ function findCards(
   }
 }
 
-/** Returns the last digit of the longest card that begins with a digit of the run; -1 without one. */
+/** Returns the last digit of the longest card that begins with this one; -1 without a card. */
 function lastOfCard(text: string, first: number, prefix: number, count: number): number {
   const { places, digits, chains, even, odd } = RUN;
   const limit = Math.min(count, first + MAX_CARD_DIGIT_COUNT);
@@ -142,12 +147,12 @@ function isCardLength(prefix: number, count: number): boolean {
 /** True if a number begins at `start`, and not the fraction of one. */
 function isNumberStart(text: string, start: number): boolean {
   return isWordStart(text, start) &&
-    !(text.charCodeAt(start - 1) === POINT && isDigit(text.charCodeAt(start - 2)));
+    !(text.charCodeAt(start - 1) === POINT_CODE && isDigit(text.charCodeAt(start - 2)));
 }
 
 function isNumberEnd(text: string, end: number): boolean {
   return isWordEnd(text, end) &&
-    !(text.charCodeAt(end) === POINT && isDigit(text.charCodeAt(end + 1)));
+    !(text.charCodeAt(end) === POINT_CODE && isDigit(text.charCodeAt(end + 1)));
 }
 
 /** Returns the finder of social security numbers of the USA, in groups of 3, 2 and 4 digits. */
@@ -202,14 +207,15 @@ export function eachMatch(
 }
 
 function isNumberPart(code: number): boolean {
-  return isDigit(code) || code === BLANK || code === PLUS || code === HYPHEN || code === POINT ||
-    code === OPEN || code === CLOSE;
+  return isDigit(code) || code === BLANK_CODE || code === PLUS_CODE || code === HYPHEN_CODE ||
+    code === POINT_CODE ||
+    code === OPEN_CODE || code === CLOSE_CODE;
 }
 
 /** Returns where digits with their separators at the end of a text begin. */
 function heldNumber(text: string, maxChars: number): number {
   let start = startOfRun(text, maxChars, isNumberPart);
-  const isFirst = (code: number) => isDigit(code) || code === PLUS || code === OPEN;
+  const isFirst = (code: number) => isDigit(code) || code === PLUS_CODE || code === OPEN_CODE;
   while (start < text.length && !isFirst(text.charCodeAt(start))) start++;
   return start;
 }

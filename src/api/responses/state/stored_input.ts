@@ -25,7 +25,7 @@ export function storedInput(
   return items;
 }
 
-/** Returns the earlier items of a request as they are stored, without what is sent in their place. */
+/** Returns the earlier items of a request as they are stored, not what is sent for them. */
 export function storedItems(continuation: Continuation): readonly JsonObject[] {
   return storedHistory(continuation).map(originalItem);
 }
