@@ -1,4 +1,5 @@
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
+import type { Fault } from "../core/failure/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
@@ -34,7 +35,7 @@ function finishWith(answer: AnswerText, outcome: Outcome, { answer: form }: Call
 }
 
 /** Returns the failure of an answer that a response rule refuses, which a client must not repeat. */
-export function refuseAnswer({ responseHeaders }: Pick<Call, "responseHeaders">): Failed {
+export function refuseAnswer({ responseHeaders }: Pick<Call, "responseHeaders">): Failed<Fault> {
   responseHeaders["x-should-retry"] = "false";
   return fault("response_refused", "A rule of the gateway does not let this answer pass.");
 }

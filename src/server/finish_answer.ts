@@ -1,4 +1,4 @@
-import type { Failure } from "../core/failure/failure.ts";
+import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
@@ -7,6 +7,7 @@ import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument } from "../privacy/finish.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
+import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
 import { internalError } from "./internal_error.ts";
 import { captureContent, failureReply } from "./respond.ts";
@@ -109,13 +110,16 @@ function newSearch(
   answer: AnswerText,
   reply: StreamReply,
 ) {
-  let failure: Failure | null = null;
+  let failure: Fault | null = null;
   let isBegun = true;
   const stream = searchStream(reply, answer, form, {
     stop(error) {
       failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
       call.cancellation.cancel(failure);
-      return isBegun ? reply.fail?.(failure) ?? [] : [];
+      if (!isBegun) return [];
+      const type = FAULTS[failure.kind].type;
+      const reason = { message: failure.message, type, code: failure.kind };
+      return stopRecords(reply.fail?.(failure) ?? [], reason);
     },
     stopped() {
       if (!isBegun) return;

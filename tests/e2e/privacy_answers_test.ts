@@ -371,6 +371,7 @@ for (const api of APIS) {
       const failures = [...text.matchAll(/"(?:error|response\.failed)"|"error":\{/g)].length;
       assert(failures >= 1 && text.includes("response_refused"), text);
       assertEquals([...text.matchAll(/response_refused/g)].length, 1, text);
+      assert(!text.includes("jane"), text);
       assert(!text.includes("message_stop") && !text.includes("response.completed"), text);
       assertEquals(gateway.reports[0]?.failure?.kind, "response_refused");
       assertEquals(gateway.reports[0]?.brokeOff, true);
