@@ -6,20 +6,28 @@ import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_te
 import { finishObject, finishText } from "../privacy/finish.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
 import type { Call } from "./call.ts";
+import type { Candidate } from "./inference.ts";
+import { knownTokens, storeValues } from "./stored_values.ts";
 
 /**
  * Returns the outcome of a call as it is stored: with what the client receives, so that a later
  * request finds it. Refused as the response rules say; nothing is stored then.
  */
-export function finishOutcome(call: Call, outcome: Outcome): Result<Outcome> {
+export function finishOutcome(
+  call: Call,
+  outcome: Outcome,
+  { hasSideEffects }: Pick<Candidate, "hasSideEffects">,
+): Result<Outcome> {
   const { privacy } = call.client;
   if (privacy === null) return success(outcome);
   // The delivered answer counts, not its copy.
   const counts = newPrivacyCounts();
-  const { policy: { response }, tokens } = privacy;
+  const tokens = knownTokens(privacy);
+  const { policy: { response } } = privacy;
   const rules = newRuleText(response, counts);
   const ruled = response.length === 0 ? outcome : finishWith(rules, outcome, privacy);
   if (rules.isRefused()) return refuseAnswer(call);
+  if (hasSideEffects && outcome.resource !== null) storeValues(call, privacy, outcome.resource);
   const isRestored = tokens.size > 0;
   return success(isRestored ? finishWith(newTokenText(tokens, counts), ruled, privacy) : ruled);
 }

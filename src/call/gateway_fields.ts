@@ -54,11 +54,12 @@ export function gatewayFields(
 }
 
 /** Returns how many values the privacy rules have acted on; those that only count are left out. */
-export function redactedText({ matches, unread }: PrivacyCounts): string {
+export function redactedText({ matches, unread, unrestored = 0 }: PrivacyCounts): string {
   return [
     ...matches.filter(({ action }) => action !== "monitor")
       .map(({ rule, count }) => `${rule}=${count}`),
     ...unread > 0 ? [`unread=${unread}`] : [],
+    ...unrestored > 0 ? [`unrestored=${unrestored}`] : [],
   ].join(", ");
 }
 

@@ -11,6 +11,7 @@ import { restoreJson } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
+import { recallValues } from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
@@ -47,6 +48,7 @@ export async function replaceDocument(
   if (privacy === null || document.members.length === 0) return success(document);
   privacy.scopes ??= await findScopes(call, document.value);
   privacy.answer.isJsonText = demandsJson(document.value);
+  recallValues(call, privacy, document.value);
   hideSession(call, privacy);
   return await paced(
     call,

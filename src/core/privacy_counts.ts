@@ -19,6 +19,8 @@ export interface PrivacyCounts {
   restored: number;
   /** Words of the answer in the form of a token that belong to no value of the call. */
   unknown: number;
+  /** Those in an object that was stored before, whose values are not known any more; else absent. */
+  unrestored?: number;
   /** Milliseconds of the search. */
   searchMs: number;
 }

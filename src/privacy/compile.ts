@@ -66,6 +66,7 @@ export function compilePrivacy({ privacy, state }: Settings): CompiledPrivacy | 
       tokens: newTokens(secret),
       scopes: null,
       counts: newPrivacyCounts(),
+      earlier: new Map(),
       answer: { isJsonText: false, isThinkingSigned: false },
     }),
   };

@@ -99,6 +99,8 @@ export interface CallPrivacy {
   /** Scopes of the tokens of the call; null until the call knows its conversation. */
   scopes: Scopes | null;
   readonly counts: PrivacyCounts;
+  /** Tokens of values that earlier calls have sent, by core: what they stored is read or continued. */
+  readonly earlier: Map<string, TokenValue>;
   /** How the texts of the answer are written. */
   readonly answer: AnswerForm;
 }

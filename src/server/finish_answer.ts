@@ -2,6 +2,7 @@ import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
+import { knownTokens, recallValues } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
@@ -33,7 +34,9 @@ export async function finishAnswer(
 ): Promise<FinishedAnswer> {
   const reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
-  const { policy: { response }, tokens, counts } = privacy;
+  recallValues(call, privacy);
+  const { policy: { response }, counts } = privacy;
+  const tokens = knownTokens(privacy);
   try {
     const ruled = response.length === 0
       ? success(reply)
@@ -46,6 +49,8 @@ export async function finishAnswer(
       : tokens.size === 0
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
+    // What was stored before with tokens whose values are not known any more.
+    if (restored.kind === "whole" && call.method === "GET") counts.unrestored = counts.unknown;
     return { made: made.ok ? success(restored) : made, reply: restored };
   } catch (error) {
     return refused(call, internalError(call, error));
@@ -65,9 +70,10 @@ export async function finishTurn(
 }
 
 /** Returns the error event of a turn: what the provider has written in it is searched too. */
-export function finishError({ policy, tokens, counts, answer }: CallPrivacy, text: string): string {
+export function finishError(privacy: CallPrivacy, text: string): string {
+  const { policy, counts, answer } = privacy;
   const ruled = finishDocument(newRuleText(policy.response, counts), text, answer);
-  return finishDocument(newTokenText(tokens, counts), ruled, answer);
+  return finishDocument(newTokenText(knownTokens(privacy), counts), ruled, answer);
 }
 
 function refused(call: Call, failed: Failed): FinishedAnswer {

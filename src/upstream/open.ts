@@ -185,7 +185,7 @@ export async function open(
       report.units = outcome.units ?? null;
       // A body that is not parsed for its members is not parsed for an estimate either.
       meter?.complete(outcome, outline.value === null ? whole.body : null);
-      const finished = finishOutcome(call, outcome);
+      const finished = finishOutcome(call, outcome, candidate);
       const storing = finished.ok ? candidate.onComplete(finished.value) : finished;
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
@@ -212,7 +212,7 @@ export async function open(
       onComplete(outcome) {
         report.usage = outcome.usage;
         report.units = outcome.units ?? null;
-        const finished = finishOutcome(call, outcome);
+        const finished = finishOutcome(call, outcome, candidate);
         return finished.ok ? candidate.onComplete(finished.value) : Promise.resolve(finished);
       },
       onTranslated(sent, waiting) {
