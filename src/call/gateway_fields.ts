@@ -45,7 +45,8 @@ export function gatewayFields(
   if (provider !== null) fields.push(["x-gateway-provider", headerText(provider)]);
   if (model !== null) fields.push(["x-gateway-model", headerText(model)]);
   if (cache !== null) fields.push(["x-gateway-cache-status", cache]);
-  if (lossy.length > 0) fields.push(["x-gateway-lossy", pathList(lossy, maxListChars)]);
+  const partial = [...new Set([...lossy, ...privacy?.lossy ?? []])];
+  if (partial.length > 0) fields.push(["x-gateway-lossy", pathList(partial, maxListChars)]);
   if (verified.length > 0) fields.push(["x-gateway-verified", pathList(verified, maxListChars)]);
   if (held !== null) fields.push(["x-gateway-held", held]);
   const redacted = privacy === null ? "" : redactedText(privacy);

@@ -4,6 +4,8 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../cor
 import { type Result, success } from "../core/failure/result.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
 import { demandsJson } from "../privacy/answer_members.ts";
+import { writePath } from "../privacy/json_strings.ts";
+import { lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument } from "../privacy/replace_json.ts";
@@ -50,10 +52,17 @@ export async function replaceDocument(
   privacy.answer.isJsonText = demandsJson(document.value);
   recallValues(call, privacy, document.value);
   hideSession(call, privacy);
-  return await paced(
+  const replaced = await paced(
     call,
     (pace, scopes) => replaceInDocument(privacy, document, { ...place, pace, scopes }),
   );
+  if (privacy.tokens.size > 0) privacy.counts.lossy = writtenPaths(call, document.value);
+  return replaced;
+}
+
+/** Returns the paths that a provider keeps only in part because of tokens, as the API writes them. */
+function writtenPaths({ report: { endpoint: { api } } }: Call, request: JsonObject): string[] {
+  return lossyPaths(request).map((path) => api === "messages" ? path.join(".") : writePath(path));
 }
 
 /** Returns items of a dialogue that the gateway has stored as providers may have them. */

@@ -21,6 +21,8 @@ export interface PrivacyCounts {
   unknown: number;
   /** Those in an object that was stored before, whose values are not known any more; else absent. */
   unrestored?: number;
+  /** Paths of the request that a provider keeps only in part because of tokens; absent for none. */
+  lossy?: readonly string[];
   /** Milliseconds of the search. */
   searchMs: number;
 }

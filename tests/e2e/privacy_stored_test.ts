@@ -217,6 +217,10 @@ Deno.test("an enum with a value holds for the schema of the client, which is che
   });
   assertEquals(response.status, 200, text);
   assertEquals(response.headers.get("x-gateway-verified"), "tools[0].function.strict");
+  assertEquals(
+    response.headers.get("x-gateway-lossy"),
+    "tools[0].function.parameters, tools[0].function.parameters.properties.to.maxLength",
+  );
   assertEquals(JSON.parse(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments), {
     to: VALUE,
   });
