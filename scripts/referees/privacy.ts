@@ -10,7 +10,7 @@ const CAPTURE_PORT = 18_765;
 const SEED_COUNT = 5;
 
 /** Time in which the gateway must listen. */
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 30_000, POLL_INTERVAL_MS = 100;
 
 /** Configuration of the gateway: the streams of the referee have no finish reason, so no breaker. */
 const CONFIG = `
@@ -76,36 +76,38 @@ async function run(): Promise<void> {
   }
 }
 
-/** Starts a gateway on a free port. */
+/** Starts a gateway on a free port and waits until it listens. */
 async function startGateway(folder: string): Promise<{ readonly url: string } & AsyncDisposable> {
   const config = `${folder}/config.yaml`;
   await Deno.writeTextFile(config, CONFIG);
+  const port = freePort();
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", main, "--config", config, "--port", "0"],
+    args: ["run", "-A", main, "--config", config, "--port", `${port}`],
     stdin: "null",
-    stdout: "piped",
-    stderr: "null",
+    stdout: "null",
+    stderr: "inherit",
   }).spawn();
-  const timer = setTimeout(() => process.kill(), START_TIMEOUT_MS);
-  const [reading, rest] = process.stdout.pipeThrough(new TextDecoderStream()).tee();
-  const drained = rest.pipeTo(new WritableStream());
-  let said = "";
-  for await (const text of reading) {
-    said += text;
-    if (/listens on \S+\s/.test(said)) break;
+  const url = `http://127.0.0.1:${port}`;
+  const started = Date.now();
+  while (
+    !await fetch(`${url}/health`).then((head) => head.body?.cancel().then(() => true), () => false)
+  ) {
+    if (Date.now() - started > START_TIMEOUT_MS) throw new Error("The gateway does not listen.");
+    await new Promise((go) => setTimeout(go, POLL_INTERVAL_MS));
   }
-  clearTimeout(timer);
-  const [, url] = /listens on (\S+)\s/.exec(said) ?? [];
-  if (url === undefined) throw new Error(`The gateway does not listen: ${said}`);
   return {
     url,
     async [Symbol.asyncDispose]() {
       process.kill();
       await process.status;
-      await drained;
     },
   };
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
 }
 
 if (import.meta.main) await run();

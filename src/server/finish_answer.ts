@@ -34,6 +34,7 @@ export async function finishAnswer(
 ): Promise<FinishedAnswer> {
   const reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
+  if (reply.kind === "whole" && !isOfProvider(call)) return { made, reply };
   recallValues(call, privacy);
   const { policy: { response }, counts } = privacy;
   const tokens = knownTokens(privacy);
@@ -55,6 +56,11 @@ export async function finishAnswer(
   } catch (error) {
     return refused(call, internalError(call, error));
   }
+}
+
+/** True if a whole reply is that of a provider: what the gateway itself says has values already. */
+function isOfProvider({ report: { attempts, cache } }: Call): boolean {
+  return attempts.length > 0 || cache === "HIT";
 }
 
 /** Returns the events of a turn over a WebSocket, finished like any other answer. */

@@ -8,7 +8,7 @@ const VALUE = "bob.miller@example.com";
 const TOKEN = /qz(?:[a-z]{2}){8}email/;
 
 const CAPABILITIES =
-  "{responses_lifecycle: true, conversations: true, chat_completions_lifecycle: true, structured_outputs: true}";
+  "{responses_lifecycle: true, chat_completions_lifecycle: true, structured_outputs: true}";
 
 function configOf(native: boolean, more = ""): string {
   const target = native ? ", upstream_request_type: responses" : "";
@@ -53,7 +53,7 @@ function gatewayOf(config: string, answer: (token: string, body: string) => obje
           headers: {
             authorization: `Bearer ${key}`,
             "content-type": "application/json",
-            "x-gateway-provider": "up",
+            ...path === "/v1/responses/resp_1" && { "x-gateway-provider": "up" },
           },
           ...body !== undefined && { body: JSON.stringify(body) },
         }),
@@ -225,4 +225,21 @@ Deno.test("an enum with a value holds for the schema of the client, which is che
     to: VALUE,
   });
   assert(!gateway.sent.join().includes("bob.miller"));
+});
+
+Deno.test("what the gateway itself stores is shown as its client wrote it, whatever a response rule masks", async () => {
+  const rules = privacyConfig([
+    "find: [email], action: replace",
+    "find: [email], phase: response, action: mask",
+  ]);
+  const config = configOf(false).replace(/privacy:[\s\S]*$/, rules.trimStart());
+  const gateway = gatewayOf(config, () => ({}));
+  const created = await gateway.call("POST", "/v1/conversations", {
+    metadata: { owner: VALUE },
+    items: [{ type: "message", role: "user", content: `Mail ${VALUE}` }],
+  });
+  const { id, metadata } = JSON.parse(created.text);
+  assertEquals(metadata, { owner: VALUE });
+  const items = await gateway.call("GET", `/v1/conversations/${id}/items`);
+  assert(items.text.includes(`Mail ${VALUE}`), items.text);
 });
