@@ -12,7 +12,7 @@ const SEED_COUNT = 5;
 /** Time in which the gateway must listen. */
 const START_TIMEOUT_MS = 30_000, POLL_INTERVAL_MS = 100;
 
-/** Configuration of the gateway: the streams of the referee have no finish reason, so no breaker. */
+/** Configuration without circuit breaker: streams of the referee have no finish reason. */
 const CONFIG = `
 privacy:
   rules:

@@ -42,7 +42,7 @@ function finishWith(answer: AnswerText, outcome: Outcome, { answer: form }: Call
   };
 }
 
-/** Returns the failure of an answer that a response rule refuses, which a client must not repeat. */
+/** Returns the failure of an answer that a response rule refuses; clients must not repeat it. */
 export function refuseAnswer({ responseHeaders }: Pick<Call, "responseHeaders">): Failed<Fault> {
   responseHeaders["x-should-retry"] = "false";
   return fault("response_refused", "A rule of the gateway does not let this answer pass.");

@@ -60,7 +60,7 @@ export async function replaceDocument(
   return replaced;
 }
 
-/** Returns the paths that a provider keeps only in part because of tokens, as the API writes them. */
+/** Returns the paths that tokens let a provider keep only in part, as the API writes them. */
 function writtenPaths({ report: { endpoint: { api } } }: Call, request: JsonObject): string[] {
   return lossyPaths(request).map((path) => api === "messages" ? path.join(".") : writePath(path));
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts"
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
 import type { Call } from "./call.ts";
 
-/** Returns the tokens of a call: of its own values, and of those that its provider has stored. */
+/** Returns the tokens of a call: those of its values, and those that its provider has stored. */
 export function knownTokens({ tokens, earlier }: CallPrivacy): TokenMap {
   if (earlier.size === 0) return tokens;
   return {

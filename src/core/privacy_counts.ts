@@ -19,7 +19,7 @@ export interface PrivacyCounts {
   restored: number;
   /** Words of the answer in the form of a token that belong to no value of the call. */
   unknown: number;
-  /** Those in an object that was stored before, whose values are not known any more; else absent. */
+  /** Unknown words in an object that was stored before; absent for any other answer. */
   unrestored?: number;
   /** Paths of the request that a provider keeps only in part because of tokens; absent for none. */
   lossy?: readonly string[];

@@ -68,10 +68,10 @@ const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
 /** Members with the text of a model. */
 const TEXTS: ReadonlySet<string> = new Set(["content", "delta", "text"]);
 
-/** Begins what a provider signs or seals as a whole beside a readable text. */
+/** Beginning of a signature that the gateway has made (`sealThinking`): its text may change. */
 const SEALED_PREFIX = "switchyard1.";
 
-/** Returns how a string of an answer is written; null if no rule and no token is looked for in it. */
+/** Returns how a string of an answer is written; null if it is not searched. */
 export function kindOf(
   { path, parent, isKey }: StringPlace,
   string: string,
@@ -105,7 +105,7 @@ function isTool(path: StringPlace["path"], parent: StringPlace["parent"]): boole
   return parent !== null && ("arguments" in parent || "input" in parent || "parameters" in parent);
 }
 
-/** True if thinking has the signature of its provider; without one in the object `isSigned` says. */
+/** True if the provider has signed thinking; `isSigned` says it where the object does not. */
 function isSigned(signature: unknown, isSigned: boolean): boolean {
   if (typeof signature !== "string" || signature === "") return isSigned;
   return !signature.startsWith(SEALED_PREFIX);

@@ -50,7 +50,7 @@ export function eventChannels(value: JsonValue): EventChannels {
     : responseChannels(type, value);
 }
 
-/** Members of a delta with the text of a model: after one of them the others are over. */
+/** Members of a delta with the text of a model: one of them ends every other text. */
 const TEXTS =
   /^\d+\/(?:content|function_call|reasoning|reasoning_content|refusal|tool_calls)(?:\/|$)/;
 

@@ -99,7 +99,7 @@ export interface CallPrivacy {
   /** Scopes of the tokens of the call; null until the call knows its conversation. */
   scopes: Scopes | null;
   readonly counts: PrivacyCounts;
-  /** Tokens of values that earlier calls have sent, by core: what they stored is read or continued. */
+  /** Tokens of earlier calls, by core, whose stored objects the call reads or continues. */
   readonly earlier: Map<string, TokenValue>;
   /** How the texts of the answer are written. */
   readonly answer: AnswerForm;

@@ -93,7 +93,7 @@ export const anyWords: fc.Arbitrary<readonly Word[]> = fc
   .array(fc.oneof(plain, anyToken), { maxLength: 12 })
   .filter(isClear);
 
-/** True if each token stands for itself: no letters around it make it another word. */
+/** True if no letters around a token make it another word. */
 function isClear(words: readonly Word[]): boolean {
   const text = words.map(({ sent }) => sent).join("").toLowerCase();
   let at = 0;

@@ -92,7 +92,7 @@ Deno.test("the text of an answer does not wait for the last word of its reasonin
   assertEquals(restorer.push(chunk({ content: "Well, " })).records.length, 2);
 });
 
-Deno.test("a token is no match, also beside what one looks like", () => {
+Deno.test("a token is no match, also where two of them are", () => {
   const text = JSON.stringify({ text: `${CORES.mail}email and ${CORES.card}card` });
   assertEquals(finishDocument(rules(MASKS).answer, text, PLAIN), text);
 });

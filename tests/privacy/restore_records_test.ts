@@ -211,7 +211,7 @@ Deno.test("a stream without tokens keeps every byte, and is held only behind a q
   assertEquals(maxHeld, 1);
 });
 
-Deno.test("of an event that changes, only the literals with tokens are written anew", () => {
+Deno.test("of an event that changes, only the literals with tokens change", () => {
   const { answer } = answerOf();
   const data =
     `{ "x":1.0,  "choices":[{"index":0,"delta":{"content":"${TOKEN}\\u0021","role":"assistant"}}] }`;

@@ -87,7 +87,7 @@ export interface StreamReply {
   readonly headers: HeaderFields;
   /** Sent whenever nothing was written for `server.ping_interval`; absent for none. */
   readonly keepAlive?: KeepAlive;
-  /** Returns the terminal records with which the gateway ends the stream; absent if it never does. */
+  /** Returns the terminal records with which the gateway ends the stream; absent without them. */
   fail?(failure: Failure): readonly StreamRecord[];
   readonly records: AsyncIterable<readonly StreamRecord[]>;
 }
