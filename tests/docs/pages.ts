@@ -84,7 +84,10 @@ export function proseOf(text: string): string {
   return text.replace(/^ *```[\s\S]*?^ *```/gm, "");
 }
 
-/** The value that each variable of an example has; a key of the state is 32 bytes in base64, and so is the secret of tokens. */
+/**
+ * The value that each variable of an example has; a key of the state and the secret of tokens are
+ * 32 bytes in base64.
+ */
 export function variable(name: string): string {
   return /(?:STATE_KEY|PRIVACY_SECRET)$/.test(name) ? btoa(name.padEnd(32, ".")) : `key-of-${name}`;
 }
