@@ -1,4 +1,3 @@
-import { parseJson } from "../core/json/json.ts";
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 import type { JsonPath } from "./classes.ts";
 
@@ -70,35 +69,36 @@ export function* walkJson(
 export function textOfString(text: string, start: number, end: number): string {
   const plain = text.slice(start + 1, end - 1);
   if (!plain.includes("\\")) return plain;
-  const parsed = parseJson(text.slice(start, end));
+  // A string has no keys, for which `parseJson` would look.
+  const parsed: unknown = JSON.parse(text.slice(start, end));
   return typeof parsed === "string" ? parsed : plain;
 }
 
-const BACKSLASH = 92, LOWER_U_CODE = 117;
+const LOWER_U_CODE = 117;
 
 /**
  * Returns a function from positions in the text of a string to positions in its JSON text, whose
  * first quote is at `start`. Positions must come in rising order.
  */
 export function newPositions(text: string, start: number, end: number): (at: number) => number {
+  // Only the string itself is searched: a text may have many strings.
+  const literal = text.slice(start, end);
   let decoded = 0;
-  let raw = start + 1;
-  let escape = text.indexOf("\\", raw);
-  if (escape < 0 || escape >= end) return (at) => start + 1 + at;
+  let raw = 1;
+  let escape = literal.indexOf("\\");
+  if (escape < 0) return (at) => start + 1 + at;
   return (at) => {
     while (decoded < at) {
-      const plain = escape < 0 || escape >= end ? end - raw : escape - raw;
+      const plain = escape < 0 ? literal.length - raw : escape - raw;
       const step = Math.min(plain, at - decoded);
       decoded += step;
       raw += step;
       if (decoded === at) break;
-      raw += text.charCodeAt(raw + 1) === LOWER_U_CODE && text.charCodeAt(raw) === BACKSLASH
-        ? 6
-        : 2;
+      raw += literal.charCodeAt(raw + 1) === LOWER_U_CODE ? 6 : 2;
       decoded++;
-      escape = text.indexOf("\\", raw);
+      escape = literal.indexOf("\\", raw);
     }
-    return raw;
+    return start + raw;
   };
 }
 

@@ -11,7 +11,7 @@ export const MIN_KNOWN_CHARS = 1_024;
 const MAX_BYTES = 16 * 1024 * 1024, ENTRY_BYTES = 160, MATCH_BYTES = 48;
 
 /** Characters of a string whose digest is computed in one piece. */
-const PIECE_CHARS = 1024 * 1024;
+const PIECE_CHARS = 128 * 1024;
 
 /** Remembers what was found in long strings: an agent sends its history again with each turn. */
 export interface Memo {

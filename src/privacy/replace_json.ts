@@ -181,9 +181,7 @@ function refuseMatches(text: string, found: readonly FoundString[]): Failed | nu
   const names = found.filter(({ string }) => !string.isReplaceable);
   const fixed = findString(names, ({ rule }) => rule.action !== "monitor");
   if (fixed === null) return null;
-  const rule =
-    `has a value of the privacy rule '${fixed.match.rule.name}' in a name or a number, ` +
-    "where nothing can stand for it";
+  const rule = `has a value of the privacy rule '${fixed.match.rule.name}' in a name or a number`;
   return refuse(
     "privacy_unreplaceable",
     { kind: "rule", rule },

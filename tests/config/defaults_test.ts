@@ -148,6 +148,7 @@ Deno.test("everything but providers and routes has a default", () => {
       },
     },
     pricing: {},
+    privacy: { rules: [], policies: [], max_search_time: 2_000 },
     telemetry: { service_name: "switchyard" },
     observability: { key_labels: [] },
     general: {},

@@ -326,6 +326,26 @@ Deno.test("a turn over a WebSocket sends tokens, and refusals keep the connectio
   assert(bodies.every((text) => /I am qz\w+email/.test(text) && !text.includes("a@x.com")));
 });
 
+Deno.test("data sharing exports tokens of a WebSocket too, and nothing of a refused turn", async () => {
+  const shared: CapturedCall[] = [];
+  const config = `${UP}${privacyConfig([MAIL, "words: [kingfisher], action: refuse"])}
+general: {api_key: k, backend_url: "http://127.0.0.1:1"}
+data_sharing: {enabled: true, share_prompts: true}
+`;
+  await using served = socketGateway(config, {
+    ...wordStreams(() => saying("yes")),
+    newCapture: (all, id, admission) =>
+      newCapture(all, (one) => void shared.push(one), id, admission),
+  });
+  await using client = await served.open();
+  await client.turn(create({ input: "a kingfisher" }));
+  await client.turn(create({ input: "I am a@x.com" }));
+  await served.reported(3);
+  const prompts = shared.map(({ prompt }) => prompt ?? "");
+  assert(prompts.every((prompt) => !/kingfisher|a@x\.com/.test(prompt)));
+  assert(prompts.some((prompt) => /qz\w+email/.test(prompt)));
+});
+
 Deno.test("a reload that changes the rules of a socket closes it with 1012, any other one does not", async () => {
   const upstream = wordStreams(() => saying("yes"));
   await using served = socketGateway(UP + RULES, upstream);

@@ -81,27 +81,6 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
       "`complete` if `hold` held the stream back until it was complete, `released` if only its begin.",
     example: "complete",
   },
-  redacted: {
-    meaning:
-      "Values of the request that privacy rules have found, by rule; also of rules that only count.",
-    example: "mail:2,cards:1",
-  },
-  redacted_out: {
-    meaning: "Values of the answer that privacy rules with `phase: response` have found, by rule.",
-    example: "strangers:1",
-  },
-  unread: {
-    meaning: "Parts of the request that no privacy rule can read, such as images and files.",
-    example: "1",
-  },
-  restored: {
-    meaning: "Tokens of the answer that became the client's values again.",
-    example: "3",
-  },
-  unknown_tokens: {
-    meaning: "Words of the answer in the form of a token that belong to no value of the request.",
-    example: "1",
-  },
   queued_ms: {
     meaning: "Milliseconds that the request waited for a slot of a provider with `max_concurrent`.",
     example: "120.5",
@@ -132,6 +111,27 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   cache_breakpoints: {
     meaning: "Number of breakpoints that `cache_breakpoints: auto` has set in the request.",
     example: "4",
+  },
+  redacted: {
+    meaning:
+      "Values of the request that privacy rules have found, by rule; also of rules that only count.",
+    example: "mail:2,cards:1",
+  },
+  redacted_out: {
+    meaning: "Values of the answer that privacy rules with `phase: response` have found, by rule.",
+    example: "strangers:1",
+  },
+  unread: {
+    meaning: "Parts of the request that no privacy rule can read, such as images and files.",
+    example: "1",
+  },
+  restored: {
+    meaning: "Tokens of the answer that became the client's values again.",
+    example: "3",
+  },
+  unknown_tokens: {
+    meaning: "Words of the answer in the form of a token that belong to no value of the request.",
+    example: "1",
   },
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },

@@ -138,8 +138,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "A privacy rule has found a value in the name of a member or of a tool, in an ID or in a number, " +
       "where neither a token nor a mask can stand for it.",
     cure: "Send the value in a text, or omit it.",
-    example: "'metadata.*' has a value of the privacy rule 'mail' in a name or a number, " +
-      "where nothing can stand for it.",
+    example: "'metadata.*' has a value of the privacy rule 'mail' in a name or a number.",
   },
   privacy_unread: {
     cause: "The policy of the client has `unread: refuse`, and the field at `param` is an image, " +

@@ -18,6 +18,7 @@ const TEMPLATE: Template = {
   reported: null,
   requestsPerMinute: null,
   limits: null,
+  privacy: [],
 };
 
 const CORP: Issuer = {

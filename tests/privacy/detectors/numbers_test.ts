@@ -91,3 +91,19 @@ Deno.test("dates, addresses of machines and long numbers are no telephone number
     assertEquals(valuesOf(text, PHONE), [], text);
   }
 });
+
+Deno.test("a telephone number with a plus has 8 to 15 digits, a card 13 to 19", () => {
+  const digits = "1234567890123456";
+  for (let length = 7; length <= 16; length++) {
+    const number = `+${digits.slice(0, length)}`;
+    assertEquals(valuesOf(number, PHONE), length >= 8 && length <= 15 ? [number] : []);
+  }
+  const lengths = new Set<number>();
+  for (let length = 12; length <= 20; length++) {
+    for (let check = 0; check < 10; check++) {
+      const number = `50${"1".repeat(length - 3)}${check}`;
+      if (valuesOf(number, CARD).length > 0) lengths.add(length);
+    }
+  }
+  assertEquals([Math.min(...lengths), Math.max(...lengths), lengths.size], [13, 19, 7]);
+});
