@@ -1,3 +1,4 @@
+import { DETECTOR_NAMES } from "../../src/config/privacy_schema.ts";
 import { issuerSecurity } from "../tools/issuer.ts";
 
 /** Client key of the configuration `tokens`. */
@@ -12,7 +13,10 @@ export type ConfigName =
   | "dashboard"
   | "limited"
   | "tokens"
-  | "admin";
+  | "admin"
+  /** Privacy rules that no call has, and rules that each call has. */
+  | "privacy-off"
+  | "privacy";
 
 /**
  * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
@@ -41,6 +45,15 @@ export function configText(
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         state,
         rate_limiting: { enabled: true, requests_per_minute: 60_000_000, burst_size: 1_000_000 },
+      });
+    case "privacy-off":
+    case "privacy":
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        privacy: {
+          rules: [{ name: "values", find: DETECTOR_NAMES, action: "replace" }],
+          policies: [{ name: "all", rules: ["values"] }],
+          ...name === "privacy" && { default: "all" },
+        },
       });
     case "ten-targets": {
       const ids = Array.from({ length: 10 }, (_, at) => `up${at}`);

@@ -208,6 +208,13 @@ export const scenarios: readonly Scenario[] = [
     measured: "record",
     targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
   }),
+  jsonScenario(KB, {
+    name: "privacy-off",
+    base: "one",
+    measured: "privacy-off",
+    targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
+  }),
+  jsonScenario(20 * KB, { name: "privacy-20kB", base: "one", measured: "privacy" }),
   {
     ...DEFAULT_SCENARIO,
     name: "state-turn-memory",

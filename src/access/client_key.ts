@@ -21,6 +21,8 @@ export interface ClientKey {
   readonly expiresMs: number | null;
   /** Models, providers and endpoints that the key may use; null if it may use all. */
   readonly permissions: Permissions | null;
+  /** Names of the privacy policies of the key, its template and its groups. */
+  readonly privacy: readonly string[];
   /** Labels by name, which routes match. */
   readonly labels: ReadonlyMap<string, string>;
   /** Fields of log lines and labels of metrics, as in `key_team`; null for none. */

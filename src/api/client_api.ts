@@ -12,6 +12,11 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** The request body; an empty object if the endpoint takes no body. */
   readonly document: JsonDocument;
+  /**
+   * The body as the client wrote it, if privacy rules have replaced values in `document`; absent if
+   * they are the same.
+   */
+  readonly original?: JsonDocument;
   /** The multipart body; absent if the request has another one or none. */
   readonly form?: MultipartBody;
 }
@@ -42,6 +47,8 @@ export interface Endpoint {
   readonly sharesAnswer?: true;
   /** True if its calls have a cost although it has no `operation`. */
   readonly isBilled?: true;
+  /** True if texts are drawn or spoken, so that privacy rules mask values instead of replacing. */
+  readonly masksValues?: true;
   readonly handle: Handler;
 }
 

@@ -35,11 +35,20 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
   };
 }
 
+/** Returns the endpoint for a POST to this path, and its client API; null if there is none. */
+export function findEndpoint(
+  path: string,
+): { readonly api: EndpointName | null; readonly endpoint: Endpoint } | null {
+  for (const { name, endpoints } of clientApis) {
+    const endpoint = endpoints.find((one) => one.path === path && one.method === "POST");
+    if (endpoint !== undefined) return { api: name, endpoint };
+  }
+  return null;
+}
+
 /** Returns the name of the client API with a POST to this path; null if there is none. */
 export function findApi(path: string): EndpointName | null {
-  const isMeant = ({ endpoints }: ClientApi) =>
-    endpoints.some((one) => one.path === path && one.method === "POST");
-  return clientApis.find(isMeant)?.name ?? null;
+  return findEndpoint(path)?.api ?? null;
 }
 
 /**

@@ -52,6 +52,7 @@ function newEarlyReply(
   { early, opening, running }: Begun,
 ): StreamReply {
   let keepAlive: KeepAlive | undefined = early.keepAlive;
+  let fail: StreamReply["fail"];
 
   async function* records(): AsyncGenerator<readonly StreamRecord[], void, void> {
     let isTaken = false;
@@ -64,7 +65,7 @@ function newEarlyReply(
         yield* ending(reply.failure);
         return;
       }
-      keepAlive = reply.value.keepAlive;
+      ({ keepAlive, fail } = reply.value);
       report.ms.firstToken = world.now() - report.began;
       let comment: StreamRecord[] = [gatewayComment(report)];
       for await (const group of reply.value.records) {
@@ -86,6 +87,7 @@ function newEarlyReply(
     kind: "stream",
     headers: {},
     keepAlive: () => keepAlive?.() ?? null,
+    fail: (failure) => fail?.(failure) ?? early.fail(failure),
     records: records(),
   };
 }

@@ -117,7 +117,7 @@ const CONTROL_HEADERS = ["compat-beta", "messages-beta", "idempotency-key"] as c
  * with equal settings. Null if the response is not cacheable.
  */
 function cacheKey(
-  call: Pick<Call, "headers" | "generation" | "caller">,
+  call: Pick<Call, "headers" | "generation" | "caller" | "client">,
   inference: Pick<Inference, "matchesAs" | "canonical">,
   { target, request }: Pick<Candidate, "target" | "request">,
   isShared: boolean,
@@ -137,10 +137,12 @@ function cacheKey(
   const caller = config.caching.per_key ? [call.caller.name] : [];
   // The name that a response shows may come from a header, and whether it does from the file.
   const shown = named?.preset.showsName === true ? [[named.name]] : [];
+  const { privacy } = call.client;
+  const rules = privacy === null ? [] : [privacy.policy.digest];
   // The first part is JSON without line breaks, so the line break marks the start of the second
   // part.
   return createHash("sha256")
-    .update(`${JSON.stringify([...who, ...controls, ...caller, ...shown])}\n`)
+    .update(`${JSON.stringify([...who, ...controls, ...caller, ...shown, ...rules])}\n`)
     .update(canonical)
     .digest("hex");
 }

@@ -8,6 +8,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
+import type { CallPrivacy } from "../privacy/types.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
 import type { Plan } from "./plan.ts";
@@ -83,6 +84,8 @@ export interface CallClient {
   meter: Meter | null;
   /** Members of the request that may choose another model at the provider; null for none. */
   steering: Steering | null;
+  /** Privacy rules of the call and the tokens of its values; null without a policy. */
+  privacy: CallPrivacy | null;
 }
 
 /** A client that the configuration does not name, among those whose limits are counted. */
@@ -97,7 +100,15 @@ export interface CountedSubject {
 
 /** Returns the client of a call that is not admitted yet. */
 export function newCallClient(): CallClient {
-  return { key: null, session: null, subject: null, quotas: null, meter: null, steering: null };
+  return {
+    key: null,
+    session: null,
+    subject: null,
+    quotas: null,
+    meter: null,
+    steering: null,
+    privacy: null,
+  };
 }
 
 /**

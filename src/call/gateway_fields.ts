@@ -1,10 +1,11 @@
 import type { StreamRecord } from "../core/stream/reply.ts";
+import type { PrivacyCounts } from "../core/privacy_counts.ts";
 import { type CallReport, NO_PATHS } from "../observe/report.ts";
 
 /** The facts of a report that are sent to the client. */
 type Shown = Pick<
   CallReport,
-  "provider" | "model" | "route" | "cache" | "lossy" | "verified" | "held"
+  "provider" | "model" | "route" | "cache" | "lossy" | "verified" | "held" | "privacy"
 >;
 
 /** The facts before a candidate has responded. */
@@ -16,6 +17,7 @@ export const NOTHING_KNOWN: Shown = {
   lossy: NO_PATHS,
   verified: NO_PATHS,
   held: null,
+  privacy: null,
 };
 
 /** Maximum length of a list of field paths in a response header. */
@@ -35,7 +37,7 @@ const MAX_NAME_CHARS = 256;
  * list of paths has at most `maxListChars`.
  */
 export function gatewayFields(
-  { provider, model, route, cache, lossy, verified, held }: Shown,
+  { provider, model, route, cache, lossy, verified, held, privacy }: Shown,
   maxListChars = MAX_PATH_LIST_CHARS,
 ): [name: string, value: string][] {
   const fields: [string, string][] = [];
@@ -43,10 +45,23 @@ export function gatewayFields(
   if (provider !== null) fields.push(["x-gateway-provider", headerText(provider)]);
   if (model !== null) fields.push(["x-gateway-model", headerText(model)]);
   if (cache !== null) fields.push(["x-gateway-cache-status", cache]);
-  if (lossy.length > 0) fields.push(["x-gateway-lossy", pathList(lossy, maxListChars)]);
+  const partial = [...new Set([...lossy, ...privacy?.lossy ?? []])];
+  if (partial.length > 0) fields.push(["x-gateway-lossy", pathList(partial, maxListChars)]);
   if (verified.length > 0) fields.push(["x-gateway-verified", pathList(verified, maxListChars)]);
   if (held !== null) fields.push(["x-gateway-held", held]);
+  const redacted = privacy === null ? "" : redactedText(privacy);
+  if (redacted !== "") fields.push(["x-gateway-redacted", redacted]);
   return fields;
+}
+
+/** Returns how many values the privacy rules have acted on; those that only count are left out. */
+export function redactedText({ matches, unread, unrestored = 0 }: PrivacyCounts): string {
+  return [
+    ...matches.filter(({ action }) => action !== "monitor")
+      .map(({ rule, count }) => `${rule}=${count}`),
+    ...unread > 0 ? [`unread=${unread}`] : [],
+    ...unrestored > 0 ? [`unrestored=${unrestored}`] : [],
+  ].join(", ");
 }
 
 /**

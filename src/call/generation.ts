@@ -2,6 +2,7 @@ import type { Config, CredentialConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Calendar } from "../core/calendar.ts";
 import type { RecordChoice } from "../core/record_choice.ts";
+import type { CompiledPrivacy } from "../privacy/compile.ts";
 import type { Preset } from "../prompt/preset.ts";
 import type { Strategy } from "../traffic/balancers.ts";
 import type { Failover, Provider, StreamDelivery, Wire } from "../wires/wire.ts";
@@ -38,6 +39,8 @@ export interface Generation {
   readonly tokens: TokenClients | null;
   /** Prefix of keys of a shared cache: digest of the settings whose change empties it. */
   readonly sharedCachePrefix: string;
+  /** Privacy policies; null if there are none. */
+  readonly privacy: CompiledPrivacy | null;
   /** Calendar of `security.time_zone`, for the windows of budgets. */
   readonly calendar: Calendar;
 }

@@ -2,6 +2,7 @@ import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import type { Generation } from "../call/generation.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
+import { policyOf } from "../call/privacy.ts";
 import { compile } from "../gateway/compile.ts";
 import { optionValue } from "./arguments.ts";
 import {
@@ -77,10 +78,13 @@ export const explain: Command = {
       client: { ...newCallClient(), key: explained.client },
     };
     const { lines, isServed, route } = explained.isRefused
-      ? { lines: [], isServed: false, route: null }
+      ? { lines: [], isServed: false, route: undefined }
       : explainRouting(call, model, REQUEST_FORMS, Date.now());
     const recorded = explained.isRefused ? [] : explainRecord(call, route);
-    terminal.out([...explained.lines, ...lines, ...recorded].map((line) => `${line}\n`).join(""));
+    terminal.out(
+      [...explained.lines, ...privacyLines(call), ...lines, ...recorded].map((line) => `${line}\n`)
+        .join(""),
+    );
     return isServed ? OK_STATUS : FAILED_STATUS;
   },
 };
@@ -101,6 +105,21 @@ async function explainClient(
   return typeof key === "string"
     ? key
     : { client: key.compiled, isRefused: false, lines: keyLines(key.written, generation.config) };
+}
+
+/** Returns the privacy policies that hold for a request, and their rules; nothing without one. */
+function privacyLines(call: Parameters<typeof policyOf>[0]): string[] {
+  const policy = policyOf(call);
+  if (policy === null) return [];
+  const rules = [...policy.request, ...policy.response].map(({ name, phase, action }) =>
+    `${name} (${phase === "response" ? "answers, " : ""}${action})`
+  );
+  return [
+    `Privacy: policies ${policy.names.join(", ")}${
+      policy.refusesUnread ? "; refuses unread data" : ""
+    }`,
+    `  rules: ${rules.join(", ")}`,
+  ];
 }
 
 /** Returns a client key as compiled and as written, or the problem with its name as a sentence. */

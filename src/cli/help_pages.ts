@@ -14,6 +14,7 @@ import nativeState from "../../docs/guide/native-state.md" with { type: "text" }
 import websocket from "../../docs/guide/websocket.md" with { type: "text" };
 import embeddingsModels from "../../docs/guide/embeddings-models.md" with { type: "text" };
 import relay from "../../docs/guide/relay.md" with { type: "text" };
+import privacy from "../../docs/guide/privacy.md" with { type: "text" };
 import caching from "../../docs/guide/caching.md" with { type: "text" };
 import promptCache from "../../docs/guide/prompt-cache.md" with { type: "text" };
 import replay from "../../docs/guide/replay.md" with { type: "text" };
@@ -87,6 +88,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "embeddings-models", text: embeddingsModels },
   { topic: "relay", text: relay },
   { topic: "caching", text: caching },
+  { topic: "privacy", text: privacy },
   { topic: "prompt-cache", text: promptCache },
   { topic: "replay", text: replay },
   { topic: "security", text: security },

@@ -7,6 +7,7 @@ import { type Command, OK_STATUS, wrongUsage } from "./command.ts";
 import { newCompletions } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { explain } from "./explain.ts";
+import { redact } from "./redact.ts";
 import { COMMON_OPTIONS, help, helpText } from "./help.ts";
 import { health } from "./health.ts";
 import { importClaudeCodeRouter, importLitellm } from "./import.ts";
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   check,
   explain,
   replay,
+  redact,
   agent,
   keyNew,
   keyRotate,

@@ -8,6 +8,7 @@ import { modelsProblems } from "./models_rules.ts";
 import { outboundProblems } from "./outbound_rules.ts";
 import { completeIssuers, jwtProblems } from "./jwt_rules.ts";
 import { type Problem, problem } from "./problems.ts";
+import { privacyProblems } from "./privacy_rules.ts";
 import { completeProvider, providerProblems } from "./provider_rules.ts";
 import { recordProblems } from "./record_rules.ts";
 import { routingProblems } from "./routing_rules.ts";
@@ -73,6 +74,7 @@ function rules(
     ...securityProblems(value.security),
     ...jwtProblems(value.security, outside),
     ...clientKeyProblems(value, [...providers, ...leftOut]),
+    ...privacyProblems(value),
     ...cachingProblems(value.caching, value.state),
     ...stateProblems(value.state, outside),
     ...workerProblems(value),

@@ -73,7 +73,7 @@ function keyProblems(key: JsonObject, path: Path): Problem[] {
 }
 
 /** Members of a template that are no limits. */
-const PERMISSIONS = ["models", "providers", "endpoints", "adopt_unknown", "labels"];
+const PERMISSIONS = ["models", "providers", "endpoints", "adopt_unknown", "labels", "privacy"];
 
 function endUserProblems(written: unknown, path: Path, templates: readonly Item[]): Problem[] {
   if (!isObject(written)) return [];

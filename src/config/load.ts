@@ -18,6 +18,7 @@ import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import { silenceWarnings } from "./silence_warnings.ts";
 import type { Config } from "./schema.ts";
+import { privacyWarnings } from "./privacy_rules.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { stateWarnings } from "./state_warnings.ts";
 import { telemetryWarnings } from "./telemetry_warnings.ts";
@@ -170,6 +171,7 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...tlsWarnings(config),
     ...credentialWarnings(config),
     ...securityWarnings(config),
+    ...privacyWarnings(config),
     ...clientKeyWarnings(config, wallMs),
     ...adminWarnings(config),
     ...outboundWarnings(config),

@@ -3,6 +3,7 @@ import type { RelayFamily } from "../core/endpoint.ts";
 import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
 import { modelsSchema } from "./models_schema.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
+import { privacySchema } from "./privacy_schema.ts";
 import { PROVIDER_ID, type PROVIDER_TYPES, providerSchema } from "./provider_schema.ts";
 import { recordSchema } from "./record_schema.ts";
 import { routingSchema } from "./routing_schema.ts";
@@ -258,6 +259,9 @@ export const configSchema = section({
   ),
   routing: routingSchema.describe("Routes of requests to providers."),
   security: securitySchema.prefault({}).describe("Client authentication."),
+  privacy: privacySchema.prefault({}).describe(
+    "Rules for values that must not reach providers; they hold for nobody without default or a selection.",
+  ),
   rate_limiting: rateLimiting.prefault({}).describe("Rate limits of clients."),
   retry: retry.prefault({}).describe("Retries of failed attempts."),
   circuit_breaker: circuitBreaker.prefault({})

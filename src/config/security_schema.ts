@@ -2,6 +2,7 @@ import * as z from "zod";
 import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
 import { jwtSchema } from "./jwt_schema.ts";
+import { policyName } from "./privacy_schema.ts";
 import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";
 import { recordChoice } from "./record_schema.ts";
 
@@ -83,6 +84,7 @@ const PROFILE = {
     "With isolate_clients: let the key use objects at providers of which no owner is known, such as " +
       "those from before the gateway; it does not become their owner.",
   ),
+  privacy: policyName,
   labels: labels().describe(
     "Labels by name, for match.labels of routes and observability.key_labels.",
   ),
@@ -130,6 +132,7 @@ const group = section({
     .describe("Names of templates: all clients that have one of them are in the group."),
   tokens_per_minute: integer(1).optional()
     .describe("Maximum number of tokens per minute of all its keys together."),
+  privacy: policyName,
   budgets: budgets,
   record: recordChoice().describe("What is recorded of the calls of its keys, as record of a key."),
 });

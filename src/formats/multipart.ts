@@ -206,6 +206,40 @@ export function withModel(
   ];
 }
 
+/** Returns what is around the parts of a body, one after the other: their heads, as text. */
+export function formHeads({ pieces, parts }: MultipartBody): string[] {
+  let before = 0;
+  return parts.map(({ start, end }) => {
+    const head = utf8Text(concatBytes(sliced(pieces, before, start))) ?? "";
+    before = end;
+    return head;
+  });
+}
+
+/** Returns the texts of the parts that are no files; null for a file. */
+export function formTexts({ pieces, parts }: MultipartBody): (string | null)[] {
+  return parts.map(({ isFile, start, end }) =>
+    isFile ? null : utf8Text(concatBytes(sliced(pieces, start, end)))
+  );
+}
+
+/** Returns the body with other texts in its parts; null keeps what a part has. */
+export function withTexts(form: MultipartBody, texts: readonly (string | null)[]): MultipartBody {
+  const pieces: Bytes[] = [];
+  const parts: FormPart[] = [];
+  let at = 0, before = 0;
+  form.parts.forEach((part, index) => {
+    const text = texts[index] ?? null;
+    const content = text === null ? sliced(form.pieces, part.start, part.end) : [utf8Bytes(text)];
+    pieces.push(...sliced(form.pieces, before, part.start), ...content);
+    const start = at + part.start - before;
+    at = start + content.reduce((sum, { length }) => sum + length, 0);
+    before = part.end;
+    parts.push({ ...part, start, end: at });
+  });
+  return { ...form, pieces: [...pieces, ...sliced(form.pieces, before, Infinity)], parts };
+}
+
 /** Returns the part of the body between two places, in pieces that share its memory. */
 function sliced(pieces: readonly Bytes[], start: number, end: number): readonly Bytes[] {
   const slices: Bytes[] = [];

@@ -12,6 +12,7 @@ import {
 } from "../config/schema.ts";
 import { type CredentialHolder, newCredentialHolder } from "../core/credential.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
+import { compilePrivacy } from "../privacy/compile.ts";
 import type { Preset } from "../prompt/preset.ts";
 import { wires } from "../wires/registry.ts";
 import type { Failover, Provider, ProviderAccount } from "../wires/wire.ts";
@@ -80,6 +81,7 @@ export function compile(
     loaded: 0,
     clientKeys: compileClientKeys(config, calendar),
     tokens: compileTokens(config, previous),
+    privacy: compilePrivacy(whole),
     calendar,
     sharedCachePrefix: sharedCachePrefix(whole),
   };

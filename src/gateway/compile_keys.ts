@@ -89,7 +89,7 @@ function compileProfile(
   written: TemplateConfig,
   template: string | null,
   groups: readonly GroupConfig[],
-  { observability }: Settings,
+  { observability, security }: Settings,
 ): Template {
   const labels = new Map(Object.entries(written.labels));
   return {
@@ -97,6 +97,7 @@ function compileProfile(
     template,
     adoptsUnknown: written.adopt_unknown,
     permissions: compilePermissions(written),
+    privacy: policiesOf(written, template, groups, security),
     labels,
     reported: reportedLabels(labels, observability.key_labels),
     requestsPerMinute: written.requests_per_minute ?? null,
@@ -113,6 +114,18 @@ function compileRecording(
   const written = groups.map(({ record }) => record);
   if ([own, ...written].every((choice) => choice === undefined)) return {};
   return { record: { key: own ?? "none", groups: strongestChoice(written) } };
+}
+
+/** Returns the names of the policies that a client selects, its template and its groups. */
+function policiesOf(
+  { privacy }: Pick<TemplateConfig, "privacy">,
+  template: string | null,
+  groups: readonly GroupConfig[],
+  { templates }: Settings["security"],
+): readonly string[] {
+  const ofTemplate = templates.find(({ name }) => name === template)?.privacy;
+  const names = [privacy, ofTemplate, ...groups.map((group) => group.privacy)];
+  return names.filter((name) => name !== undefined);
 }
 
 function digestKey(

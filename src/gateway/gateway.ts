@@ -50,6 +50,8 @@ export interface Gateway {
   ended(call: Call): void;
   /** Applies a validated configuration from the next call on. Returns the changes in words. */
   reload(config: Config): readonly string[];
+  /** Calls `listener` after each reload. Returns a function that ends this. */
+  onReload(listener: () => void): () => void;
 }
 
 /** Optional dependencies of a gateway. */
@@ -121,6 +123,7 @@ export function newGateway(
   const { scrape } = options;
   const metrics = scrape === undefined ? ownMetrics : { ...ownMetrics, scrape };
   const allSinks = [metrics.sink, ...sinks];
+  const reloadListeners = new Set<() => void>();
 
   function isolated(task: () => void): void {
     try {
@@ -152,7 +155,12 @@ export function newGateway(
       state.cache.apply(previous.config.caching, next.config.caching);
       configure(state, next);
       current = next;
+      for (const listener of [...reloadListeners]) isolated(listener);
       return changesBetween(previous.config, next.config);
+    },
+    onReload(listener) {
+      reloadListeners.add(listener);
+      return () => void reloadListeners.delete(listener);
     },
   };
   return gateway;

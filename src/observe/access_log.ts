@@ -1,5 +1,6 @@
 import { upstreamCause } from "../core/failure/failure.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
+import type { RuleCount } from "../core/privacy_counts.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 
@@ -73,6 +74,11 @@ export function accessFields(report: Readonly<CallReport>) {
     custom_calls: report.customCalls > 0 ? report.customCalls : null,
     cache: report.cache,
     cache_breakpoints: report.cacheBreakpoints > 0 ? report.cacheBreakpoints : null,
+    redacted: matchesText(report.privacy, "request"),
+    redacted_out: matchesText(report.privacy, "response"),
+    unread: report.privacy?.unread || null,
+    restored: report.privacy?.restored || null,
+    unknown_tokens: report.privacy?.unknown || null,
     retries: retriesOf(attempts).length,
     fallback: report.fallbacks > 0,
     tries: attempts.map((one) => tryText(one)).join(",") || null,
@@ -81,6 +87,15 @@ export function accessFields(report: Readonly<CallReport>) {
     trace_id: report.span?.isExported === true ? report.span.traceId : null,
     span_id: report.span?.isExported === true ? report.span.spanId : null,
   } satisfies Fields;
+}
+
+/** Returns the matches of privacy rules as `mail:2,cards:1`; null for none. */
+function matchesText(
+  privacy: CallReport["privacy"],
+  wanted: RuleCount["phase"],
+): string | null {
+  const matches = privacy?.matches.filter(({ phase }) => phase === wanted) ?? [];
+  return matches.map(({ rule, count }) => `${rule}:${count}`).join(",") || null;
 }
 
 /** Returns an attempt as `provider:outcome`, in a pool as `provider(key):outcome`. */

@@ -100,6 +100,30 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "endpoint",
       "end",
     ),
+    privacyMatches: counter(
+      "gateway_privacy_matches_total",
+      "Values that privacy rules have found; phase is request or response, action is refuse, mask, replace or monitor.",
+      "rule",
+      "phase",
+      "action",
+    ),
+    privacyRestored: counter(
+      "gateway_privacy_restored_total",
+      "Tokens of answers that became the client's values again.",
+    ),
+    privacyUnknown: counter(
+      "gateway_privacy_unknown_tokens_total",
+      "Words of answers in the form of a token that belong to no value of their request.",
+    ),
+    privacyUnread: counter(
+      "gateway_privacy_unread_total",
+      "Parts of requests that no privacy rule can read: images, documents, audio, files and lists of tokens.",
+    ),
+    privacySearch: histogram(
+      "gateway_privacy_scan_seconds",
+      "Time for the search of a request by privacy rules.",
+      OVERHEADS,
+    ),
     lookups: counter(
       "gateway_cache_lookups_total",
       "Lookups in the response cache; result is hit or miss.",

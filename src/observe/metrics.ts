@@ -1,3 +1,4 @@
+import type { PrivacyCounts } from "../core/privacy_counts.ts";
 import { Registry } from "prom-client";
 import { type Config, routeBodies } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/failure/connection_error.ts";
@@ -189,6 +190,7 @@ function collectFacts(report: Readonly<CallReport>) {
     keySecret: report.keySecret,
     charge: report.charge,
     estimated: report.estimated,
+    privacy: report.privacy,
   };
 }
 
@@ -243,6 +245,20 @@ function count(to: Instruments, report: Counted, allLabels: Labels): void {
   countUse(to, report, allLabels);
   countCharge(to, report, provider);
   countRefusal(to, failure);
+  if (report.privacy !== null) countPrivacy(to, report.privacy);
+}
+
+function countPrivacy(
+  to: Instruments,
+  { matches, restored, unknown, unread, searchMs }: PrivacyCounts,
+): void {
+  for (const { rule, phase, action, count } of matches) {
+    to.privacyMatches.inc({ rule, phase, action }, count);
+  }
+  if (restored > 0) to.privacyRestored.inc(restored);
+  if (unknown > 0) to.privacyUnknown.inc(unknown);
+  if (unread > 0) to.privacyUnread.inc(unread);
+  to.privacySearch.observe(searchMs / 1_000);
 }
 
 /** Returns what followed an early head: content, or why there was none. */

@@ -3,6 +3,7 @@ import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { UpstreamCause } from "../core/failure/connection_error.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
 import type { AttemptSpan, CallSpan, SpanIds } from "../core/call_span.ts";
+import type { PrivacyCounts } from "../core/privacy_counts.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure/failure.ts";
 
 /** One attempt at one provider. */
@@ -145,6 +146,8 @@ export interface CallReport {
   requestedModel: string | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
+  /** What privacy rules have found and restored; null for a call without a policy. */
+  privacy: PrivacyCounts | null;
   /** Facts for the admin page; null while it is off. */
   trace: Trace | null;
   /** Type and location of a thrown error, never its message; null if nothing was thrown. */
@@ -214,6 +217,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     recorded: null,
     requestedModel: null,
     cache: null,
+    privacy: null,
     trace: null,
     bug: null,
     ms: { earlyHead: null, firstByte: null, firstToken: null, upstream: 0, total: 0 },

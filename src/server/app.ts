@@ -10,6 +10,7 @@ import { type Failed, refuse, type Result, success } from "../core/failure/resul
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
+import { policyOf, replaceDocument, replaceForm, startPrivacy } from "../call/privacy.ts";
 import { recordBodySession } from "../call/session.ts";
 import { parseSteering } from "../access/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -18,9 +19,10 @@ import { type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
+import { finishAnswer } from "./finish_answer.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
-import { takePlace } from "./admission/overload.ts";
+import { holdBody, takePlace } from "./admission/overload.ts";
 import type { Peer } from "../runtime/peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
@@ -117,10 +119,14 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       earlyUnwatch?.();
       return respond(call, stopped, responder, env);
     }
+    if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
-    const result = await runEndpoint(call, req, endpoint, limits);
+    const answered = await runEndpoint(call, req, endpoint, limits);
+    const { privacy } = call.client;
+    const finished = privacy === null ? null : await finishAnswer(call, privacy, answered);
+    const result = finished?.made ?? answered;
     unwatch();
-    const response = respond(call, result, responder, env);
+    const response = respond(call, result, responder, env, finished?.reply);
     // The router drops the body of a response to HEAD, so nothing would ever end the call.
     if (req.raw.method === "HEAD") await response.body?.cancel();
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
@@ -148,6 +154,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
         ? tooManySockets(limits.max_sockets_per_client)
         : null);
     if (stopped !== null) return respond(call, stopped, responder, env);
+    if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
     const session = open(
       limits.max_json_members,
@@ -237,7 +244,10 @@ async function receiveForm(
     call.controls.model,
     () => form.value.parts.map(({ name }) => [name, formText(form.value, name) ?? ""] as const),
   );
-  return success({ ...requestOf(req, endpoint, emptyDocument), form: form.value });
+  const sent = call.client.privacy === null
+    ? form
+    : await replaceForm(call, form.value, { masks: endpoint.masksValues === true });
+  return sent.ok ? success({ ...requestOf(req, endpoint, emptyDocument), form: sent.value }) : sent;
 }
 
 /** Returns the request of a JSON body, or of an endpoint without one. */
@@ -256,10 +266,19 @@ async function receiveJson(
     () => Object.entries(body.value.value),
   );
   // Recorded before the fields are checked: a refused call has its model and its session too.
-  recordModel(call, body.value.value.model);
+  if (call.client.privacy === null) recordModel(call, body.value.value.model);
   recordBodySession(call, { body: body.value.value });
-  call.capture?.request(body.value.text, req.raw.url);
-  return success(requestOf(req, endpoint, body.value));
+  const sent = call.client.privacy === null
+    ? body
+    : await replaceDocument(call, body.value, { masks: endpoint.masksValues === true });
+  if (!sent.ok) return sent;
+  // The text that is sent, besides the one that was received.
+  const full = sent.value === body.value ? null : holdBody(call, sent.value.text.length);
+  if (full !== null) return full;
+  if (call.client.privacy !== null) recordModel(call, sent.value.value.model);
+  call.capture?.request(sent.value.text, req.raw.url);
+  const request = requestOf(req, endpoint, sent.value);
+  return success(sent.value === body.value ? request : { ...request, original: body.value });
 }
 
 /**

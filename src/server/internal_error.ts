@@ -1,4 +1,5 @@
 import { bugText } from "../core/failure/bug_text.ts";
+import type { Fault } from "../core/failure/failure.ts";
 import { type Failed, fault } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 
@@ -6,7 +7,7 @@ import type { Call } from "../call/call.ts";
  * Returns the failure of a call in which an error was thrown, which is a bug. The report has the
  * place of the bug; the client does not get it.
  */
-export function internalError(call: Call, error: unknown): Failed {
+export function internalError(call: Call, error: unknown): Failed<Fault> {
   call.report.bug = bugText(error);
   const bug = fault("internal_error", "The gateway has failed; this is a bug in it.");
   // An upstream stream that was opened before is never read: cancelling releases its connection and

@@ -51,17 +51,21 @@ interface Client {
 
 /**
  * Returns the response to a call, with the gateway's headers. The call ends when the client has
- * taken its last byte, or the response is small and was passed to the runtime.
+ * taken its last byte, or the response is small and was passed to the runtime. `finished` is the
+ * reply that the privacy rules of the call have changed; absent without a policy.
  */
 export function respond(
   call: Call,
   made: Result<Reply>,
   responder: Responder,
   peer: Peer = {},
+  finished?: Reply,
 ): Response {
-  const result = refuseRead(call, made) ?? made;
+  const refusal = refuseRead(call, made);
+  const result = refusal ?? made;
   const now = recordFirstByte(call, result);
-  const reply = captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
+  const reply = (refusal === null ? finished : undefined) ??
+    captureContent(call, result.ok ? result.value : failureReply(call, result.failure));
   const isSmall = reply.kind === "whole" && reply.response.body.length <= MAX_SMALL_RESPONSE_BYTES;
   // One small response of a connection costs as much as the connection.
   const taking = isSmall && peer.isShared?.() !== true ? null : watchTaking(call, peer);
@@ -258,8 +262,8 @@ function addGatewayFields(fields: HeaderPair[], call: Call, now: number): void {
 }
 
 /** Adds what is known before a provider has responded; a comment of the stream has the rest. */
-function addEarlyFields(fields: HeaderPair[], { route }: CallReport): void {
-  const known = { ...NOTHING_KNOWN, route };
+function addEarlyFields(fields: HeaderPair[], { route, privacy }: CallReport): void {
+  const known = { ...NOTHING_KNOWN, route, privacy };
   for (const [name, value] of gatewayFields(known)) setField(fields, name, value);
   addForeignContentPolicy(fields);
   setField(fields, "x-gateway-early", "true");

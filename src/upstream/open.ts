@@ -16,6 +16,7 @@ import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
+import { finishOutcome } from "../call/finish_outcome.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
@@ -67,8 +68,10 @@ export async function open(
   candidate: Candidate,
   { onEnd, onContent, onFirstByte, span = null }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, state: { turns, admission } } = call;
+  const { world, report, client: { privacy }, state: { turns, admission } } = call;
   const { provider, wire, failover = NO_FAILOVER } = candidate.target;
+  // Of thinking, only what another protocol has brought can be changed.
+  if (privacy !== null) privacy.answer.isThinkingSigned = wire.name === "messages";
   const { firstContentMs, fallbackOn } = failover;
   // A response that is stored at the provider is the client's, also if it is empty.
   const avoidsFilter = fallbackOn.includes("content_filter") && !candidate.hasSideEffects;
@@ -193,7 +196,8 @@ export async function open(
       report.units = outcome.units ?? null;
       // A body that is not parsed for its members is not parsed for an estimate either.
       meter?.complete(outcome, outline.value === null ? whole.body : null);
-      const storing = candidate.onComplete(outcome);
+      const finished = finishOutcome(call, outcome, candidate);
+      const storing = finished.ok ? candidate.onComplete(finished.value) : finished;
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
       const isPersonal = outcome.reasoning !== undefined;
@@ -222,7 +226,8 @@ export async function open(
       onComplete(outcome) {
         report.usage = outcome.usage;
         report.units = outcome.units ?? null;
-        return candidate.onComplete(outcome);
+        const finished = finishOutcome(call, outcome, candidate);
+        return finished.ok ? candidate.onComplete(finished.value) : Promise.resolve(finished);
       },
       onTranslated(sent, waiting) {
         sentChars = charsOf(sent);
@@ -296,12 +301,16 @@ export async function open(
     const copied = reader.copiesHeaders
       ? clientResponseHeaders(response.headers, candidate.target)
       : {};
-    const { keepAlive } = translation;
+    const { keepAlive, number } = translation;
     return success({
       kind: "stream",
       ...reader.copiesStatus === true && { status: response.status },
       headers: copied,
       ...keepAlive !== undefined && { keepAlive },
+      fail(failure) {
+        const terminal = translation.fail(failure);
+        return number === undefined ? terminal : number(terminal);
+      },
       records: records.value,
     });
   }

@@ -156,6 +156,7 @@ Deno.test("everything but providers and routes has a default", () => {
       },
     },
     pricing: {},
+    privacy: { rules: [], policies: [], max_search_time: 2_000 },
     telemetry: {
       service_name: "switchyard",
       protocol: "auto",

@@ -10,7 +10,7 @@ import { configIn, sourceIn, variable } from "./pages.ts";
 const PROGRAM = ["switchyard", "./switchyard"];
 
 /** Commands that take a configuration, and commands that serve until a signal ends them. */
-const CONFIGURED = ["", "check", "explain", "state", "usage"],
+const CONFIGURED = ["", "check", "explain", "redact", "state", "usage"],
   SERVING = ["", "demo", "simulate"];
 
 /** Runs the commands of one section of the documentation. */

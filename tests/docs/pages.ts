@@ -84,9 +84,12 @@ export function proseOf(text: string): string {
   return text.replace(/^ *```[\s\S]*?^ *```/gm, "");
 }
 
-/** The value that each variable of an example has; a key of the state is 32 bytes in base64. */
+/**
+ * The value that each variable of an example has; a key of the state and the secret of tokens are
+ * 32 bytes in base64.
+ */
 export function variable(name: string): string {
-  return name.endsWith("STATE_KEY") ? btoa(name.padEnd(32, ".")) : `key-of-${name}`;
+  return /(?:STATE_KEY|PRIVACY_SECRET)$/.test(name) ? btoa(name.padEnd(32, ".")) : `key-of-${name}`;
 }
 
 const GENERAL = "docs/guide/getting-started.md#The configuration file";

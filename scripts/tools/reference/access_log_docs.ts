@@ -116,6 +116,27 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     meaning: "Number of breakpoints that `cache_breakpoints: auto` has set in the request.",
     example: "4",
   },
+  redacted: {
+    meaning:
+      "Values of the request that privacy rules have found, by rule; also of rules that only count.",
+    example: "mail:2,cards:1",
+  },
+  redacted_out: {
+    meaning: "Values of the answer that privacy rules with `phase: response` have found, by rule.",
+    example: "strangers:1",
+  },
+  unread: {
+    meaning: "Parts of the request that no privacy rule can read, such as images and files.",
+    example: "1",
+  },
+  restored: {
+    meaning: "Tokens of the answer that became the client's values again.",
+    example: "3",
+  },
+  unknown_tokens: {
+    meaning: "Words of the answer in the form of a token that belong to no value of the request.",
+    example: "1",
+  },
   retries: { meaning: "Number of retries that were sent.", example: "1" },
   fallback: { meaning: "True if the request fell back to another target.", example: "false" },
   tries: {
@@ -156,5 +177,6 @@ export const END_DOCS: Readonly<Record<End, string>> = {
   drained: "The shutdown of the gateway refused or ended the request.",
   state_unavailable:
     "The request needs stored state, and the store was not available or could not read it.",
+  blocked: "A privacy rule for responses refused the response of the provider.",
   internal: "A bug in the gateway; another line has its place in the code.",
 };

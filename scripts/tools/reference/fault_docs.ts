@@ -137,6 +137,12 @@ export const FAULT_DOCS: Readonly<Record<FaultKind, FailureDoc>> = {
     cure: "Add the earlier key to `state.encryption_keys`; the log names the type of the object.",
     example: "The stored object cannot be read.",
   },
+  response_refused: {
+    cause: "The response of the provider has a value that a rule of `privacy.rules` with " +
+      "`phase: response` and `action: refuse` does not let pass. A stream that has begun ends with it.",
+    cure: "Ask otherwise, or change the rule; the log names it in `redacted_out`.",
+    example: "A rule of the gateway does not let this answer pass.",
+  },
   internal_error: {
     cause: "A bug in the gateway.",
     cure: "Report it with the line `internal error` of the log.",

@@ -1,3 +1,4 @@
+import { promisesTo } from "../generate/promises_to.ts";
 import type { ChatRequest } from "../../wires/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
@@ -187,7 +188,7 @@ function newResponseHandler(
   });
   const verified = promises === undefined ? relay : verifyRelay(
     relay,
-    newVerifier(promises, {
+    newVerifier(promisesTo(call, promises), {
       isStream: request.stream,
       idSource: call.world,
       onResult: call.metrics.verified,

@@ -14,7 +14,8 @@ import { encodePage, listObject, parsePage, queryProblem } from "../stored/pagin
 import { parseItemBatch } from "./items.ts";
 
 /** Creates a conversation in the gateway, with the items and metadata of the body. */
-export async function create(call: Call, { document }: ApiRequest): Promise<Result<Reply>> {
+export async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
+  const document = writtenDocument(request);
   const metadata = parseMetadata(document.value.metadata);
   if (!metadata.ok) return metadata;
   const hasItems = (document.value.items ?? null) !== null;
@@ -30,6 +31,11 @@ export async function create(call: Call, { document }: ApiRequest): Promise<Resu
   return shown(await call.state.objects.conversations.create(conversation));
 }
 
+/** Returns the body as the client wrote it: what is stored here is searched when it is sent. */
+function writtenDocument({ original, document }: ApiRequest): JsonDocument {
+  return original ?? document;
+}
+
 /** Returns a conversation without its items. */
 export function retrieve(_call: Call, _request: ApiRequest, stored: Conversation): Result<Reply> {
   return jsonReply(resourceOf(stored));
@@ -38,9 +44,10 @@ export function retrieve(_call: Call, _request: ApiRequest, stored: Conversation
 /** Replaces the metadata of a conversation; null removes them. */
 export async function update(
   { state }: Call,
-  { document }: ApiRequest,
+  request: ApiRequest,
   { id }: Conversation,
 ): Promise<Result<Reply>> {
+  const document = writtenDocument(request);
   if (document.value.metadata === undefined) {
     return requiredField("metadata");
   }
@@ -64,10 +71,11 @@ export async function remove(
 /** Adds items to a conversation, all or none, and returns the list of the added items. */
 export async function addItems(
   call: Call,
-  { query, document }: ApiRequest,
+  request: ApiRequest,
   { id }: Conversation,
 ): Promise<Result<Reply>> {
-  const problem = includeProblem(query);
+  const document = writtenDocument(request);
+  const problem = includeProblem(request.query);
   if (problem !== null) return problem;
   const { items } = document.value;
   if ((items ?? null) === null || (Array.isArray(items) && items.length === 0)) {

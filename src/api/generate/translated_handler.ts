@@ -1,3 +1,4 @@
+import { promisesTo } from "./promises_to.ts";
 import { type EventEncoder, translateStream } from "../../core/stream/stream.ts";
 import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
@@ -111,15 +112,19 @@ export function newTranslatedHandler(
 }
 
 function newStages(
-  { call: { world, metrics, report }, target, promises, bridged, numbered, isStream }:
-    TranslatedCall,
+  { call, target, promises, bridged, numbered, isStream }: TranslatedCall,
 ): readonly Stage[] {
+  const { world, metrics, report } = call;
   const stages: Stage[] = [];
   if (numbered !== undefined) stages.push(newNumberStage(numbered));
   if (target.named?.preset.showsName === true) stages.push(newShownModelStage(target.named.name));
   if (promises !== undefined) {
     stages.push(
-      newVerifier(promises, { isStream, idSource: world, onResult: metrics.verified }),
+      newVerifier(promisesTo(call, promises), {
+        isStream,
+        idSource: world,
+        onResult: metrics.verified,
+      }),
     );
   }
   if (bridged !== undefined) {

@@ -36,6 +36,8 @@ function newEndpoints(relayed: RelayedEndpoint): readonly Endpoint[] {
     ...relayed.operation !== null && { operation: relayed.operation },
     ...relayed.billed !== null && { isBilled: true },
     sharesAnswer: true,
+    ...relayed.answer !== "text" && (relayed.billed === "images" || relayed.answer === "bytes") &&
+      { masksValues: true },
     handle: (call, request) => sendRouted(call, relayed, request),
   }));
 }

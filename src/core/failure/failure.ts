@@ -18,6 +18,7 @@ export type End =
   | "client_gone"
   | "drained"
   | "state_unavailable"
+  | "blocked"
   | "internal";
 
 /** Status, code, log end and metric of a kind of refusal. */
@@ -57,6 +58,10 @@ const REFUSAL_TABLE = {
   state_disabled: { status: 400, logEnd: "refused" },
   array_above_max_length: { status: 400, logEnd: "refused" },
   too_many_items: { status: 400, logEnd: "refused" },
+  privacy_rule_matched: { status: 400, logEnd: "refused" },
+  privacy_unreplaceable: { status: 400, logEnd: "refused" },
+  privacy_unread: { status: 400, logEnd: "refused" },
+  privacy_too_many_values: { status: 400, logEnd: "refused" },
   duplicate_item_id: { status: 400, logEnd: "refused" },
   conversation_item_limit_exceeded: { status: 400, logEnd: "refused" },
   missing_api_key: { status: 401, logEnd: "refused", countedAs: "auth_failure" },
@@ -104,6 +109,7 @@ const REFUSAL_TABLE = {
   draining: { status: 503, logEnd: "drained" },
   overloaded: { status: 503, logEnd: "refused" },
   issuer_unavailable: { status: 503, logEnd: "refused" },
+  privacy_search_timeout: { status: 503, logEnd: "refused" },
 } as const satisfies Readonly<Record<string, RefusalTreatment>>;
 
 /** A reason for which the gateway refuses a request. */
@@ -167,6 +173,8 @@ interface FaultTreatment {
   readonly logEnd: End;
   /** The client ended the call: neither the gateway nor a provider failed. */
   readonly byClient?: true;
+  /** A rule refused the answer of a provider that has not failed. */
+  readonly byRule?: true;
   /** The attempt failed before a request was sent. */
   readonly notSent?: true;
 }
@@ -195,6 +203,7 @@ const FAULT_TABLE = {
   credential_unavailable:      { status: 503,        type: "upstream_error",   code: "kind",     retry: false, fallback: "outage",         breaker: "neutral", logEnd: "refused", notSent: true }, // of providers.*.credential
   state_unavailable:           { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" },
   state_unreadable:            { status: 503,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "state_unavailable" }, // wrong encryption key, unknown version
+  response_refused:            { status: 400,        type: "invalid_request_error", code: "kind", retry: false, fallback: null,             breaker: "neutral", logEnd: "blocked", byRule: true }, // a rule of privacy.rules with phase: response
   internal_error:              { status: 500,        type: "server_error",     code: "kind",     retry: false, fallback: null,             breaker: "neutral", logEnd: "internal" },
 } as const satisfies Readonly<Record<string, FaultTreatment>>;
 
@@ -286,10 +295,12 @@ export function statusOf(failure: Failure): number {
 
 /**
  * True if the gateway or a provider failed: the client neither sent a wrong request nor ended the
- * call.
+ * call, and no rule refused the answer.
  */
 export function isServerFailure(failure: Failure): boolean {
-  return !isRefusal(failure) && FAULTS[failure.kind].byClient !== true;
+  if (isRefusal(failure)) return false;
+  const { byClient, byRule } = FAULTS[failure.kind];
+  return byClient !== true && byRule !== true;
 }
 
 /** Returns how the log names the end of a call that failed before delivery began. */

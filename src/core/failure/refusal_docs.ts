@@ -128,6 +128,33 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Delete items, or create another conversation.",
     example: "A conversation holds at most 1000 items; delete some or begin another one.",
   },
+  privacy_rule_matched: {
+    cause: "A privacy rule with `action: refuse` has found a value in the field at `param`.",
+    cure: "Send the request without the value.",
+    example: "'messages[0].content' has a value that the privacy rule 'projects' refuses.",
+  },
+  privacy_unreplaceable: {
+    cause:
+      "A privacy rule has found a value in the name of a member or of a tool, in an ID or in a number, " +
+      "where neither a token nor a mask can stand for it.",
+    cure: "Send the value in a text, or omit it.",
+    example: "'metadata.*' has a value of the privacy rule 'mail' in a name or a number.",
+  },
+  privacy_unread: {
+    cause: "The policy of the client has `unread: refuse`, and the field at `param` is an image, " +
+      "a document, audio or a list of tokens.",
+    cure: "Omit the data, or use a key whose policies allow it.",
+    example:
+      "'messages[0].content[1].image_url.url' has data that the privacy rules of this gateway " +
+      "cannot read; omit it.",
+  },
+  privacy_too_many_values: {
+    cause:
+      "The privacy rules have found more than 10,000 different values in one request, or more than 50,000 in all.",
+    cure: "Send fewer values in one request.",
+    example: "The request has more than 10000 different values that privacy rules replace, " +
+      "or more than 50000 in all; send fewer.",
+  },
   missing_api_key: {
     cause: "Client keys are enabled, and the request has none.",
     cure: "Send a key of `security.api_key.keys` in the header that the message names.",
@@ -333,6 +360,13 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Send the request again. If it lasts, see the warnings in the log, " +
       "and `gateway_issuer_keys_age_seconds`.",
     example: "The keys of the issuer 'corp' are not available; try again in 1 s.",
+  },
+  privacy_search_timeout: {
+    cause:
+      "The privacy rules took longer for the request than `privacy.max_search_time`. Nothing was sent.",
+    cure: "Send a smaller request, give rules with `pattern` a `contains`, or raise the time.",
+    example: "The privacy rules of this gateway took longer than privacy.max_search_time; " +
+      "send a smaller request.",
   },
   overloaded: {
     cause:

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json/json.ts";
 import type { HeaderFields } from "../header_fields.ts";
+import type { Failure } from "../failure/failure.ts";
 import type { Result } from "../failure/result.ts";
 
 /** A whole HTTP answer. */
@@ -86,6 +87,8 @@ export interface StreamReply {
   readonly headers: HeaderFields;
   /** Sent whenever nothing was written for `server.ping_interval`; absent for none. */
   readonly keepAlive?: KeepAlive;
+  /** Returns the terminal records with which the gateway ends the stream; absent without them. */
+  fail?(failure: Failure): readonly StreamRecord[];
   readonly records: AsyncIterable<readonly StreamRecord[]>;
 }
 

@@ -43,6 +43,7 @@ const EXPOSED_HEADERS = [
   "x-gateway-cache-status",
   "x-gateway-lossy",
   "x-gateway-verified",
+  "x-gateway-redacted",
   "x-gateway-state",
   "x-gateway-latency-ms",
   "x-gateway-overhead-duration-ms",

@@ -2,6 +2,7 @@ import type { Message, Session } from "../../api/client_api.ts";
 import { clientGone, type Failed, refuse } from "../../core/failure/result.ts";
 import { utf8Length, utf8Text } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
+import { policyOf } from "../../call/privacy.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../../runtime/peer.ts";
@@ -33,9 +34,11 @@ const FINAL_EVENT_TIMEOUT_MS = 3_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY_CODE = 1001, POLICY_VIOLATION_CODE = 1008, TOO_LARGE_CODE = 1009;
-const TRY_AGAIN_LATER_CODE = 1013;
+const RESTART_CODE = 1012, TRY_AGAIN_LATER_CODE = 1013;
 
 const ENDING = "the gateway is shutting down";
+
+const CHANGED_REASON = "the privacy rules have changed; connect again";
 
 const TOO_LARGE_REASON = "a message may have at most 10 MiB";
 
@@ -155,8 +158,11 @@ function serveSocket(
     dropUnread,
     holdUnread,
   );
-  const turns = newTurns(writer, responder, () => {
-    if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
+  const turns = newTurns(writer, responder, {
+    onTurnEnd: endIfChanged,
+    onIdle: () => {
+      if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
+    },
   });
   const unfinished = newUnfinishedRules(id, admission, world, server.body_timeout, (reason) => {
     end(...GIVE_UPS[reason]);
@@ -165,6 +171,8 @@ function serveSocket(
   });
   let isEnding = false;
   let keyRefusals = 0;
+  /** The client as its last message was admitted. */
+  let { key } = handshake.client;
   let onClosed = () => {};
   let messageArrived = (_bytes: number) => {};
   socket.binaryType = "arraybuffer";
@@ -174,6 +182,9 @@ function serveSocket(
     const cancellation = inFlight.startConnection(connection);
     metrics.sockets(1);
     const unsubscribe = inFlight.onDrain(leaveWhenIdle);
+    const endReloads = gateway.onReload(() => {
+      if (turns.isIdle) endIfChanged();
+    });
     const leave = openSockets.add(client);
     // The runtime joins the fragments of a message without a size limit.
     const watch = peer.watchMessages?.(headBytesOf(handshake), (message) => {
@@ -194,6 +205,7 @@ function serveSocket(
       onClosed = () => {};
       isEnding = true;
       unsubscribe();
+      endReloads();
       watch?.end();
       unfinished.end();
       holdUnread(0);
@@ -221,6 +233,7 @@ function serveSocket(
   function onMessage(data: Data): void {
     const call = calls.next();
     const entered = calls.admit(call);
+    key = call.client.key ?? key;
     const refusedKey = call.client.key === null ? calls.refuseKey(call) : null;
     keyRefusals = refusedKey === null ? 0 : keyRefusals + 1;
     if (refusedKey !== null && keyRefusals >= MAX_KEY_REFUSALS) {
@@ -302,6 +315,15 @@ function serveSocket(
   function endConnection(code: number): void {
     if (code === GOING_AWAY_CODE) peer.disconnect?.();
     else peer.abort?.();
+  }
+
+  /** Ends a connection whose privacy rules are others in the current configuration. */
+  function endIfChanged(): void {
+    const { privacy } = handshake.client;
+    const { generation } = gateway;
+    const own = generation.clientKeys.find(({ caller }) => caller === key?.caller) ?? key;
+    const current = policyOf({ generation, client: { key: own } });
+    if (current?.digest !== privacy?.policy.digest) end(RESTART_CODE, CHANGED_REASON);
   }
 
   function leaveWhenIdle(): void {

@@ -1,6 +1,7 @@
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient } from "../../call/call.ts";
 import { type Session, SESSION_HEADER } from "../../core/session.ts";
+import { startPrivacy } from "../../call/privacy.ts";
 import { setSession } from "../../call/session.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
@@ -57,6 +58,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
       };
       call.capture = gateway.newCapture(call);
       setSession(call, session);
+      startPrivacy(call, handshake.client.privacy?.policy ?? null);
       gateway.began?.(report, headers);
       return call;
     },

@@ -10,6 +10,7 @@ import {
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
+import { finishError, finishTurn } from "../finish_answer.ts";
 import {
   captureContent,
   failureReply,
@@ -42,11 +43,20 @@ interface Waiting {
   message: Message | EnteringMessage;
 }
 
-/**
- * Returns the turns of one socket: one runs, further turns are queued. `onIdle` is called when no
- * turn runs or is queued any more.
- */
-export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () => void) {
+/** What a socket does after its turns. */
+interface TurnEnds {
+  /** Called when a turn has ended, before the next one begins. */
+  onTurnEnd(): void;
+  /** Called when no turn runs or is queued any more. */
+  onIdle(): void;
+}
+
+/** Returns the turns of one socket: one runs, further turns are queued. */
+export function newTurns(
+  writer: SocketWriter,
+  responder: Responder,
+  { onTurnEnd, onIdle }: TurnEnds,
+) {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
   let isClosing = false;
@@ -56,6 +66,7 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
       running = next;
       await serveTurn(next);
       running = null;
+      onTurnEnd();
     }
     onIdle();
   }
@@ -63,7 +74,9 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   async function serveTurn(waiting: Waiting): Promise<void> {
     const { call, message } = waiting;
     const { streamId, turn } = isEntering(message) ? await message.message : message;
-    const reply = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
+    const answered = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
+    const { privacy } = call.client;
+    const reply = privacy === null ? answered : await finishTurn(call, privacy, answered);
     recordFirstByte(call, reply);
     const isWhole = reply.ok
       ? await sendStream(call, streamId, reply.value)
@@ -72,7 +85,9 @@ export function newTurns(writer: SocketWriter, responder: Responder, onIdle: () 
   }
 
   async function sendStream(call: Call, streamId: string | null, reply: StreamReply) {
-    const { records, keepAlive } = captureContent(call, reply);
+    // What privacy rules have changed is captured before its values come back.
+    const isFinished = call.client.privacy !== null;
+    const { records, keepAlive } = isFinished ? reply : captureContent(call, reply);
     const { report: { trace }, world, generation: { config: { server } } } = call;
     let isSending = false;
     let lastWrite = world.now();
@@ -200,9 +215,12 @@ function isEntering(message: Message | EnteringMessage): message is EnteringMess
   return "message" in message;
 }
 
-/** Captures the text of a turn, unless it was refused without a look at it. */
+/**
+ * Captures the text of a turn, unless it was refused without a look at it. With privacy rules the
+ * turn captures what they have left.
+ */
 function captureRequest(call: Call, { turn }: Message): void {
-  if (turn.ok) call.capture?.request(turn.value.text);
+  if (turn.ok && call.client.privacy === null) call.capture?.request(turn.value.text);
 }
 
 async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
@@ -239,7 +257,9 @@ function tooManyPending(): Failed {
 /** Returns the error event of a failure; the equivalent HTTP response is captured. */
 function failureText(call: Call, { failure }: Failed): string {
   call.capture?.reply(failureReply(call, failure));
-  return errorEvent(failure, call.responseHeaders);
+  const text = errorEvent(failure, call.responseHeaders);
+  const { privacy } = call.client;
+  return privacy === null ? text : finishError(privacy, text);
 }
 
 function withStreamId(data: string, streamId: string | null): string {

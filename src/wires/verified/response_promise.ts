@@ -47,3 +47,18 @@ export type PromiseOf<Kind extends PromiseKind> = ResponsePromise & { readonly k
 export function pathsOf(promises: readonly ResponsePromise[]): readonly string[] {
   return [...new Set(promises.map(({ path }) => path))];
 }
+
+/**
+ * Returns the promises to a client whose values the provider does not get: `restore` returns a JSON
+ * text of the provider as the client reads it.
+ */
+export function restoredPromises(
+  promises: readonly ResponsePromise[],
+  restore: (text: string) => string,
+): readonly ResponsePromise[] {
+  return promises.map((promise) =>
+    promise.kind === "strict" || promise.kind === "json_schema"
+      ? { ...promise, schema: promise.schema.restored(restore) }
+      : promise
+  );
+}

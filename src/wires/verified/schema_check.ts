@@ -19,6 +19,11 @@ export interface SchemaCheck {
    * Without meaning once the steps of the budget are used up.
    */
   problem(text: string, budget: CheckBudget): string | null;
+  /**
+   * Returns the check of what a client receives against what it has sent: `restore` returns a JSON
+   * text of the provider, or of the request to it, as the client reads and writes it.
+   */
+  restored(restore: (text: string) => string): SchemaCheck;
 }
 
 /** Steps to parse a member or element of a JSON text, and to build the check of a schema. */
@@ -44,6 +49,12 @@ export function newSchemaCheck(
       if (check === null) budget.steps -= NODE_STEP_COUNT * nodes;
       check ??= newValueCheck(schemas, patterns);
       return check(value, budget) ? null : "no object of the schema";
+    },
+    restored(restore) {
+      const original = parseJson(restore(JSON.stringify(schemas)));
+      const isList = Array.isArray(original) && original.every(isObject);
+      const own = newSchemaCheck(isList ? original : schemas, nodes, patterns);
+      return { ...own, problem: (text, budget) => own.problem(restore(text), budget) };
     },
   };
 }

@@ -19,6 +19,7 @@ const TEMPLATE: Template = {
   reported: null,
   requestsPerMinute: null,
   limits: null,
+  privacy: [],
 };
 
 const CORP: Issuer = {

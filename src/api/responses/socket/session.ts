@@ -2,6 +2,7 @@ import { type JsonDocument, parseJson } from "../../../core/json/json.ts";
 import type { StreamRecord, StreamReply } from "../../../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
+import { replaceDocument } from "../../../call/privacy.ts";
 import { recordBodySession } from "../../../call/session.ts";
 import { parseSteering } from "../../../access/steering.ts";
 import { isHidden, resolveOwner } from "../../../call/ownership.ts";
@@ -108,6 +109,10 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
     return success(warmed.value.reply);
   }
 
+  function serve(call: Call, document: JsonDocument, isWarmUp: boolean) {
+    return isWarmUp ? warm(call, document) : run(call, document);
+  }
+
   return {
     end() {
       isEnded = true;
@@ -129,12 +134,16 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
         streamId: streamId,
         turn: success({
           text: document.text,
-          run(call) {
+          async run(call) {
             const { client, controls } = call;
             const members = () => Object.entries(document.value);
             client.steering = parseSteering(client.key, controls.model, members);
             recordBodySession(call, { body: document.value });
-            return isWarmUp ? warm(call, document) : run(call, document);
+            if (client.privacy === null) return await serve(call, document, isWarmUp);
+            const sent = await replaceDocument(call, document);
+            if (!sent.ok) return sent;
+            call.capture?.request(sent.value.text);
+            return await serve(call, sent.value, isWarmUp);
           },
         }),
       };

@@ -9,9 +9,8 @@ import {
   type Continuation,
   isHistoryComplete,
   type ResolvedRequest,
-  storedHistory,
 } from "../state/continuation.ts";
-import { storedInput } from "../state/stored_input.ts";
+import { storedInput, storedItems } from "../state/stored_input.ts";
 
 /** The last response of a socket, which the next request may continue. */
 export interface SocketContinuation {
@@ -95,7 +94,7 @@ export function continuationFromItems(
   { context, owner, output }: ItemsOfResponse,
 ): SocketContinuation | null {
   const { continuation } = context;
-  const items = [...storedHistory(continuation), ...storedInput(context, call.world), ...output];
+  const items = [...storedItems(continuation), ...storedInput(context, call), ...output];
   const size = items.reduce((sum, item) => sum + heldBytes(item), 0);
   const isTooLarge = size > MAX_STATE_BYTES;
   const bytes = isTooLarge ? 0 : size;

@@ -64,6 +64,22 @@ export function storedHistory(continuation: Continuation): readonly JsonObject[]
   }
 }
 
+/** Returns the continuation with other earlier items. */
+export function withHistory(
+  continuation: Continuation,
+  history: readonly JsonObject[],
+): Continuation {
+  switch (continuation.kind) {
+    case "local":
+      return { ...continuation, history };
+    case "upstream_response":
+      return { ...continuation, tail: history };
+    case "none":
+    case "upstream_conversation":
+      return continuation;
+  }
+}
+
 /** Returns the number of the items of a request with those before it. */
 export function itemCount(
   { continuation, added }: Pick<ResolvedRequest, "continuation" | "added">,

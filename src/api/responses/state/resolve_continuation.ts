@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { requestedModel } from "../../../exchange.ts";
 import type { Call } from "../../../call/call.ts";
+import { replaceItems } from "../../../call/privacy.ts";
 import { requireCapability } from "../../../call/capability.ts";
 import { isNativeTarget } from "../../../call/generation.ts";
 import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../call/ownership.ts";
@@ -22,6 +23,7 @@ import {
   requiredTarget,
   type ResolvedRequest,
   storedHistory,
+  withHistory,
 } from "./continuation.ts";
 import { locateConversation } from "./locate_conversation.ts";
 import { resolveReferences } from "./references.ts";
@@ -57,11 +59,31 @@ export async function resolveContinuation(
   const problem = conversation === null
     ? null
     : missing ?? roomProblem(call, conversation, added.map(({ item }) => item));
-  return problem ?? success({
-    continuation,
-    added,
+  if (problem !== null) return problem;
+  const sent = await replaceStored(call, continuation, added);
+  return !sent.ok ? sent : success({
+    ...sent.value,
     missing,
     requestedModel: model ?? requiredTarget(continuation)?.origin?.requestedModel ?? null,
+  });
+}
+
+/** Returns the items that the gateway has stored as providers may have them. */
+async function replaceStored(
+  call: Call,
+  continuation: Continuation,
+  added: ResolvedRequest["added"],
+): Promise<Result<Pick<ResolvedRequest, "continuation" | "added">>> {
+  if (call.client.privacy === null) return success({ continuation, added });
+  const history = await replaceItems(call, storedHistory(continuation));
+  if (!history.ok) return history;
+  const stored = added.filter(({ isStored }) => isStored === true);
+  const items = await replaceItems(call, stored.map(({ item }) => item));
+  if (!items.ok) return items;
+  const sent = new Map(stored.map((item, index) => [item, items.value[index] ?? item.item]));
+  return success({
+    continuation: withHistory(continuation, history.value),
+    added: added.map((item) => ({ ...item, item: sent.get(item) ?? item.item })),
   });
 }
 

@@ -14,10 +14,9 @@ import {
   itemCount,
   localConversation,
   type ResolvedRequest,
-  storedHistory,
 } from "./continuation.ts";
 import type { Creation, FinishedResponse } from "../creation.ts";
-import { storedInput } from "./stored_input.ts";
+import { storedInput, storedItems } from "./stored_input.ts";
 
 /**
  * Stores a finished response with its owner unless the request has `store: false`; only the owner
@@ -30,7 +29,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   if (!request.store && conversation === null) return success(undefined);
   const turn = turnAmong(call.state.turns, context.added.length, "large");
   if (turn !== null) await turn;
-  const added = storedInput(context, call.world);
+  const added = storedInput(context, call);
   if (conversation !== null && resource.status === "completed") {
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;
@@ -84,7 +83,7 @@ async function store(
   if (typeof id !== "string") return success(undefined);
   const isNative = protocolOf(target.wire) === "responses";
   if (!isNative && status !== "completed" && status !== "incomplete") return success(undefined);
-  const input = [...storedHistory(continuation), ...added];
+  const input = [...storedItems(continuation), ...added];
   // How much the output adds is known only now: as one that is too large, it is not stored.
   const isFull = input.length + outputOf({ resource }).length > call.state.maxItems;
   if (isFull && !isNative) return success(undefined);

@@ -74,13 +74,6 @@ const CASES: readonly (readonly [Wire, string, JsonObject])[] = [
       },
     ],
   }],
-  [messages, "input[1]", {
-    input: [
-      { role: "user", content: "q" },
-      { type: "reasoning", content: [{ type: "reasoning_text", text: "t" }] },
-      { role: "assistant", content: "a" },
-    ],
-  }],
   [messages, "input[0].role", { input: [{ role: "assistant", content: "a" }] }],
   [local, "input[0].content[1].image_url", user({ type: "input_image", image_url: "http://x/" })],
   [local, "input[0].content[1].type", user({ type: "input_file", file_data: "x" })],
@@ -96,11 +89,3 @@ for (const [wire, param, body] of CASES) {
     assertStringIncludes(messageOf(refused.failure), `'${param}'`);
   });
 }
-
-Deno.test("unsigned reasoning is refused with the field names of Responses", () => {
-  const thought = { type: "reasoning", content: [{ type: "reasoning_text", text: "t" }] };
-  const refused = told(messages, {
-    input: [{ role: "user", content: "q" }, thought, { role: "assistant", content: "a" }],
-  });
-  assertStringIncludes(messageOf(refused.failure), "'encrypted_content'");
-});

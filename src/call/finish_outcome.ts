@@ -1,0 +1,49 @@
+import { newPrivacyCounts } from "../core/privacy_counts.ts";
+import type { Fault } from "../core/failure/failure.ts";
+import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import type { Outcome } from "../core/stream/stream.ts";
+import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
+import { finishObject, finishText } from "../privacy/finish.ts";
+import type { CallPrivacy } from "../privacy/types.ts";
+import type { Call } from "./call.ts";
+import type { Candidate } from "./inference.ts";
+import { knownTokens, storeValues } from "./stored_values.ts";
+
+/**
+ * Returns the outcome of a call as it is stored: with what the client receives, so that a later
+ * request finds it. Refused as the response rules say; nothing is stored then.
+ */
+export function finishOutcome(
+  call: Call,
+  outcome: Outcome,
+  { hasSideEffects }: Pick<Candidate, "hasSideEffects">,
+): Result<Outcome> {
+  const { privacy } = call.client;
+  if (privacy === null) return success(outcome);
+  // The delivered answer counts, not its copy.
+  const counts = newPrivacyCounts();
+  const tokens = knownTokens(privacy);
+  const { policy: { response } } = privacy;
+  const rules = newRuleText(response, counts);
+  const ruled = response.length === 0 ? outcome : finishWith(rules, outcome, privacy);
+  if (rules.isRefused()) return refuseAnswer(call);
+  if (hasSideEffects && outcome.resource !== null) storeValues(call, privacy, outcome.resource);
+  const isRestored = tokens.size > 0;
+  return success(isRestored ? finishWith(newTokenText(tokens, counts), ruled, privacy) : ruled);
+}
+
+function finishWith(answer: AnswerText, outcome: Outcome, { answer: form }: CallPrivacy): Outcome {
+  const { resource, reasoning } = outcome;
+  return {
+    ...outcome,
+    resource: resource === null ? null : finishObject(answer, resource, form),
+    ...reasoning !== undefined &&
+      { reasoning: { ...reasoning, text: finishText(answer, reasoning.text, "plain") } },
+  };
+}
+
+/** Returns the failure of an answer that a response rule refuses; clients must not repeat it. */
+export function refuseAnswer({ responseHeaders }: Pick<Call, "responseHeaders">): Failed<Fault> {
+  responseHeaders["x-should-retry"] = "false";
+  return fault("response_refused", "A rule of the gateway does not let this answer pass.");
+}

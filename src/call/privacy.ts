@@ -1,0 +1,204 @@
+import { createHash } from "node:crypto";
+import type { EndpointFacts } from "../core/endpoint.ts";
+import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
+import { type Result, success } from "../core/failure/result.ts";
+import type { MultipartBody } from "../formats/multipart.ts";
+import { demandsJson } from "../privacy/answer_members.ts";
+import { writePath } from "../privacy/json_strings.ts";
+import { lossyPaths } from "../privacy/lossy_paths.ts";
+import { newPace, type Pace } from "../privacy/pace.ts";
+import { replaceInForm } from "../privacy/replace_form.ts";
+import { replaceInDocument } from "../privacy/replace_json.ts";
+import { restoreJson } from "../privacy/restore_json.ts";
+import { search } from "../privacy/search.ts";
+import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
+import type { Call, CallClient } from "./call.ts";
+import { recallValues } from "./stored_values.ts";
+import { sessionOf } from "./session.ts";
+
+/** Returns the policy of an admitted call; null if no rules hold for it. */
+export function policyOf(
+  { generation, client }: Pick<Call, "generation"> & { readonly client: Pick<CallClient, "key"> },
+): Policy | null {
+  return generation.privacy?.policyFor(client.key?.privacy ?? []) ?? null;
+}
+
+/** Gives a call the rules of a policy, if it has one. */
+export function startPrivacy(call: Call, policy: Policy | null): void {
+  const { generation: { privacy }, client, report } = call;
+  if (privacy === null || policy === null) return;
+  client.privacy = privacy.newCall(policy);
+  report.privacy = client.privacy.counts;
+}
+
+/** What replaces the values of a request. */
+interface Place {
+  /** True where a token would be drawn or spoken: values are masked instead. */
+  readonly masks?: boolean;
+}
+
+/**
+ * Returns the body of a request as providers may have it: the rules of the call have replaced
+ * values in it. The same document if there are no rules or no values. Refused as the rules say.
+ */
+export async function replaceDocument(
+  call: Call,
+  document: JsonDocument,
+  place: Place = {},
+): Promise<Result<JsonDocument>> {
+  const { privacy } = call.client;
+  if (privacy === null || document.members.length === 0) return success(document);
+  privacy.scopes ??= await findScopes(call, document.value);
+  privacy.answer.isJsonText = demandsJson(document.value);
+  recallValues(call, privacy, document.value);
+  hideSession(call, privacy);
+  const replaced = await paced(
+    call,
+    (pace, scopes) => replaceInDocument(privacy, document, { ...place, pace, scopes }),
+  );
+  if (privacy.tokens.size > 0) privacy.counts.lossy = writtenPaths(call, document.value);
+  return replaced;
+}
+
+/** Returns the paths that tokens let a provider keep only in part, as the API writes them. */
+function writtenPaths({ report: { endpoint: { api } } }: Call, request: JsonObject): string[] {
+  return lossyPaths(request).map((path) => api === "messages" ? path.join(".") : writePath(path));
+}
+
+/** Returns items of a dialogue that the gateway has stored as providers may have them. */
+export async function replaceItems(
+  call: Call,
+  items: readonly JsonObject[],
+): Promise<Result<readonly JsonObject[]>> {
+  const { privacy } = call.client;
+  if (privacy === null || items.length === 0) return success(items);
+  const value = { input: [...items] };
+  privacy.scopes ??= await findScopes(call, value);
+  const document = { text: JSON.stringify(value), value, members: [] };
+  const replaced = await paced(
+    call,
+    (pace, scopes) => replaceInDocument(privacy, document, { pace, scopes }),
+  );
+  if (!replaced.ok) return replaced;
+  const changed = replaced.value.value.input;
+  if (replaced.value === document || !Array.isArray(changed)) return success(items);
+  return success(items.map((item, index) => {
+    const sent = changed[index];
+    if (!isObject(sent) || JSON.stringify(sent) === JSON.stringify(item)) return item;
+    originals.set(sent, item);
+    return sent;
+  }));
+}
+
+/** Stored items by what is sent in their place. */
+const originals = new WeakMap<JsonObject, JsonObject>();
+
+/** Returns the stored item that another one is sent for; the item itself if it is sent. */
+export function originalItem(item: JsonObject): JsonObject {
+  return originals.get(item) ?? item;
+}
+
+/** Returns a new item of a request as the client wrote it, to be stored. */
+export function writtenItem({ client: { privacy } }: Call, item: JsonObject): JsonObject {
+  if (privacy === null || privacy.tokens.size === 0) return item;
+  const text = JSON.stringify(item);
+  const written = restoreJson(text, privacy.tokens);
+  const value = written === text ? item : parseExact(written);
+  return isObject(value) ? value : item;
+}
+
+/** Returns a multipart body as providers may have it, like `replaceDocument`. Files stay unread. */
+export async function replaceForm(
+  call: Call,
+  form: MultipartBody,
+  place: Place = {},
+): Promise<Result<MultipartBody>> {
+  const { privacy } = call.client;
+  if (privacy === null) return success(form);
+  privacy.scopes ??= await findScopes(call, {});
+  return await paced(
+    call,
+    (pace, scopes) => replaceInForm(privacy, form, { ...place, pace, scopes }),
+  );
+}
+
+/** Takes the session out of the report if its name has a value: it is in log lines. */
+function hideSession({ report }: Call, { policy }: CallPrivacy): void {
+  if (report.session === null || search(report.session, policy.request).length === 0) return;
+  report.session = null;
+  report.sessionFrom = null;
+}
+
+/** Searches a request within the time that it may take. */
+async function paced<Value>(
+  call: Call,
+  search: (pace: Pace, scopes: Scopes) => Promise<Result<Value>>,
+): Promise<Result<Value>> {
+  const pace = paceOf(call);
+  const { privacy } = call.client;
+  const scopes = privacy?.scopes ?? { client: "", conversation: "" };
+  const replaced = await search(pace, scopes);
+  if (privacy !== null) privacy.counts.searchMs += pace.spentMs();
+  if (!replaced.ok && replaced.failure.kind === "privacy_search_timeout") {
+    call.responseHeaders["x-should-retry"] = "false";
+  }
+  return replaced;
+}
+
+function paceOf({ world, state, generation }: Call): Pace {
+  const turn = async () => {
+    await new Promise<void>((go) => void world.after(0, go));
+    await state.turns.next("large");
+  };
+  return newPace(() => world.now(), turn, generation.privacy?.maxSearchMs ?? Infinity);
+}
+
+/** What the scopes of a call depend on besides its body. */
+type Scoped = Pick<Call, "headers" | "generation"> & {
+  readonly caller: Pick<Call["caller"], "name">;
+  readonly client: Pick<CallClient, "session">;
+  readonly report: { readonly endpoint: Pick<EndpointFacts, "api"> };
+};
+
+/**
+ * Returns the scopes of tokens. The conversation is the session that the client names, else the
+ * digest of the first text of a user, which is the same in each turn: `earlier` is the dialogue
+ * that the request continues.
+ */
+export function scopesOf(call: Scoped, body: JsonObject, earlier?: readonly JsonObject[]): Scopes {
+  const { caller, report: { endpoint: { api } } } = call;
+  const session = call.client.session ?? sessionOf(call, { api, body });
+  const { messages, input, items } = body;
+  const name = session?.name ?? digest(firstText(earlier ?? messages ?? input ?? items));
+  return {
+    client: JSON.stringify(["client", caller.name]),
+    conversation: JSON.stringify(["conversation", caller.name, name]),
+  };
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
+  const { previous_response_id: id } = body;
+  if (typeof id !== "string") return scopesOf(call, body);
+  const found = await call.state.objects.responses.find(id);
+  const stored = found.ok ? found.value?.snapshot?.input : undefined;
+  return scopesOf(call, body, stored ?? []);
+}
+
+function firstText(dialogue: unknown): string {
+  if (!Array.isArray(dialogue)) return JSON.stringify(dialogue ?? "");
+  const first = dialogue.find((item: unknown) => isObject(item) && item.role === "user");
+  return JSON.stringify(isObject(first) ? textOf(first.content) : "");
+}
+
+/** Returns the texts of a content: a client may send one text as it is or as a part. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: unknown) =>
+    isObject(part) && typeof part.text === "string" ? part.text : ""
+  ).join("");
+}

@@ -1,0 +1,112 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import type { StringPlace } from "./answer_strings.ts";
+import type { TextKind } from "./answer_text.ts";
+
+/** How the texts of an answer are written, as far as its JSON does not say it. */
+export interface AnswerForm {
+  /** True if the request demands JSON as the text of the answer. */
+  isJsonText: boolean;
+  /** True if the thinking comes from the provider as it is, which has signed it. */
+  isThinkingSigned: boolean;
+}
+
+/** True if a request demands JSON as the text of its answer, in any client API. */
+export function demandsJson(request: JsonObject): boolean {
+  const { response_format, text, output_config, output_format } = request;
+  return [
+    response_format,
+    isObject(text) ? text.format : undefined,
+    isObject(output_config) ? output_config.format : undefined,
+    output_format,
+  ].some(isJsonFormat);
+}
+
+function isJsonFormat(format: JsonValue | undefined): boolean {
+  return isObject(format) && (format.type === "json_schema" || format.type === "json_object");
+}
+
+/** Members with identifiers and names that providers and the gateway make, and enumerated ones. */
+const NAMES: ReadonlySet<string> = new Set([
+  "call_id",
+  "connector_id",
+  "container_id",
+  "file_id",
+  "id",
+  "item_id",
+  "model",
+  "object",
+  "previous_response_id",
+  "request_id",
+  "response_id",
+  "role",
+  "server_label",
+  "status",
+  "tool_call_id",
+  "tool_use_id",
+  "type",
+]);
+
+/** Members with bytes, and with what only a provider can read. */
+const OPAQUE: ReadonlySet<string> = new Set([
+  "b64_json",
+  "embedding",
+  "encrypted_content",
+  "encrypted_index",
+  "obfuscation",
+  "partial_image_b64",
+  "redacted_content",
+  "signature",
+  "thought_signature",
+]);
+
+/** Members with bytes in objects of these types, or in members of these names. */
+const BYTES_TYPES = /^(?:redacted_thinking|base64|image_generation_call|.*audio\.delta)$/;
+
+/** Members whose text is the JSON of a tool call. */
+const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
+
+/** Members with the text of a model. */
+const TEXTS: ReadonlySet<string> = new Set(["content", "delta", "text"]);
+
+/** Beginning of a signature that the gateway has made (`sealThinking`): its text may change. */
+const SEALED_PREFIX = "switchyard1.";
+
+/** Returns how a string of an answer is written; null if it is not searched. */
+export function kindOf(
+  { path, parent, isKey }: StringPlace,
+  string: string,
+  { isJsonText, isThinkingSigned }: AnswerForm,
+): TextKind | null {
+  const key = path.at(-1);
+  if (isKey || typeof key === "number") return isData(string) ? null : "plain";
+  const type = typeof parent?.type === "string" ? parent.type : "";
+  if (key === undefined) return "plain";
+  if (NAMES.has(key) || OPAQUE.has(key) || path.includes("logprobs")) return null;
+  if (key === "name" && isTool(path, parent)) return null;
+  if ((key === "data" || key === "result" || key === "delta") && BYTES_TYPES.test(type)) {
+    return null;
+  }
+  if (key === "data" && path.at(-2) === "audio") return null;
+  if (isData(string)) return null;
+  if (key === "thinking" && isSigned(parent?.signature, isThinkingSigned)) return "signed";
+  if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
+  const isText = isJsonText && TEXTS.has(key) && !/reasoning|refusal|input/.test(type);
+  return isText ? "json" : "plain";
+}
+
+/** True for bytes in an address (RFC 2397). */
+function isData(string: string): boolean {
+  return string.startsWith("data:") && /^data:[^,]{0,256};base64,/.test(string);
+}
+
+/** True if the member `name` is that of a tool. */
+function isTool(path: StringPlace["path"], parent: StringPlace["parent"]): boolean {
+  if (path.at(-2) === "function" || path.at(-2) === "custom") return true;
+  return parent !== null && ("arguments" in parent || "input" in parent || "parameters" in parent);
+}
+
+/** True if the provider has signed thinking; `isSigned` says it where the object does not. */
+function isSigned(signature: unknown, isSigned: boolean): boolean {
+  if (typeof signature !== "string" || signature === "") return isSigned;
+  return !signature.startsWith(SEALED_PREFIX);
+}

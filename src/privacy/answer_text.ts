@@ -1,0 +1,86 @@
+import { countMatches, type PrivacyCounts } from "../core/privacy_counts.ts";
+import { findTokens, tokenHeldFrom } from "./restore.ts";
+import { heldFrom, search } from "./search.ts";
+import type { Rule, TokenMap } from "./types.ts";
+
+/**
+ * How a text of an answer is written. `json`: it is the content of JSON, so that a value in it is
+ * escaped. `signed`: a changed text would break its signature, so that it is only searched.
+ */
+export type TextKind = "plain" | "json" | "signed";
+
+/** Part of a text of an answer that the gateway knows. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+  /** What replaces it; null if it stays. */
+  readonly text: string | null;
+  /** The rule that matches; null for the form of a token. */
+  readonly rule: Rule | null;
+}
+
+/** Finds in the texts of one answer what is changed or counted. */
+export interface AnswerText {
+  /** False if only texts with the letters of a token have parts. */
+  readonly searchesAll: boolean;
+  /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
+  parts(text: string, kind: TextKind): readonly Part[];
+  /**
+   * Returns where the end of an unfinished text begins that more text could make a part; the length
+   * of the text if there is none.
+   */
+  heldFrom(text: string, kind: TextKind): number;
+  /** Counts a part of the answer. */
+  count(part: Part): void;
+  /** Refuses the answer, because of a part or because too much is held. */
+  refuse(): void;
+  isRefused(): boolean;
+}
+
+/** Returns the search for the tokens of a call. */
+export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerText {
+  return {
+    searchesAll: false,
+    parts(text, kind) {
+      if (kind === "signed") return [];
+      return findTokens(text, tokens).map(({ start, end, value }) => {
+        const written = kind === "json" && value !== null
+          ? JSON.stringify(value).slice(1, -1)
+          : value;
+        return { start, end, text: written, rule: null };
+      });
+    },
+    heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
+    count({ text }) {
+      if (text === null) counts.unknown += 1;
+      else counts.restored += 1;
+    },
+    refuse: () => {},
+    isRefused: () => false,
+  };
+}
+
+/** Returns the search for the matches of response rules, of which a token is none. */
+export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
+  let isRefused = false;
+
+  return {
+    searchesAll: true,
+    parts: (text, kind) =>
+      search(text, rules).map(({ start, end, rule, label }) => ({
+        start,
+        end,
+        text: rule.action === "mask" && kind !== "signed" ? `[${label}]` : null,
+        rule,
+      })).sort((a, b) => a.start - b.start),
+    heldFrom: (text) => heldFrom(text, rules),
+    count({ rule, text }) {
+      if (rule === null) return;
+      countMatches(counts, rule, 1);
+      // A mask that cannot be written refuses the answer as well.
+      isRefused ||= rule.action !== "monitor" && text === null;
+    },
+    refuse: () => void (isRefused ||= rules.some(({ action }) => action !== "monitor")),
+    isRefused: () => isRefused,
+  };
+}

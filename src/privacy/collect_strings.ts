@@ -1,0 +1,120 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import {
+  classOf,
+  isBase64,
+  isDataUrl,
+  isKnownMember,
+  isShared,
+  isTag,
+  type JsonPath,
+} from "./classes.ts";
+import { type JsonToken, textOfString, walkJson } from "./json_strings.ts";
+
+/** A string of a request that is searched. */
+export interface SearchedString {
+  readonly text: string;
+  /** Where it is in the JSON text, with its quotes. */
+  readonly start: number;
+  readonly end: number;
+  /** False for names and numbers, in whose place no token can be. */
+  readonly isReplaceable: boolean;
+  /** True if all conversations of an application share it. */
+  readonly isShared: boolean;
+}
+
+/** The strings of a request. */
+export interface Collected {
+  readonly strings: readonly SearchedString[];
+  /** Where the parts begin that no rule can read. */
+  readonly unread: readonly number[];
+}
+
+/** Digits from which a number is searched as text. */
+const MIN_NUMBER_CHARS = 9;
+
+const NUMBER = /\d{9,}/;
+
+/** Collects the strings of a request. Yields now and then, so that it can be interrupted. */
+export function* collectStrings(
+  text: string,
+  value: JsonObject,
+): Generator<void, Collected, void> {
+  const strings: SearchedString[] = [];
+  const unread: number[] = [];
+  const names = new Set<string>();
+  let hasTokenList = false;
+  const systemItems = findSystemItems(value);
+
+  function visit({ kind, start, end }: JsonToken, path: JsonPath): void {
+    if (kind === "number") {
+      if (isTokenList(path)) {
+        if (!hasTokenList) unread.push(start);
+        hasTokenList = true;
+        return;
+      }
+      const written = text.slice(start, end);
+      if (end - start < MIN_NUMBER_CHARS || !NUMBER.test(written)) return;
+      strings.push({ text: written, start, end, isReplaceable: false, isShared: false });
+      return;
+    }
+    const string = kind === "name" ? String(path.at(-1)) : textOfString(text, start, end);
+    if (kind === "name") {
+      // Each name is searched once.
+      if (isKnownMember(string) || names.has(string)) return;
+      names.add(string);
+      strings.push({ text: string, start, end, isReplaceable: false, isShared: true });
+      return;
+    }
+    if (string === "") return;
+    if (isDataUrl(string)) return void unread.push(start);
+    const kindOfString = classOf(path);
+    const isText = kindOfString === "text" || kindOfString === "signed";
+    if (!isText) {
+      if (kindOfString === "tag" && isTag(string)) return;
+      const isData = kindOfString === "opaque" || kindOfString === "unread";
+      if (isData && isBase64(string)) {
+        if (kindOfString === "unread") unread.push(start);
+        return;
+      }
+    }
+    if (kindOfString === "signed" && isSigned(value, path)) return;
+    const shared = isShared(path) || systemItems.has(`${path[0]} ${path[1]}`);
+    strings.push({ text: string, start, end, isReplaceable: isText, isShared: shared });
+  }
+
+  yield* walkJson(text, visit);
+  return { strings, unread };
+}
+
+/** True for an element of the input of embeddings or completions that is a list of tokens. */
+function isTokenList(path: JsonPath): boolean {
+  const [member, first, second = 0] = path;
+  return (member === "input" || member === "prompt") && path.length < 4 &&
+    typeof first === "number" && typeof second === "number";
+}
+
+const SYSTEM_ROLES: readonly unknown[] = ["system", "developer"];
+
+/** Returns the items of a dialogue with instructions, each by its list and index. */
+function findSystemItems(value: JsonObject): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const list of ["messages", "input", "items"]) {
+    const items = value[list];
+    if (!Array.isArray(items)) continue;
+    items.forEach((item, index) => {
+      if (isObject(item) && SYSTEM_ROLES.includes(item.role)) found.add(`${list} ${index}`);
+    });
+  }
+  return found;
+}
+
+/** True if thinking at a path has the signature of its provider, which a change would break. */
+function isSigned(value: JsonObject, path: JsonPath): boolean {
+  let parent: JsonValue | undefined = value;
+  for (const step of path.slice(0, -1)) {
+    if (Array.isArray(parent)) parent = parent[Number(step)];
+    else parent = isObject(parent) ? parent[step] : undefined;
+  }
+  const signature = isObject(parent) ? parent.signature : undefined;
+  return typeof signature === "string" && isBase64(signature);
+}

@@ -1,0 +1,62 @@
+const ZERO = 48, NINE = 57, UPPER_A_CODE = 65, UPPER_Z_CODE = 90, LOWER_A_CODE = 97;
+const LOWER_Z_CODE = 122, BACKSLASH = 92;
+
+/** Letters of Latin, Greek and Cyrillic script beyond ASCII. */
+const FIRST_LETTER_CODE = 0xc0, LAST_LETTER_CODE = 0x52f;
+
+/** True for a digit from 0 to 9. */
+export function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
+}
+
+/** True for a letter of an alphabet. */
+export function isLetter(code: number): boolean {
+  return code >= LOWER_A_CODE && code <= LOWER_Z_CODE ||
+    code >= UPPER_A_CODE && code <= UPPER_Z_CODE ||
+    code >= FIRST_LETTER_CODE && code <= LAST_LETTER_CODE && code !== 0xd7 && code !== 0xf7;
+}
+
+/**
+ * Returns where a word that seems to begin at `start` really begins. A text may be JSON inside
+ * JSON, in which the letters behind a backslash belong to an escape: `\nbob` is a line end and
+ * `bob`.
+ */
+export function skipEscape(text: string, start: number): number {
+  if (text.charCodeAt(start - 1) !== BACKSLASH) return start;
+  let before = start - 1;
+  while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+  // An even number of backslashes escapes only itself.
+  if ((start - before) % 2 === 0) return start;
+  const letter = text[start] ?? "";
+  if ("bfnrt".includes(letter)) return start + 1;
+  return letter === "u" ? start + 5 : start;
+}
+
+/** True if no letter and no digit goes on before `start`. */
+export function isWordStart(text: string, start: number): boolean {
+  const before = text.charCodeAt(start - 1);
+  if (isDigit(before)) return false;
+  // The letter of an escape is no part of the word.
+  return !isLetter(before) || skipEscape(text, start - 1) === start;
+}
+
+/** True if neither a letter nor a digit follows at `end`. */
+export function isWordEnd(text: string, end: number): boolean {
+  const code = text.charCodeAt(end);
+  return !isDigit(code) && !isLetter(code);
+}
+
+/**
+ * Returns where the run of these characters at the end of a text begins, at most `maxChars` from
+ * its end.
+ */
+export function startOfRun(
+  text: string,
+  maxChars: number,
+  isPart: (code: number) => boolean,
+): number {
+  const least = Math.max(0, text.length - maxChars);
+  let start = text.length;
+  while (start > least && isPart(text.charCodeAt(start - 1))) start--;
+  return start;
+}

@@ -1,0 +1,80 @@
+import type { Finder } from "../types.ts";
+import { isDigit, isLetter, startOfRun } from "./characters.ts";
+import { eachMatch } from "./numbers.ts";
+
+/** What may be before a key: the beginning, no part of a word, or the end of an escape. */
+const BEFORE = String.raw`(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|%[0-9A-Fa-f]{2})`;
+
+/** Returns the source of keys with a prefix. What precedes it is only looked at behind a prefix. */
+function keys(prefix: string, rest: string): string {
+  return `(?:${prefix})(?<=${BEFORE}(?:${prefix}))${rest}`;
+}
+
+const AWS = keys("A(?:KIA|SIA|BIA|CCA)", "[A-Z0-9]{16}(?![A-Za-z0-9])");
+
+const GITHUB = [
+  keys("gh[pousr]_", "[A-Za-z0-9]{36,255}"),
+  keys("github_pat_", "[A-Za-z0-9_]{22,255}"),
+].join("|");
+
+const SLACK = keys("xox[abeoprs]-", "[A-Za-z0-9-]{10,250}");
+
+const PART = "[A-Za-z0-9_-]";
+
+/** Keys of services by their prefix, signed tokens (RFC 7519), and passwords in addresses. */
+const SERVICES = [
+  keys("sk-", `${PART}{20,200}`),
+  keys("AIza", `${PART}{35}`),
+  keys("[rsp]k_(?:live|test)_", "[A-Za-z0-9]{16,200}"),
+  keys("glpat-", `${PART}{20,64}`),
+  keys("npm_", "[A-Za-z0-9]{36}"),
+  keys("hf_", "[A-Za-z0-9]{30,64}"),
+  keys("pypi-", `${PART}{50,1000}`),
+  keys("eyJ", String.raw`${PART}{8,680}\.eyJ${PART}{8,680}\.${PART}{8,680}`),
+  "AccountKey=(?<value>[A-Za-z0-9+/=]{40,200})",
+  String.raw`:\/\/[^\s:@\/]{0,64}:(?<password>[^\s@\/]{1,128})@`,
+].join("|");
+
+/** Returns a finder of what one expression of keys matches, or of its named part. */
+function newKeyFinder(label: string, source: string, maxChars: number): Finder {
+  const pattern = new RegExp(source, "g");
+  return {
+    label,
+    maxChars,
+    find(text, from, to, found) {
+      eachMatch(pattern, text, from, to, ({ index, 0: { length }, groups }) => {
+        const { value, password } = groups ?? {};
+        const end = index + length - (password === undefined ? 0 : 1);
+        found(end - (password ?? value ?? text.slice(index, end)).length, end);
+        return true;
+      });
+    },
+    heldFrom: (text) => startOfRun(text, maxChars, isKeyPart),
+  };
+}
+
+const SIGNS: ReadonlySet<number> = new Set(new TextEncoder().encode("_-.+/=:@"));
+
+function isKeyPart(code: number): boolean {
+  return isDigit(code) || isLetter(code) || SIGNS.has(code);
+}
+
+/** Returns the finder of access key IDs of AWS. */
+export function newAwsKeyFinder(label: string): Finder {
+  return newKeyFinder(label, AWS, 20);
+}
+
+/** Returns the finder of tokens of GitHub; their checksum is not looked at. */
+export function newGithubTokenFinder(label: string): Finder {
+  return newKeyFinder(label, GITHUB, 266);
+}
+
+/** Returns the finder of tokens of Slack. */
+export function newSlackTokenFinder(label: string): Finder {
+  return newKeyFinder(label, SLACK, 256);
+}
+
+/** Returns the finder of keys of many services, signed tokens, and passwords in addresses. */
+export function newApiKeyFinder(label: string): Finder {
+  return newKeyFinder(label, SERVICES, 2_048);
+}

@@ -1,0 +1,150 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+
+type Path = readonly (string | number)[];
+
+/** How the strings of one event of a stream continue those of earlier events. */
+export interface EventChannels {
+  /** Returns the name of the text that a string continues; null if the string is whole. */
+  channelOf(path: Path): string | null;
+  /**
+   * True if a channel is over after the event. `touched` are the channels that the event has
+   * continued with text.
+   */
+  isEnded(channel: string, touched: ReadonlySet<string>): boolean;
+  /** True if the event repeats what earlier events had piece by piece. */
+  readonly isRepetition: boolean;
+}
+
+const WHOLE = { channelOf: () => null, isRepetition: false };
+
+/** The end of a stream, with which every text is over. */
+export const STREAM_END: EventChannels = { ...WHOLE, isEnded: () => true };
+
+const UNRELATED: EventChannels = { ...WHOLE, isEnded: () => false };
+
+/** Types of events after which no text of the stream follows. */
+const TERMINALS: ReadonlySet<string> = new Set([
+  "error",
+  "message_stop",
+  "response.cancelled",
+  "response.canceled",
+  "response.completed",
+  "response.failed",
+  "response.incomplete",
+]);
+
+/**
+ * Returns the channels of an event by the form of its JSON: a chunk of Chat Completions or of
+ * completions, an event of the Messages API, or of the Responses API and those like it.
+ */
+export function eventChannels(value: JsonValue): EventChannels {
+  if (!isObject(value)) return UNRELATED;
+  const { type, choices } = value;
+  if (Array.isArray(choices)) return chunkChannels(choices);
+  if (typeof type !== "string") return (value.error ?? null) === null ? UNRELATED : STREAM_END;
+  if (TERMINALS.has(type)) {
+    return { ...STREAM_END, isRepetition: type.startsWith("response.") };
+  }
+  return type.startsWith("content_block_")
+    ? blockChannels(type, value.index)
+    : responseChannels(type, value);
+}
+
+/** Members of a delta with the text of a model: one of them ends every other text. */
+const TEXTS =
+  /^\d+\/(?:content|function_call|reasoning|reasoning_content|refusal|tool_calls)(?:\/|$)/;
+
+const CALLS = /^\d+\/tool_calls\//;
+
+function chunkChannels(choices: readonly JsonValue[]): EventChannels {
+  const indexes = choices.map((choice, at) => indexOf(choice, at));
+  const finished = new Set<number>();
+  for (const [at, choice] of choices.entries()) {
+    const isFinished = isObject(choice) && typeof choice.finish_reason === "string";
+    if (isFinished) finished.add(indexes[at] ?? at);
+  }
+
+  function channelOf(path: Path): string | null {
+    const [root, at, member] = path;
+    if (root !== "choices" || typeof at !== "number") return null;
+    const index = indexes[at] ?? at;
+    if (member === "text" && path.length === 3) return `${index}/text`;
+    // A block that is signed and a citation are whole.
+    if (member !== "delta" || path[3] === "thinking_blocks" || path[3] === "annotations") {
+      return null;
+    }
+    return [index, ...namedPath(choices[at], path.slice(2)).slice(1)].join("/");
+  }
+
+  return {
+    channelOf,
+    isEnded(channel, touched) {
+      const choice = channel.slice(0, channel.indexOf("/") + 1);
+      if (finished.has(Number.parseInt(choice))) return true;
+      if (touched.has(channel)) return false;
+      const isCall = CALLS.test(channel);
+      return [...touched].some((other) =>
+        other.startsWith(choice) && TEXTS.test(other) && !(isCall && CALLS.test(other))
+      );
+    },
+    isRepetition: false,
+  };
+}
+
+/** Returns a path in which the position of an element is its `index`, if it has one. */
+function namedPath(root: JsonValue | undefined, path: Path): Path {
+  let value = root;
+  return path.map((step) => {
+    value = Array.isArray(value) && typeof step === "number"
+      ? value[step]
+      : isObject(value)
+      ? value[step]
+      : undefined;
+    return typeof step === "number" ? indexOf(value, step) : step;
+  });
+}
+
+function indexOf(value: JsonValue | undefined, position: number): number {
+  return isObject(value) && typeof value.index === "number" ? value.index : position;
+}
+
+/** Channels of an event of one content block (Messages API, streaming). */
+function blockChannels(type: string, index: JsonValue | undefined): EventChannels {
+  return {
+    channelOf(path) {
+      const [root, member] = path;
+      if (
+        root === "content_block" && path.length === 2 &&
+        (member === "text" || member === "thinking")
+      ) {
+        return `${index}/${member}`;
+      }
+      // A citation is whole.
+      return type === "content_block_delta" && root === "delta" && member !== "citation"
+        ? `${index}/${path.slice(1).join("/")}`
+        : null;
+    },
+    isEnded: (channel) => type === "content_block_stop" && channel.startsWith(`${index}/`),
+    isRepetition: false,
+  };
+}
+
+/** Channels of an event whose type names the text and says whether it is a delta of it. */
+function responseChannels(type: string, event: JsonObject): EventChannels {
+  const { output_index, content_index, summary_index } = event;
+  const item = `${output_index}/`;
+  const part = `${item}${content_index ?? summary_index}/`;
+  if (type.endsWith(".delta")) {
+    const text = `${part}${type.slice(0, -".delta".length)}/`;
+    return { ...UNRELATED, channelOf: (path) => text + path.join("/") };
+  }
+  if (!type.endsWith(".done")) return UNRELATED;
+  const over = type === "response.output_item.done"
+    ? item
+    : `${part}${type.slice(0, -".done".length)}/`;
+  return {
+    channelOf: () => null,
+    isEnded: (channel) => channel.startsWith(over),
+    isRepetition: true,
+  };
+}

@@ -1,0 +1,55 @@
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseExact,
+  parseJson,
+} from "../core/json/json.ts";
+import { type Edit, splice } from "../formats/edit.ts";
+import { replaceString, visitStrings } from "./answer_strings.ts";
+import { type AnswerForm, kindOf } from "./answer_members.ts";
+import type { AnswerText, TextKind } from "./answer_text.ts";
+import { mayHaveToken } from "./restore.ts";
+
+/** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
+export function finishText(
+  answer: AnswerText,
+  text: string,
+  kind: TextKind,
+  isCounted = true,
+): string {
+  let result = "";
+  let at = 0;
+  for (const part of answer.parts(text, kind)) {
+    if (isCounted) answer.count(part);
+    if (part.text === null) continue;
+    result += text.slice(at, part.start) + part.text;
+    at = part.end;
+  }
+  return at === 0 ? text : result + text.slice(at);
+}
+
+/**
+ * Returns the JSON text of a whole answer after a search: every other byte stays. A text that is no
+ * JSON is searched as a text.
+ */
+export function finishDocument(answer: AnswerText, text: string, form: AnswerForm): string {
+  if (!answer.searchesAll && !mayHaveToken(text)) return text;
+  const value = parseJson(text);
+  if (value === undefined) return finishText(answer, text, "plain");
+  const edits: Edit[] = [];
+  visitStrings(text, value, (string, place) => {
+    const kind = kindOf(place, string, form);
+    const finished = kind === null ? string : finishText(answer, string, kind);
+    if (finished !== string) edits.push(replaceString(place, finished));
+  });
+  return edits.length === 0 ? text : splice(text, edits);
+}
+
+/** Returns a copy of an object after a search; the object itself if nothing changes. */
+export function finishObject(answer: AnswerText, value: JsonObject, form: AnswerForm): JsonObject {
+  const text = JSON.stringify(value);
+  const finished = finishDocument(answer, text, form);
+  const parsed: JsonValue | undefined = finished === text ? value : parseExact(finished);
+  return isObject(parsed) ? parsed : value;
+}

@@ -1,0 +1,56 @@
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+
+type Path = readonly (string | number)[];
+
+/** Keywords that a value keeps and its token breaks, so that no provider can enforce both. */
+const TEXT_KEYWORDS: ReadonlySet<string> = new Set(["pattern", "format", "minLength", "maxLength"]);
+
+/** Where the schemas of answers are, in all client APIs. */
+const FORMATS: readonly Path[] = [
+  ["response_format", "json_schema", "schema"],
+  ["text", "format", "schema"],
+  ["output_config", "format", "schema"],
+  ["output_format", "schema"],
+];
+
+/** Schemas of a tool, in all client APIs. */
+const PARAMETERS: readonly Path[] = [["function", "parameters"], ["parameters"], ["input_schema"]];
+
+/** Maximum number of paths that a header names, and depth of a schema in which they are found. */
+const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
+
+/**
+ * Returns the paths of a request with tokens that a provider can only keep in part: keywords of its
+ * schemas for texts, which a token does not satisfy, and log probabilities, which are those of
+ * tokens.
+ */
+export function lossyPaths(request: JsonObject): readonly Path[] {
+  const found: Path[] = [];
+
+  function visit(schema: JsonValue | undefined, path: Path): void {
+    if (path.length > MAX_SCHEMA_LEVELS || found.length >= MAX_PATHS) return;
+    if (Array.isArray(schema)) {
+      for (const [index, one] of schema.entries()) visit(one, [...path, index]);
+    } else if (isObject(schema)) {
+      for (const [key, value] of Object.entries(schema)) {
+        // A property may have the name of a keyword; its value then is a schema.
+        if (TEXT_KEYWORDS.has(key) && !isObject(value)) found.push([...path, key]);
+        else visit(value, [...path, key]);
+      }
+    }
+  }
+
+  for (const path of FORMATS) visit(valueAt(request, path), path);
+  const tools = Array.isArray(request.tools) ? request.tools : [];
+  for (const [index, tool] of tools.entries()) {
+    for (const path of PARAMETERS) visit(valueAt(tool, path), ["tools", index, ...path]);
+  }
+  if (request.logprobs === true) found.push(["logprobs"]);
+  return found.slice(0, MAX_PATHS);
+}
+
+function valueAt(root: JsonValue, path: Path): JsonValue | undefined {
+  let value: JsonValue | undefined = root;
+  for (const step of path) value = isObject(value) ? value[step] : undefined;
+  return value;
+}

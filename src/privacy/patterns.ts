@@ -1,0 +1,84 @@
+import { RE2JS } from "re2js";
+import type { Check } from "./checks.ts";
+import { startOfRun } from "./detectors/characters.ts";
+import type { Finder } from "./types.ts";
+
+/** What a pattern of the file needs besides its text. */
+export interface PatternOptions {
+  /** One of these texts is in each string that is searched; none for no condition. */
+  readonly contains: readonly string[];
+  readonly check: Check | null;
+  readonly maxChars: number;
+}
+
+/**
+ * Returns the finder of a pattern of RE2, in linear time. A longer match counts to `maxChars`, and
+ * of a pattern with a group `value` only that part.
+ */
+export function newPatternFinder(
+  label: string,
+  source: string,
+  { contains, check, maxChars }: PatternOptions,
+): Finder {
+  const pattern = RE2JS.compile(source);
+  const hasValue = "value" in pattern.namedGroups();
+  /** The string whose condition was looked at last: mostly it is searched piece by piece. */
+  let known = { text: "", start: -1, contains: false };
+
+  function containsOne(text: string, start: number, end: number): boolean {
+    if (contains.length === 0) return true;
+    if (known.text !== text || known.start !== start) {
+      const part = text.slice(start, end);
+      known = { text, start, contains: contains.some((one) => part.includes(one)) };
+    }
+    return known.contains;
+  }
+
+  return {
+    label,
+    maxChars,
+    needsWhole: true,
+    find(text, from, to, found) {
+      // Strings are searched together, with this character between them.
+      for (let part = startOfPart(text, from); part < to;) {
+        const separator = text.indexOf("\0", part);
+        const end = separator < 0 ? text.length : separator;
+        if (containsOne(text, part, end)) {
+          // One character before it, for the boundaries of words.
+          const begin = Math.max(part, from - 1);
+          const piece = text.slice(begin, Math.min(end, to + maxChars + 1));
+          findIn(piece, Math.max(from, part) - begin, to - begin, (start, last) => {
+            found(begin + start, begin + last);
+          });
+        }
+        part = end + 1;
+      }
+      // The text of a request is not kept beyond its search.
+      if (to >= text.length) known = { text: "", start: -1, contains: false };
+    },
+    heldFrom: (text) => startOfRun(text, maxChars, () => true),
+  };
+
+  function findIn(
+    text: string,
+    from: number,
+    to: number,
+    found: (start: number, end: number) => void,
+  ): void {
+    const matcher = pattern.matcher(text);
+    for (let next = from; next <= text.length && matcher.find(next);) {
+      const begin = matcher.start();
+      if (begin >= to) return;
+      const start = hasValue ? matcher.start("value") : begin;
+      const end = Math.min(hasValue ? matcher.end("value") : matcher.end(), start + maxChars);
+      const isMatch = start >= 0 && end > start &&
+        (check === null || check(text.slice(start, end)));
+      if (isMatch) found(start, end);
+      next = Math.max(begin + 1, isMatch ? end : matcher.end());
+    }
+  }
+}
+
+function startOfPart(text: string, from: number): number {
+  return from === 0 ? 0 : text.lastIndexOf("\0", from - 1) + 1;
+}

@@ -1,0 +1,281 @@
+import type { JsonDocument, JsonObject } from "../core/json/json.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { countMatches } from "../core/privacy_counts.ts";
+import { parseDocument } from "../formats/document.ts";
+import { type Edit, splice } from "../formats/edit.ts";
+import type { JsonPath } from "./classes.ts";
+import { collectStrings, type SearchedString } from "./collect_strings.ts";
+import { newPositions, walkJson, writePath } from "./json_strings.ts";
+import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
+import type { Pace } from "./pace.ts";
+import { newSearch } from "./search.ts";
+import { MAX_VALUE_COUNT } from "./tokens.ts";
+import type { CallPrivacy, Match, Scopes } from "./types.ts";
+
+/** How a request is searched. */
+export interface ReplaceOptions {
+  readonly pace: Pace;
+  readonly scopes: Scopes;
+  /** True where a token would be drawn or spoken: values are masked instead. */
+  readonly masks?: boolean;
+  /** Receives each match with its path, for people who try rules. */
+  readonly onMatch?: (match: Match, path: string) => void;
+}
+
+/** A string with its matches. */
+interface FoundString {
+  readonly string: SearchedString;
+  readonly matches: readonly Match[];
+}
+
+const memo: Memo = newMemo();
+
+/**
+ * Returns a JSON text in which the rules of a call have replaced values: only string literals with
+ * a match differ. Refused if a rule says so, or if a value is where no other text can be.
+ */
+export async function replaceJson(
+  privacy: CallPrivacy,
+  text: string,
+  value: JsonObject,
+  options: ReplaceOptions,
+): Promise<Result<string>> {
+  const { policy, counts } = privacy;
+  const { pace } = options;
+  const collected = await run(collectStrings(text, value), pace);
+  if (collected === null) return tooSlow();
+  counts.unread += collected.unread.length;
+  const [unread] = collected.unread;
+  if (policy.refusesUnread && unread !== undefined) {
+    return refuse("privacy_unread", UNREAD, pathAt(text, unread));
+  }
+  const searched = await findMatches(privacy, collected.strings, pace);
+  if (!searched.ok) return searched;
+  const found = searched.value;
+  count(privacy, found);
+  if (options.onMatch !== undefined) {
+    for (const { string, matches } of found) {
+      const path = pathAt(text, string.start);
+      for (const match of matches) options.onMatch(match, path);
+    }
+  }
+  return refuseMatches(text, found) ?? await edit(privacy, text, found, options);
+}
+
+/** Returns the document like `replaceJson`; the same one if no value was replaced. */
+export async function replaceInDocument(
+  privacy: CallPrivacy,
+  document: JsonDocument,
+  options: ReplaceOptions,
+): Promise<Result<JsonDocument>> {
+  const text = await replaceJson(privacy, document.text, document.value, options);
+  if (!text.ok) return text;
+  return text.value === document.text ? success(document) : parseDocument(text.value);
+}
+
+/** Why data that no rule can read is refused. */
+export const UNREAD = {
+  kind: "rule",
+  rule: "has data that the privacy rules of this gateway cannot read; omit it",
+} as const;
+
+/** Runs work in pieces. Returns its result; null if it takes too long. */
+async function run<Value>(
+  work: Generator<void, Value, void>,
+  pace: Pace,
+): Promise<Value | null> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    const turn = pace.next();
+    if (turn !== null) await turn;
+    if (pace.isOver()) return null;
+  }
+}
+
+/** Maximum number of places with values in a request. */
+const MAX_MATCH_COUNT = 50_000;
+
+/** Finds the matches of all strings. */
+async function findMatches(
+  { policy }: CallPrivacy,
+  strings: readonly SearchedString[],
+  pace: Pace,
+): Promise<Result<readonly FoundString[]>> {
+  const found: FoundString[] = [];
+  const searched: SearchedString[] = [];
+  const keys = new Map<SearchedString, string>();
+  for (const string of strings) {
+    if (string.text.length < MIN_KNOWN_CHARS) {
+      searched.push(string);
+      continue;
+    }
+    const key = await run(keyOf(policy.digest, string.text), pace);
+    if (key === null) return tooSlow();
+    const known = memo.get(key);
+    if (known === undefined) {
+      searched.push(string);
+      keys.set(string, key);
+    } else if (known.length > 0) found.push({ string, matches: known });
+  }
+  // All strings in one text, with a character between them that no detector reads over.
+  const joined = searched.map(({ text }) => text).join("\0");
+  const search = newSearch(joined, policy.request);
+  while (search.next()) {
+    const turn = pace.next();
+    if (turn !== null) await turn;
+    if (pace.isOver()) return tooSlow();
+    if (search.count() > MAX_MATCH_COUNT) return tooManyValues();
+  }
+  const byString = divide(searched, search.matches());
+  for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []);
+  for (const [string, matches] of byString) found.push({ string, matches });
+  return success(found.toSorted((a, b) => a.string.start - b.string.start));
+}
+
+/** Divides the matches in a joined text among its strings. */
+function divide(
+  strings: readonly SearchedString[],
+  matches: readonly Match[],
+): ReadonlyMap<SearchedString, readonly Match[]> {
+  const divided = new Map<SearchedString, Match[]>();
+  const ordered = matches.toSorted((a, b) => a.start - b.start);
+  let index = 0;
+  let offset = 0;
+  for (const match of ordered) {
+    let string = strings[index];
+    while (string !== undefined && match.start >= offset + string.text.length) {
+      offset += string.text.length + 1;
+      string = strings[++index];
+    }
+    if (string === undefined) break;
+    const { start, end } = match;
+    const own = {
+      ...match,
+      start: start - offset,
+      end: Math.min(end - offset, string.text.length),
+    };
+    const known = divided.get(string);
+    if (known === undefined) divided.set(string, [own]);
+    else known.push(own);
+  }
+  return divided;
+}
+
+function count({ counts }: CallPrivacy, found: readonly FoundString[]): void {
+  for (const { matches } of found) {
+    for (const { rule } of matches) countMatches(counts, rule, 1);
+  }
+}
+
+function refuseMatches(text: string, found: readonly FoundString[]): Failed | null {
+  const refused = findString(found, ({ rule }) => rule.action === "refuse");
+  if (refused !== null) {
+    const rule = `has a value that the privacy rule '${refused.match.rule.name}' refuses`;
+    return refuse(
+      "privacy_rule_matched",
+      { kind: "rule", rule },
+      shownPath(text, refused.string, found),
+    );
+  }
+  const names = found.filter(({ string }) => !string.isReplaceable);
+  const fixed = findString(names, ({ rule }) => rule.action !== "monitor");
+  if (fixed === null) return null;
+  const rule = `has a value of the privacy rule '${fixed.match.rule.name}' in a name or a number`;
+  return refuse(
+    "privacy_unreplaceable",
+    { kind: "rule", rule },
+    shownPath(text, fixed.string, found),
+  );
+}
+
+function findString(
+  found: readonly FoundString[],
+  isWanted: (match: Match) => boolean,
+): { readonly string: SearchedString; readonly match: Match } | null {
+  for (const { string, matches } of found) {
+    const match = matches.find(isWanted);
+    if (match !== undefined) return { string, match };
+  }
+  return null;
+}
+
+async function edit(
+  { tokens }: CallPrivacy,
+  text: string,
+  found: readonly FoundString[],
+  { pace, scopes, masks = false }: ReplaceOptions,
+): Promise<Result<string>> {
+  const isReplaced = ({ rule }: Match) => rule.action === "replace" && !masks;
+  // A value that conversations share has one token, wherever else it is.
+  const ordered = found.toSorted((a, b) => Number(b.string.isShared) - Number(a.string.isShared));
+  for (const { string, matches } of ordered) {
+    const scope = string.isShared ? scopes.client : scopes.conversation;
+    for (const match of matches.filter(isReplaced)) {
+      const value = string.text.slice(match.start, match.end);
+      if (tokens.take(value, match.label, scope) === null) return tooManyValues();
+      const turn = pace.next();
+      if (turn !== null) await turn;
+      if (pace.isOver()) return tooSlow();
+    }
+  }
+  const edits: Edit[] = [];
+  for (const { string, matches } of found) {
+    const position = newPositions(text, string.start, string.end);
+    for (const match of matches) {
+      if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
+      const value = string.text.slice(match.start, match.end);
+      const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
+      edits.push({
+        start: position(match.start),
+        end: position(match.end),
+        text: token === null ? `[${match.label}]` : token.core + token.label,
+      });
+    }
+  }
+  return success(edits.length === 0 ? text : splice(text, edits));
+}
+
+function tooManyValues(): Failed {
+  return refuse(
+    "privacy_too_many_values",
+    `The request has more than ${MAX_VALUE_COUNT} different values that privacy rules replace, or more than ${MAX_MATCH_COUNT} in all; send fewer.`,
+  );
+}
+
+function tooSlow(): Failed {
+  return refuse(
+    "privacy_search_timeout",
+    "The privacy rules of this gateway took longer than privacy.max_search_time; send a smaller request.",
+  );
+}
+
+function pathAt(text: string, start: number): string {
+  return writePath(findPath(text, start));
+}
+
+function findPath(text: string, start: number): JsonPath {
+  let found: JsonPath = [];
+  const walk = walkJson(text, (token, path) => {
+    if (token.start === start) found = [...path];
+  });
+  while (walk.next().done !== true) { /* the whole text */ }
+  return found;
+}
+
+/** Length limit of a name in an error message: a longer one may be content. */
+const MAX_SHOWN_CHARS = 64;
+
+/** Returns a path without the names in it that are values themselves. */
+function shownPath(
+  text: string,
+  { start }: SearchedString,
+  found: readonly FoundString[],
+): string {
+  const hidden = new Set(
+    found.filter(({ string }) => !string.isReplaceable).map(({ string }) => string.text),
+  );
+  const isHidden = (step: string | number) =>
+    hidden.has(String(step)) || String(step).length > MAX_SHOWN_CHARS;
+  return writePath(findPath(text, start).map((step) => isHidden(step) ? "*" : step));
+}

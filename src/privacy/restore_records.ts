@@ -1,0 +1,168 @@
+import { type JsonValue, parseJson } from "../core/json/json.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
+import { editRecord } from "../formats/edit_record.ts";
+import { replaceString, type StringPlace, visitStrings } from "./answer_strings.ts";
+import type { Edit } from "../formats/edit.ts";
+import { type AnswerForm, kindOf } from "./answer_members.ts";
+import type { AnswerText } from "./answer_text.ts";
+import { type Channel, newChannel, type Slot } from "./channel.ts";
+import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
+import { finishText } from "./finish.ts";
+import { mayBeginToken } from "./restore.ts";
+
+/** Maximum number of events that are held, and of their characters together. */
+const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
+
+/**
+ * Maximum number of events of one text that are held: for tokens, and for the longer words that may
+ * be matches of rules, which mostly are none and then arrive in the events that have brought them.
+ */
+const MAX_TOKEN_EVENTS = 2, MAX_MATCH_EVENTS = 128;
+
+/** Maximum number of texts of a stream that are open at the same time. */
+const MAX_CHANNELS = 1_024;
+
+/** A string of a held event that is not decided. */
+interface Piece extends Slot {
+  readonly literal: Pick<StringPlace, "start" | "end">;
+  readonly received: string;
+}
+
+/** An event that is not delivered yet. */
+interface HeldRecord {
+  readonly record: StreamRecord;
+  readonly edits: Edit[];
+  readonly pieces: readonly Piece[];
+  readonly hasText: boolean;
+}
+
+/** What is delivered after an event of a stream. */
+export interface Delivered {
+  readonly records: StreamRecord[];
+  /** True if one of the records has text of the answer. */
+  readonly hasText: boolean;
+}
+
+/** Restores the events of one stream: their number, order and identities stay. */
+export interface RecordRestorer {
+  push(record: StreamRecord): Delivered;
+  /** Returns what is held at the end of the stream. */
+  end(): Delivered;
+  isHolding(): boolean;
+}
+
+/**
+ * Returns the restorer of a stream. Events behind held text wait for it; beyond the limit the text
+ * is delivered as it is, or the answer is refused if a rule holds it.
+ */
+export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordRestorer {
+  const channels = new Map<string, Channel>();
+  const held: HeldRecord[] = [];
+  let heldChars = 0;
+  const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
+
+  function add(record: StreamRecord): void {
+    const { data } = record;
+    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    if (value === undefined) {
+      hold(data === "" ? record : finishedText(record), [], []);
+      if (data === "[DONE]") endChannels(STREAM_END, new Set());
+      return;
+    }
+    addEvent(record, value);
+  }
+
+  function finishedText(record: StreamRecord): StreamRecord {
+    const data = finishText(answer, record.data, "plain", true);
+    return data === record.data ? record : { ...record, data, raw: null };
+  }
+
+  function addEvent(record: StreamRecord, value: JsonValue): void {
+    const event = eventChannels(value);
+    const edits: Edit[] = [];
+    const pieces: Piece[] = [];
+    const touched = new Set<string>();
+    visitStrings(record.data, value, (string, place) => {
+      const kind = kindOf(place, string, form);
+      if (kind === null) return;
+      const name = place.isKey ? null : event.channelOf(place.path);
+      if (name === null) {
+        const finished = finishText(answer, string, kind, !event.isRepetition);
+        if (finished !== string) edits.push(replaceString(place, finished));
+        return;
+      }
+      if (string === "") return;
+      touched.add(name);
+      let channel = channels.get(name);
+      if (channel === undefined) channels.set(name, channel = newChannel(answer, kind, maxHeld));
+      const { start, end } = place;
+      const piece = { literal: { start, end }, received: string, text: "", isOpen: true };
+      pieces.push(piece);
+      channel.push(piece, string);
+    });
+    hold(record, edits, pieces);
+    endChannels(event, touched);
+  }
+
+  function hold(record: StreamRecord, edits: Edit[], pieces: readonly Piece[]): void {
+    held.push({ record, edits, pieces, hasText: pieces.length > 0 });
+    heldChars += (record.raw ?? record.data).length;
+  }
+
+  function endChannels(event: EventChannels, touched: ReadonlySet<string>): void {
+    for (const [name, channel] of channels) {
+      if (event.isEnded(name, touched)) channel.end();
+      // Without rules nothing is known of a text of which nothing is held.
+      if (!answer.searchesAll && !channel.isHolding()) channels.delete(name);
+    }
+    if (channels.size > MAX_CHANNELS) endAll();
+  }
+
+  function endAll(): void {
+    for (const channel of channels.values()) channel.end();
+    channels.clear();
+  }
+
+  function release(): Delivered {
+    if (held.length > MAX_HELD_EVENTS || heldChars > MAX_HELD_CHARS) overflow();
+    const records: StreamRecord[] = [];
+    let hasText = false;
+    let count = 0;
+    for (const one of held) {
+      if (one.pieces.some(({ isOpen }) => isOpen)) break;
+      count += 1;
+      hasText ||= one.hasText;
+      heldChars -= (one.record.raw ?? one.record.data).length;
+      records.push(finished(one));
+    }
+    held.splice(0, count);
+    return { records, hasText };
+  }
+
+  function overflow(): void {
+    answer.refuse();
+    endAll();
+  }
+
+  return {
+    push(record) {
+      if (held.length === 0 && !answer.searchesAll && !mayBeginToken(record.data)) {
+        return { records: [record], hasText: true };
+      }
+      add(record);
+      return release();
+    },
+    end() {
+      endAll();
+      return release();
+    },
+    isHolding: () => held.length > 0,
+  };
+}
+
+function finished({ record, edits, pieces }: HeldRecord): StreamRecord {
+  for (const { literal: { start, end }, received, text } of pieces) {
+    if (text !== received) edits.push({ start, end, text: JSON.stringify(text) });
+  }
+  return edits.length === 0 ? record : editRecord(record, edits);
+}

@@ -1,0 +1,88 @@
+import type { StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import { pushAll } from "../core/push_all.ts";
+import type { AnswerForm } from "./answer_members.ts";
+import type { AnswerText } from "./answer_text.ts";
+import { newRecordRestorer } from "./restore_records.ts";
+
+/** What is delivered while events are held, which a sign of life with a number would overtake. */
+const COMMENT: StreamRecord = { event: null, data: "", raw: ": keep-alive\n\n" };
+
+/** How a stream ends that is not delivered to its end. */
+export interface StreamStop {
+  /**
+   * Called once when a rule refuses the answer or a search has thrown an error. Ends the attempt;
+   * returns the terminal records that the client gets.
+   */
+  stop(error: unknown): readonly StreamRecord[];
+  /** Called when the attempt has ended too. */
+  stopped(): void;
+}
+
+/** Events of a stream after a search. */
+export interface Searched {
+  readonly records: readonly StreamRecord[];
+  /** True if one of them has text of the answer. */
+  readonly hasText: boolean;
+}
+
+/** A stream after a search. */
+export interface SearchedStream {
+  readonly groups: AsyncGenerator<Searched, void, void>;
+  readonly keepAlive?: NonNullable<StreamReply["keepAlive"]>;
+}
+
+/**
+ * Returns the events of a stream after a search, none of them more or less. If the search stops the
+ * stream, what it holds is not delivered, and the rest is read and dropped.
+ */
+export function searchStream(
+  { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
+  answer: AnswerText,
+  form: AnswerForm,
+  { stop, stopped }: StreamStop,
+): SearchedStream {
+  const restorer = newRecordRestorer(answer, form);
+
+  /** Returns the events that one group sets free, or the problem that stops the stream. */
+  function pushGroup(
+    group: readonly StreamRecord[] | null,
+  ): Searched | { readonly error: unknown } {
+    const out: StreamRecord[] = [];
+    let hasText = false;
+    try {
+      for (const record of group ?? [null]) {
+        const step = record === null ? restorer.end() : restorer.push(record);
+        if (answer.isRefused()) return { error: null };
+        pushAll(out, step.records);
+        hasText ||= step.hasText;
+      }
+    } catch (error) {
+      return { error: error ?? new Error("the search has failed") };
+    }
+    return { records: out, hasText };
+  }
+
+  async function* groups(): AsyncGenerator<Searched, void, void> {
+    let isStopped = false;
+    for await (const group of records) {
+      if (isStopped) continue;
+      const searched = pushGroup(group);
+      isStopped = "error" in searched;
+      if ("error" in searched) yield { records: stop(searched.error), hasText: true };
+      else if (searched.records.length > 0) yield searched;
+    }
+    const rest = isStopped ? null : pushGroup(null);
+    if (rest !== null && "error" in rest) {
+      yield { records: stop(rest.error), hasText: true };
+      isStopped = true;
+    } else if (rest !== null && rest.records.length > 0) yield rest;
+    if (isStopped) stopped();
+  }
+
+  return {
+    groups: groups(),
+    ...keepAlive !== undefined && {
+      keepAlive: () => restorer.isHolding() ? COMMENT : keepAlive(),
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { newCorePattern } from "./token_form.ts";
+import type { Finder, Match, Rule } from "./types.ts";
+
+/** Characters in which matches begin that are searched in one piece. */
+const PIECE_CHARS = 32 * 1024;
+
+/** Characters before a piece in which its matches may begin. */
+const MAX_BACK_CHARS = 512;
+
+/** Characters before a piece that its matches may reach back to, besides their own length. */
+const CONTEXT_CHARS = 16;
+
+/** Returns the matches of rules in a text, as `Search` says. */
+export function search(text: string, rules: readonly Rule[]): readonly Match[] {
+  const pieces = newSearch(text, rules);
+  while (pieces.next()) { /* the whole text */ }
+  return pieces.matches();
+}
+
+/** A search in pieces of a text, each of which takes a few milliseconds. */
+export interface Search {
+  /** Searches the next piece. False if there is none. */
+  next(): boolean;
+  /** Returns the number of matches that were found so far. */
+  count(): number;
+  /**
+   * Returns the matches of a text that was searched to its end: first those that refuse, then
+   * others, then those that only count, so that none of them hides a value that must not be sent.
+   * Of the same kind no two overlap: the leftmost counts, of several the longest, of equal ones
+   * that of the first rule.
+   */
+  matches(): readonly Match[];
+}
+
+/** Begins a search of a text. */
+export function newSearch(text: string, rules: readonly Rule[]): Search {
+  let found: Match[] = [];
+  const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
+  let from = 0;
+
+  function searchPiece(rule: Rule, finder: Finder, to: number): void {
+    // Without the rest of the text: a search that finds nothing goes on to its end.
+    const contextChars = finder.maxChars + CONTEXT_CHARS;
+    const begin = finder.needsWhole === true ? 0 : Math.max(0, from - contextChars);
+    const window = finder.needsWhole === true ? text : text.slice(begin, to + contextChars);
+    finder.find(window, from - begin, to - begin, (start, end) => {
+      if (rule.except.size > 0 && rule.except.has(window.slice(start, end))) return;
+      found.push({ start: begin + start, end: begin + end, rule, label: finder.label });
+    });
+  }
+
+  /** Decides on the matches that begin before a place: later ones begin behind it. */
+  function decide(before: number): void {
+    const ordered = found.filter(({ start }) => start < before).toSorted(compareMatches);
+    found = found.filter(({ start }) => start >= before);
+    for (const match of withoutTokens(text, ordered)) {
+      const { action } = match.rule;
+      covers[action === "refuse" || action === "monitor" ? action : "others"].add(match);
+    }
+  }
+
+  return {
+    next() {
+      if (from >= text.length) return false;
+      const to = Math.min(text.length, from + PIECE_CHARS);
+      for (const rule of rules) {
+        for (const finder of rule.finders) searchPiece(rule, finder, to);
+      }
+      from = to;
+      decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
+      return from < text.length;
+    },
+    count: () =>
+      covers.refuse.matches.length + covers.others.matches.length + covers.monitor.matches.length,
+    matches: () => [
+      ...covers.refuse.matches,
+      ...covers.others.matches,
+      ...covers.monitor.matches,
+    ],
+  };
+}
+
+function compareMatches(a: Match, b: Match): number {
+  return a.start - b.start || b.end - a.end || a.rule.order - b.rule.order;
+}
+
+/** Returns matches of which no two overlap. They are added in order. */
+function newCover() {
+  const matches: Match[] = [];
+  let end = 0;
+  return {
+    matches,
+    add(match: Match): void {
+      if (match.start < end) return;
+      matches.push(match);
+      end = match.end;
+    },
+  };
+}
+
+/** Characters of a core without the last one, which may be before a match that it overlaps. */
+const MAX_TOKEN_CHARS = 30;
+
+/** Returns the matches that do not overlap a word in the form of a token: it is never a value. */
+function withoutTokens(text: string, matches: readonly Match[]): readonly Match[] {
+  const core = newCorePattern();
+  const token = new RegExp(`${core.source}[a-z]{0,12}`, "gi");
+  return matches.filter(({ start, end }) => {
+    const begin = Math.max(0, start - MAX_TOKEN_CHARS);
+    const near = text.slice(begin, end + MAX_TOKEN_CHARS);
+    if (!/qz/i.test(near)) return true;
+    return near.matchAll(token).every(({ index, 0: { length } }) =>
+      begin + index >= end || begin + index + length <= start
+    );
+  });
+}
+
+/**
+ * Returns where the end of an unfinished text begins that could become a match of the rules, or a
+ * longer one, when more text follows; the length of the text if there is none.
+ */
+export function heldFrom(text: string, rules: readonly Rule[]): number {
+  let least = text.length;
+  for (const { finders } of rules) {
+    for (const finder of finders) least = Math.min(least, finder.heldFrom(text));
+  }
+  return least;
+}

@@ -1,0 +1,114 @@
+import type { AnswerForm } from "./answer_members.ts";
+import type { PrivacyCounts } from "../core/privacy_counts.ts";
+
+/** What becomes of a match. */
+export type Action = "refuse" | "mask" | "replace" | "monitor";
+
+/** A match of a finder: `text.slice(start, end)`. */
+export interface Found {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds the values of one kind in a text, in time that grows with the text and no faster. */
+export interface Finder {
+  /** What a mask and a token show: 2 to 12 letters from a to z. */
+  readonly label: string;
+  /** The longest match in UTF-16 code units. */
+  readonly maxChars: number;
+  /** True if `find` needs the whole text, and not only the surroundings of the piece. */
+  readonly needsWhole?: true;
+  /**
+   * Calls `found` for each match that begins with what the finder looks for between `from` and
+   * `to`; a match may reach beyond both. One piece of a text after the other finds what the whole
+   * text has.
+   */
+  find(text: string, from: number, to: number, found: (start: number, end: number) => void): void;
+  /**
+   * Returns where the end of an unfinished text begins that could become a match, or a longer one,
+   * when more text follows; the length of the text if there is none. At most `maxChars` from its
+   * end.
+   */
+  heldFrom(text: string): number;
+}
+
+/** One compiled rule of the configuration. */
+export interface Rule {
+  readonly name: string;
+  /** Position in the file: of two equal matches the rule with the lower one wins. */
+  readonly order: number;
+  readonly phase: "request" | "response";
+  readonly action: Action;
+  readonly finders: readonly Finder[];
+  /** Values that are no match although a finder finds them. */
+  readonly except: ReadonlySet<string>;
+}
+
+/** A match of a rule in a text. */
+export interface Match extends Found {
+  readonly rule: Rule;
+  readonly label: string;
+}
+
+/** Rules that hold for a call: the sum of its policies. */
+export interface Policy {
+  /** Names of the policies, in the order of the file. */
+  readonly names: readonly string[];
+  /** Rules of the request, and rules of the response, each in the order of the file. */
+  readonly request: readonly Rule[];
+  readonly response: readonly Rule[];
+  readonly refusesUnread: boolean;
+  /** Digest of the rules and of the secret of tokens: a part of the keys of cached responses. */
+  readonly digest: string;
+}
+
+/** A value of the request and the word that the provider receives in its place. */
+export interface TokenValue {
+  /** The 18 letters of the token that name the value, in lower case. */
+  readonly core: string;
+  /** The letters behind the core: the kind of value. */
+  readonly label: string;
+  /** The text exactly as the client has written it. */
+  readonly value: string;
+}
+
+/** The tokens of one call. */
+export interface TokenMap {
+  readonly size: number;
+  /** Returns the value of a core in lower case; undefined if the call has no such token. */
+  get(core: string): TokenValue | undefined;
+  /** Returns all tokens in the order in which their values were found. */
+  values(): Iterable<TokenValue>;
+}
+
+/** The tokens of one call, which grow with the values that it replaces. */
+export interface Tokens extends TokenMap {
+  /**
+   * Returns the token of a value, a new one for a value that the call has not had before. `scope`
+   * is what all the calls share in which the value has the same token. Null if the call has as many
+   * values as it may.
+   */
+  take(value: string, label: string, scope: string): TokenValue | null;
+}
+
+/** What a call carries whose client has a policy. */
+export interface CallPrivacy {
+  readonly policy: Policy;
+  /** Tokens of the values that the call has replaced so far. */
+  readonly tokens: Tokens;
+  /** Scopes of the tokens of the call; null until the call knows its conversation. */
+  scopes: Scopes | null;
+  readonly counts: PrivacyCounts;
+  /** Tokens of earlier calls, by core, whose stored objects the call reads or continues. */
+  readonly earlier: Map<string, TokenValue>;
+  /** How the texts of the answer are written. */
+  readonly answer: AnswerForm;
+}
+
+/** What the calls share in which a value has the same token. */
+export interface Scopes {
+  /** For values in system texts, instructions and tools: the client, over all its conversations. */
+  readonly client: string;
+  /** For all other values: one conversation of the client. */
+  readonly conversation: string;
+}

@@ -1,0 +1,185 @@
+import { type Fault, FAULTS } from "../core/failure/failure.ts";
+import { type Failed, type Result, success } from "../core/failure/result.ts";
+import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import type { Call } from "../call/call.ts";
+import { knownTokens, recallValues } from "../call/stored_values.ts";
+import { refuseAnswer } from "../call/finish_outcome.ts";
+import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
+import { finishDocument } from "../privacy/finish.ts";
+import { type Searched, searchStream } from "../privacy/restore_stream.ts";
+import { stopRecords } from "../privacy/stop_records.ts";
+import type { CallPrivacy } from "../privacy/types.ts";
+import { internalError } from "./internal_error.ts";
+import { captureContent, failureReply } from "./respond.ts";
+
+/** An answer as the client gets it, and what it is for the report of its call. */
+export interface FinishedAnswer {
+  readonly made: Result<Reply>;
+  readonly reply: Reply;
+}
+
+/** Events before the first text of a stream that wait for the decision whether it is refused. */
+const MAX_OPENING_GROUPS = 64;
+
+/**
+ * Returns the answer to a call with a privacy policy: response rules search the text of the
+ * provider, then it is captured, then the values of the request come back. An object that the
+ * gateway stores has them already.
+ */
+export async function finishAnswer(
+  call: Call,
+  privacy: CallPrivacy,
+  made: Result<Reply>,
+): Promise<FinishedAnswer> {
+  const reply = made.ok ? made.value : failureReply(call, made.failure);
+  if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
+  if (reply.kind === "whole" && !isOfProvider(call)) return { made, reply };
+  recallValues(call, privacy);
+  const { policy: { response }, counts } = privacy;
+  const tokens = knownTokens(privacy);
+  try {
+    const ruled = response.length === 0
+      ? success(reply)
+      : await applyRules(call, privacy, newRuleText(response, counts), reply);
+    if (!ruled.ok) return refused(call, ruled);
+    const captured = captureContent(call, ruled.value);
+    const answer = newTokenText(tokens, counts);
+    const restored = captured.kind === "whole"
+      ? { ...captured, response: finishWhole(captured.response, answer, privacy) }
+      : tokens.size === 0
+      ? captured
+      : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
+    // What was stored before with tokens whose values are not known any more.
+    if (restored.kind === "whole" && call.method === "GET") counts.unrestored = counts.unknown;
+    return { made: made.ok ? success(restored) : made, reply: restored };
+  } catch (error) {
+    return refused(call, internalError(call, error));
+  }
+}
+
+/** True if a whole reply is that of a provider: what the gateway itself says has values already. */
+function isOfProvider({ report: { attempts, cache } }: Call): boolean {
+  return attempts.length > 0 || cache === "HIT";
+}
+
+/** Returns the events of a turn over a WebSocket, finished like any other answer. */
+export async function finishTurn(
+  call: Call,
+  privacy: CallPrivacy,
+  made: Result<StreamReply>,
+): Promise<Result<StreamReply>> {
+  if (!made.ok) return made;
+  const { made: finished, reply } = await finishAnswer(call, privacy, made);
+  if (!finished.ok) return finished;
+  return reply.kind === "stream" ? success(reply) : made;
+}
+
+/** Returns the error event of a turn: what the provider has written in it is searched too. */
+export function finishError(privacy: CallPrivacy, text: string): string {
+  const { policy, counts, answer } = privacy;
+  const ruled = finishDocument(newRuleText(policy.response, counts), text, answer);
+  return finishDocument(newTokenText(knownTokens(privacy), counts), ruled, answer);
+}
+
+function refused(call: Call, failed: Failed): FinishedAnswer {
+  return { made: failed, reply: failureReply(call, failed.failure) };
+}
+
+type Searchable = Extract<Reply, { readonly kind: "whole" | "stream" }>;
+
+async function applyRules(
+  call: Call,
+  privacy: CallPrivacy,
+  rules: AnswerText,
+  reply: Searchable,
+): Promise<Result<Searchable>> {
+  if (reply.kind === "whole") {
+    const response = finishWhole(reply.response, rules, privacy);
+    return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
+  }
+  const search = newSearch(call, privacy, rules, reply);
+  const first = await search.begin();
+  return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
+}
+
+function finishWhole(
+  response: HttpResponse,
+  answer: AnswerText,
+  privacy: CallPrivacy,
+): HttpResponse {
+  const text = utf8Text(response.body);
+  const finished = text === null ? null : finishDocument(answer, text, privacy.answer);
+  return finished === null || finished === text
+    ? response
+    : { ...response, body: utf8Bytes(finished) };
+}
+
+/** Returns the search of a stream, which ends the attempt if it stops the stream. */
+function newSearch(
+  call: Call,
+  { answer: form }: CallPrivacy,
+  answer: AnswerText,
+  reply: StreamReply,
+) {
+  let failure: Fault | null = null;
+  let isBegun = true;
+  const stream = searchStream(reply, answer, form, {
+    stop(error) {
+      failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
+      call.cancellation.cancel(failure);
+      if (!isBegun) return [];
+      const type = FAULTS[failure.kind].type;
+      const reason = { message: failure.message, type, code: failure.kind };
+      return stopRecords(reply.fail?.(failure) ?? [], reason);
+    },
+    stopped() {
+      if (!isBegun) return;
+      call.report.failure = failure;
+      call.report.brokeOff = true;
+    },
+  });
+
+  return {
+    stream,
+    /** Returns the events up to the first text; the failure if the answer is refused there. */
+    async begin(): Promise<Result<readonly Searched[]>> {
+      const first: Searched[] = [];
+      isBegun = false;
+      while (first.length < MAX_OPENING_GROUPS) {
+        const next = await stream.groups.next();
+        if (failure !== null) {
+          // Ends the attempt before the response is written.
+          while ((await stream.groups.next()).done !== true) { /* dropped */ }
+          call.report.brokeOff = false;
+          return { ok: false, failure };
+        }
+        if (next.done === true) break;
+        first.push(next.value);
+        if (next.value.hasText) break;
+      }
+      isBegun = true;
+      return success(first);
+    },
+  };
+}
+
+function streamOf(
+  reply: StreamReply,
+  { groups, keepAlive }: ReturnType<typeof newSearch>["stream"],
+  first: readonly Searched[] = [],
+): StreamReply {
+  return {
+    ...reply,
+    ...keepAlive !== undefined && { keepAlive },
+    records: recordsOf(first, groups),
+  };
+}
+
+async function* recordsOf(
+  first: readonly Searched[],
+  rest: AsyncIterable<Searched>,
+): AsyncGenerator<readonly StreamRecord[], void, void> {
+  for (const { records } of first) yield records;
+  for await (const { records } of rest) yield records;
+}

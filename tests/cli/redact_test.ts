@@ -1,0 +1,96 @@
+import { oneProvider } from "../support/gateway.ts";
+import { privacyConfig } from "../privacy/rules.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { testGateway } from "../support/gateway.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { configFile, ran, testTerminal } from "./test_terminal.ts";
+import { run } from "../../src/cli/run.ts";
+
+const CONFIG = oneProvider("http://up.test") +
+  privacyConfig([
+    "find: [email], action: replace",
+    "find: [us_ssn], action: mask",
+    "words: [kingfisher], action: refuse",
+  ]) + `
+security: {enabled: true, api_key: {keys: [{name: ada, value: key-of-ada}]}}
+`;
+
+async function redacted(...args: readonly string[]) {
+  using file = await configFile(CONFIG);
+  return await ran(["redact", "--config", file.path, ...args]);
+}
+
+const TEXT = "Mail bob@example.com, 987-65-4321";
+
+Deno.test("redact prints the replaced text and where each value is, never the value", async () => {
+  const { code, out } = await redacted("--text", TEXT);
+  assertEquals(code, 0);
+  assertMatch(
+    out,
+    /^Mail qz\w{16}email, \[usssn\]\nr0 \(replace\): text, characters 5 to 20, length 15\nr1 \(mask\): text, characters 22 to 33, length 11\nX-Gateway-Redacted: r0=1, r1=1\n$/,
+  );
+});
+
+Deno.test("redact gives the text of a request that the gateway sends", async () => {
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: TEXT }] });
+  using request = await configFile(body);
+  const file = ["--file", request.path, "--path", "/v1/chat/completions", "--key", "ada"];
+  const { out } = await redacted(...file);
+  let sent = "";
+  const world = scriptedWorld({
+    async fetch(_url, init) {
+      sent = await new Response(init.body ?? "").text();
+      return new Response("{}", { status: 500 });
+    },
+  });
+  const headers = { authorization: "Bearer key-of-ada" };
+  const url = "http://gateway.test/v1/chat/completions";
+  await testGateway(CONFIG, world).app(new Request(url, { method: "POST", body, headers }));
+  assertEquals(out.split("\n")[0], sent);
+  const diff = await redacted(...file, "--diff");
+  assertMatch(diff.out, /^messages\[0\]\.content: Mail qz/);
+});
+
+Deno.test("redact restores a text with the request that it answers", async () => {
+  using original = await configFile(TEXT);
+  const { out } = await redacted("--text", TEXT);
+  const [token = ""] = /qz\w+email/.exec(out) ?? [];
+  const answer = `I wrote to ${token}, and ${token.toUpperCase()}.`;
+  const restored = await redacted("--text", answer, "--with", original.path);
+  assertEquals(restored.out, "I wrote to bob@example.com, and bob@example.com.");
+});
+
+Deno.test("redact counts only, and fails on a match with --fail-on-match", async () => {
+  const counted = await redacted("--text", TEXT, "--count", "--fail-on-match");
+  assertEquals([counted.code, counted.out], [1, "X-Gateway-Redacted: r0=1, r1=1\n"]);
+  assertEquals((await redacted("--text", "none", "--fail-on-match")).code, 0);
+});
+
+Deno.test("redact reads stdin", async () => {
+  using file = await configFile(CONFIG);
+  const terminal = testTerminal({}, "a@x.com");
+  assertEquals(await run(["redact", "--config", file.path, "--file", "-", "--count"], terminal), 0);
+  assertEquals(terminal.written.out, "X-Gateway-Redacted: r0=1\n");
+});
+
+Deno.test("redact says why a request is refused, without the value", async () => {
+  const { code, err } = await redacted("--text", "a Kingfisher");
+  assertEquals(code, 1);
+  assertStringIncludes(err, "'text' has a value that the privacy rule 'r2' refuses");
+  assert(!err.includes("Kingfisher"));
+});
+
+Deno.test("redact needs one text, a known key and a known policy", async () => {
+  assertEquals((await redacted()).code, 2);
+  assertStringIncludes((await redacted("--text", "a", "--key", "bob")).err, "no client key bob");
+  assertStringIncludes((await redacted("--text", "a", "--policy", "x")).err, "no privacy policy x");
+});
+
+Deno.test("explain prints the policies and rules of a request", async () => {
+  using file = await configFile(CONFIG);
+  const { out } = await ran(["explain", "--config", file.path, "--model", "m", "--key", "ada"]);
+  assertStringIncludes(
+    out,
+    "Privacy: policies p\n  rules: r0 (replace), r1 (mask), r2 (refuse)\n",
+  );
+});

@@ -1,0 +1,245 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import { testGateway } from "../support/gateway.ts";
+import { pieces, streamOf } from "../support/pieces.ts";
+import { type Fetch, scriptedWorld } from "../support/world.ts";
+import { privacyConfig } from "../privacy/rules.ts";
+
+const VALUE = "bob.miller@example.com";
+const TOKEN = /qz(?:[a-z]{2}){8}email/;
+
+const CAPABILITIES =
+  "{responses_lifecycle: true, chat_completions_lifecycle: true, structured_outputs: true}";
+
+function configOf(native: boolean, more = ""): string {
+  const target = native ? ", upstream_request_type: responses" : "";
+  return `
+providers:
+  up: {type: compat, base_url: "http://up.test", api_key: sk-x, capabilities: ${CAPABILITIES}}
+routing:
+  routes: [{name: main, targets: [{provider: up${target}}]}]
+security:
+  enabled: true
+  api_key: {keys: [{name: a, value: key-a-0123456789abcdef, adopt_unknown: true}, {name: b, value: key-b-0123456789abcdef}]}
+retry: {enabled: false}
+state: {ttl: 10m}
+${more}${privacyConfig(["find: [email], action: replace"])}`;
+}
+
+/** A gateway whose provider stores the text with which it answers, and repeats it on reads. */
+function gatewayOf(config: string, answer: (token: string, body: string) => object) {
+  const sent: string[] = [];
+  let stored: object = {};
+  const fetch: Fetch = async (_url, { method, body }) => {
+    const text = await new Response(body ?? "").text();
+    if (method === "POST") {
+      sent.push(text);
+      stored = answer(TOKEN.exec(text)?.[0] ?? "none", text);
+    }
+    const bytes = new TextEncoder().encode(JSON.stringify(stored));
+    return new Response(streamOf(pieces(bytes, 1_000)), {
+      headers: { "content-type": "application/json" },
+    });
+  };
+  const world = scriptedWorld({ fetch });
+  const gateway = testGateway(config, world);
+  return {
+    ...gateway,
+    world,
+    sent,
+    async call(method: string, path: string, body?: object, key = "key-a-0123456789abcdef") {
+      const response = await gateway.app(
+        new Request(`http://gateway.test${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${key}`,
+            "content-type": "application/json",
+            ...path === "/v1/responses/resp_1" && { "x-gateway-provider": "up" },
+          },
+          ...body !== undefined && { body: JSON.stringify(body) },
+        }),
+      );
+      return { response, text: await response.text() };
+    },
+  };
+}
+
+const nativeResponse = (token: string) => ({
+  id: "resp_1",
+  object: "response",
+  created_at: 1,
+  model: "m",
+  status: "completed",
+  output: [{
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: `to ${token}`, annotations: [] }],
+  }],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+});
+
+Deno.test("a response that the provider stores is restored when it is read, until state.ttl after its last use", async () => {
+  const gateway = gatewayOf(configOf(true), nativeResponse);
+  const created = await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    input: `Mail ${VALUE}`,
+    store: true,
+  });
+  assert(created.text.includes(`to ${VALUE}`), created.text);
+  const read = await gateway.call("GET", "/v1/responses/resp_1");
+  assert(read.text.includes(`to ${VALUE}`), read.text);
+  assertEquals(read.response.headers.get("x-gateway-redacted"), null);
+  await gateway.world.advance(10 * 60_000 + 1);
+  const late = await gateway.call("GET", "/v1/responses/resp_1");
+  assert(TOKEN.test(late.text), late.text);
+  assertEquals(late.response.headers.get("x-gateway-redacted"), "unrestored=1");
+});
+
+Deno.test("a response that continues a stored one has the values of the stored one", async () => {
+  let token = "";
+  const gateway = gatewayOf(configOf(true), (own) => nativeResponse(token = token || own));
+  await gateway.call("POST", "/v1/responses", { model: "m", input: `Mail ${VALUE}`, store: true });
+  const next = await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    input: "Again",
+    previous_response_id: "resp_1",
+    store: true,
+  });
+  assert(next.text.includes(`to ${VALUE}`), next.text);
+});
+
+Deno.test("a local stored response has the values, and its continuation sends the same tokens", async () => {
+  const gateway = gatewayOf(configOf(false), (token) => ({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: `to ${token}` },
+      finish_reason: "stop",
+    }],
+  }));
+  const created = await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    input: `Mail ${VALUE}`,
+  });
+  const { id } = JSON.parse(created.text);
+  const read = await gateway.call("GET", `/v1/responses/${id}`);
+  assert(read.text.includes(`to ${VALUE}`), read.text);
+  await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    input: "Again",
+    previous_response_id: id,
+  });
+  const [first = "", second = ""] = gateway.sent;
+  const token = TOKEN.exec(first)?.[0] ?? "";
+  assertEquals([...second.matchAll(new RegExp(token, "g"))].length, 2, second);
+  assert(!second.includes("bob.miller"));
+});
+
+Deno.test("a stored completion is restored when it is read, for its own client", async () => {
+  const gateway = gatewayOf(configOf(false), (token) => ({
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: `to ${token}` },
+      finish_reason: "stop",
+    }],
+  }));
+  const created = await gateway.call("POST", "/v1/chat/completions", {
+    model: "m",
+    store: true,
+    messages: [{ role: "user", content: `Mail ${VALUE}` }],
+  });
+  assert(created.text.includes(`to ${VALUE}`), created.text);
+  const read = await gateway.call("GET", "/v1/chat/completions/chatcmpl-1");
+  assert(read.text.includes(`to ${VALUE}`), read.text);
+  const other = await gateway.call(
+    "GET",
+    "/v1/chat/completions/chatcmpl-1",
+    undefined,
+    "key-b-0123456789abcdef",
+  );
+  assert(!other.text.includes("bob.miller"), other.text);
+});
+
+Deno.test("a cached answer has the values of each request, and is not shared between policies", async () => {
+  const gateway = gatewayOf(configOf(false, "caching: {enabled: true}\n"), (token) => ({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: `to ${token}` },
+      finish_reason: "stop",
+    }],
+  }));
+  const body = { model: "m", messages: [{ role: "user", content: `Mail ${VALUE}` }] };
+  for (const cache of ["MISS", "HIT"]) {
+    const { response, text } = await gateway.call("POST", "/v1/chat/completions", body);
+    assertEquals(response.headers.get("x-gateway-cache-status"), cache);
+    assert(text.includes(`to ${VALUE}`), text);
+  }
+  await gateway.call("POST", "/v1/chat/completions", body, "key-b-0123456789abcdef");
+  assertEquals(gateway.sent.length, 2);
+});
+
+Deno.test("an enum with a value holds for the schema of the client, which is checked on what it receives", async () => {
+  const config = configOf(false).replace(
+    /type: compat.*/,
+    'type: local, base_url: "http://up.test"}',
+  );
+  const gateway = gatewayOf(config, (token) => ({
+    model: "m",
+    message: {
+      content: "",
+      tool_calls: [{ function: { name: "f", arguments: { to: token.toUpperCase() } } }],
+    },
+    done: true,
+    done_reason: "stop",
+  }));
+  const parameters = {
+    type: "object",
+    additionalProperties: false,
+    required: ["to"],
+    properties: { to: { type: "string", enum: [VALUE], maxLength: VALUE.length } },
+  };
+  const { response, text } = await gateway.call("POST", "/v1/chat/completions", {
+    model: "m",
+    messages: [{ role: "user", content: "Who?" }],
+    tools: [{ type: "function", function: { name: "f", strict: true, parameters } }],
+  });
+  assertEquals(response.status, 200, text);
+  assertEquals(response.headers.get("x-gateway-verified"), "tools[0].function.strict");
+  assertEquals(
+    response.headers.get("x-gateway-lossy"),
+    "tools[0].function.parameters, tools[0].function.parameters.properties.to.maxLength",
+  );
+  assertEquals(JSON.parse(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments), {
+    to: VALUE,
+  });
+  assert(!gateway.sent.join().includes("bob.miller"));
+});
+
+Deno.test("what the gateway itself stores is shown as its client wrote it, whatever a response rule masks", async () => {
+  const rules = privacyConfig([
+    "find: [email], action: replace",
+    "find: [email], phase: response, action: mask",
+  ]);
+  const config = configOf(false).replace(/privacy:[\s\S]*$/, rules.trimStart());
+  const gateway = gatewayOf(config, () => ({}));
+  const created = await gateway.call("POST", "/v1/conversations", {
+    metadata: { owner: VALUE },
+    items: [{ type: "message", role: "user", content: `Mail ${VALUE}` }],
+  });
+  const { id, metadata } = JSON.parse(created.text);
+  assertEquals(metadata, { owner: VALUE });
+  const items = await gateway.call("GET", `/v1/conversations/${id}/items`);
+  assert(items.text.includes(`Mail ${VALUE}`), items.text);
+});

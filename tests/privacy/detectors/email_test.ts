@@ -1,0 +1,38 @@
+import { assertEquals } from "../../support/assert.ts";
+import { valuesOf } from "../rules.ts";
+
+function emails(text: string): string[] {
+  return valuesOf(text, "find: [email], action: mask");
+}
+
+Deno.test("an address is found whole, with its signs and beyond ASCII", () => {
+  assertEquals(emails("Mail bob.miller+tag@mail.example.co.uk, now."), [
+    "bob.miller+tag@mail.example.co.uk",
+  ]);
+  assertEquals(emails("<a@b.invalid>(c_d%e@x-y.example)"), ["a@b.invalid", "c_d%e@x-y.example"]);
+  assertEquals(emails("jürgen@müller.de"), ["jürgen@müller.de"]);
+});
+
+Deno.test("an address with a percent-encoded sign is found", () => {
+  assertEquals(emails("https://x.test/?to=user%40example.com&x"), ["user%40example.com"]);
+});
+
+Deno.test("the letters of an escape are no part of an address in JSON inside a text", () => {
+  assertEquals(emails(String.raw`{"a":"x\nbob@example.com\ty"}`), ["bob@example.com"]);
+  assertEquals(emails(String.raw`{"a":"\u0041bob@example.com"}`), ["bob@example.com"]);
+  assertEquals(emails(String.raw`C:\\nbob@example.com`), ["nbob@example.com"]);
+});
+
+Deno.test("the end of a sentence, of a label and of a domain is no part of an address", () => {
+  assertEquals(emails("to bob@example.com. Or 'al@example.org'..."), [
+    "bob@example.com",
+    "al@example.org",
+  ]);
+  assertEquals(emails("bob@example.com-"), ["bob@example.com"]);
+});
+
+Deno.test("what lacks a part of an address is none", () => {
+  for (const text of ["@example.com", "bob@", "bob@host", "bob@host.1", "a @ b.com", "bob@.com"]) {
+    assertEquals(emails(text), [], text);
+  }
+});

@@ -1,0 +1,55 @@
+import { assertEquals } from "../../support/assert.ts";
+import { valuesOf } from "../rules.ts";
+
+/** What each detector finds. None of them is a key that was ever valid. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  aws_key: ["AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE"],
+  github_token: [
+    "ghp_EXAMPLENOTAREALGITHUBTOKEN0000000000",
+    `github_pat_${"1A".repeat(11)}_${"b".repeat(59)}`,
+  ],
+  slack_token: ["xoxb-00000-00000-EXAMPLENOTAREALTOKEN"],
+  api_key: [
+    `sk-proj-${"aB3_".repeat(12)}`,
+    `sk-ant-api03-${"x".repeat(80)}`,
+    `AIza${"S".repeat(35)}`,
+    `sk_live_${"a1".repeat(12)}`,
+    `rk_test_${"a1".repeat(12)}`,
+    `glpat-${"x".repeat(20)}`,
+    `npm_${"a".repeat(36)}`,
+    `hf_${"b".repeat(34)}`,
+    `pypi-${"A".repeat(160)}`,
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz",
+  ],
+};
+
+Deno.test("keys are found by their prefix, between any signs and behind escapes", () => {
+  for (const [detector, keys] of Object.entries(KEYS)) {
+    for (const key of keys) {
+      for (const text of [key, `key=${key};`, `"${key}"`, String.raw`a\n${key}\n`, `%20${key}`]) {
+        assertEquals(valuesOf(text, `find: [${detector}], action: mask`), [key], text);
+      }
+    }
+  }
+});
+
+Deno.test("a prefix in the middle of a word begins no key", () => {
+  for (const [detector, keys] of Object.entries(KEYS)) {
+    for (const key of keys) {
+      assertEquals(valuesOf(`xx${key}`, `find: [${detector}], action: mask`), [], key);
+    }
+  }
+});
+
+Deno.test("of an account key and of a password in an address only the secret counts", () => {
+  const key = "A1b2".repeat(21);
+  const find = (text: string) => valuesOf(text, "find: [api_key], action: mask");
+  assertEquals(find(`AccountName=x;AccountKey=${key};`), [key]);
+  assertEquals(find("postgres://user:s3cr:et@db.test:5432/x"), ["s3cr:et"]);
+  assertEquals(find("https://host:8080/a@b"), []);
+});
+
+Deno.test("five nouns joined by hyphens are no key", () => {
+  const all = Object.keys(KEYS).join(", ");
+  assertEquals(valuesOf("bracket-gravel-kettle-pantry-socket", `find: [${all}], action: mask`), []);
+});

@@ -1,0 +1,21 @@
+import { assertEquals } from "../../support/assert.ts";
+import { valuesOf } from "../rules.ts";
+
+const PEM = "find: [private_key], action: mask";
+const LINES = ["-----BEGIN RSA PRIVATE KEY-----", "MIIEow==", "-----END RSA PRIVATE KEY-----"];
+
+Deno.test("a private key is found with line ends and with escapes in their place", () => {
+  for (const key of [LINES.join("\n"), LINES.join("\\n"), LINES.join("\r\n")]) {
+    assertEquals(valuesOf(`Key: ${key} end`, PEM), [key]);
+  }
+});
+
+Deno.test("a key without an end counts to the end of its text, or to the bound", () => {
+  const [first = ""] = LINES;
+  assertEquals(valuesOf(`a ${first}\nabc`, PEM), [`${first}\nabc`]);
+  assertEquals(valuesOf(first + "a".repeat(20_000), PEM)[0]?.length, 16_384);
+});
+
+Deno.test("public keys and certificates are no private keys", () => {
+  assertEquals(valuesOf("-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----", PEM), []);
+});

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { newPositions, textOfString, walkJson, writePath } from "../../src/privacy/json_strings.ts";
+import { assertEquals } from "../support/assert.ts";
+
+interface Seen {
+  readonly kind: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+function walked(text: string): Seen[] {
+  const seen: Seen[] = [];
+  const walk = walkJson(text, ({ kind, start, end }, path) => {
+    const own = kind === "number" ? text.slice(start, end) : textOfString(text, start, end);
+    seen.push({ kind, path: JSON.stringify(path), text: own });
+  });
+  while (walk.next().done !== true) { /* the whole text */ }
+  return seen;
+}
+
+/** The same by way of the value. */
+function expected(value: unknown, path: readonly (string | number)[] = []): Seen[] {
+  const at = JSON.stringify(path);
+  if (typeof value === "string") return [{ kind: "string", path: at, text: value }];
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => expected(item, [...path, index]));
+  }
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value).flatMap(([key, item]) => [
+      { kind: "name", path: JSON.stringify([...path, key]), text: key },
+      ...expected(item, [...path, key]),
+    ]);
+  }
+  return [{ kind: "number", path: at, text: JSON.stringify(value) }];
+}
+
+Deno.test("the strings, names and numbers of any JSON text are found with their paths", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, space) => {
+      assertEquals(
+        walked(JSON.stringify(value, null, space)),
+        expected(JSON.parse(JSON.stringify(value))),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("a position in a string is found in its JSON text, whatever is escaped", () => {
+  const escape = (character: string) =>
+    fc.constantFrom(JSON.stringify(character).slice(1, -1), unicode(character));
+  const pieces = fc.array(fc.constantFrom("a", "\n", '"', "\\", "é", "\u{1f600}", "@"), {
+    maxLength: 20,
+  }).chain((plain) => fc.tuple(...plain.map(escape)).map((raw) => ({ plain, raw })));
+  fc.assert(fc.property(pieces, ({ plain, raw }) => {
+    const text = `["${raw.join("")}"]`;
+    const position = newPositions(text, 1, text.length - 1);
+    let at = 0, rawAt = 2;
+    for (const [index, one] of plain.entries()) {
+      assertEquals(position(at), rawAt);
+      at += one.length;
+      rawAt += raw[index]?.length ?? 0;
+    }
+    assertEquals(position(at), rawAt);
+  }));
+});
+
+function unicode(character: string): string {
+  return Array.from(
+    character.split(""),
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  ).join("");
+}
+
+Deno.test("a path is written as in error messages", () => {
+  assertEquals(writePath(["messages", 0, "content", 1, "text"]), "messages[0].content[1].text");
+});

@@ -1,0 +1,27 @@
+import { lossyPaths } from "../../src/privacy/lossy_paths.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("keywords for texts in the schemas of every client API are named, and properties of that name are not", () => {
+  const schema = {
+    type: "object",
+    properties: { format: { type: "string", maxLength: 9 }, list: { items: { pattern: "^a" } } },
+  };
+  const names = (request: object) => lossyPaths({ ...request }).map((path) => path.join("."));
+  const inner = ["properties.format.maxLength", "properties.list.items.pattern"];
+  const below = (prefix: string) => inner.map((path) => `${prefix}.${path}`);
+  assertEquals(
+    names({ response_format: { json_schema: { schema } } }),
+    below("response_format.json_schema.schema"),
+  );
+  assertEquals(names({ text: { format: { schema } } }), below("text.format.schema"));
+  assertEquals(
+    names({ output_config: { format: { schema } } }),
+    below("output_config.format.schema"),
+  );
+  assertEquals(
+    names({ tools: [{}, { function: { parameters: schema } }] }),
+    below("tools.1.function.parameters"),
+  );
+  assertEquals(names({ tools: [{ input_schema: schema }] }), below("tools.0.input_schema"));
+  assertEquals(names({ logprobs: true, messages: [{ pattern: "x" }] }), ["logprobs"]);
+});

@@ -1,0 +1,223 @@
+import fc from "fast-check";
+import { isObject, type JsonObject } from "../../src/core/json/json.ts";
+import { NO_PACE } from "../../src/privacy/pace.ts";
+import { replaceJson } from "../../src/privacy/replace_json.ts";
+import { restoreJson } from "../../src/privacy/restore_json.ts";
+import type { CallPrivacy } from "../../src/privacy/types.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { callWith } from "./rules.ts";
+
+const SCOPES = { client: "c", conversation: "v" };
+
+async function replaced(privacy: CallPrivacy, text: string, masks = false): Promise<string> {
+  const value: unknown = JSON.parse(text);
+  assert(isObject(value));
+  const result = await replaceJson(privacy, text, value, { pace: NO_PACE, scopes: SCOPES, masks });
+  return result.ok
+    ? result.value
+    : `${result.failure.kind} ${"at" in result.failure ? result.failure.at : ""}`;
+}
+
+function of(value: JsonObject, ...rules: readonly string[]): Promise<string> {
+  return replaced(callWith(...rules), JSON.stringify(value));
+}
+
+const MAIL = "find: [email], action: replace";
+
+Deno.test("only the literals with a match differ, and only where the match is", async () => {
+  const text =
+    '{ "a" : [ 1.0, "x\\u0040y.com \\n\\"ok\\" \\u00e9" , "no" ],\n "b":{"c":"é bob@example.com!"} }';
+  const privacy = callWith(MAIL);
+  const sent = await replaced(privacy, text);
+  assertMatch(
+    sent,
+    /^\{ "a" : \[ 1\.0, "qz\w+email \\n\\"ok\\" \\u00e9" , "no" \],\n "b":\{"c":"é qz\w+email!"\} \}$/,
+  );
+  assertEquals(restoreJson(sent, privacy.tokens), text.replace("\\u0040", "@"));
+});
+
+Deno.test("without a match a text stays itself", async () => {
+  const text = '{"a": "no value", "n": 1e400}';
+  assertEquals(await replaced(callWith(MAIL), text), text);
+});
+
+Deno.test("searching what was replaced changes nothing", async () => {
+  const privacy = callWith(MAIL, "words: [email, blue], action: mask");
+  const once = await replaced(privacy, '{"a":"bob@x.com@y.com, blue, email"}');
+  assertEquals(await replaced(privacy, once), once);
+});
+
+Deno.test("values at any path never reach a provider, or the request is refused", async () => {
+  const key = "AKIAIOSFODNN7EXAMPLE";
+  const rules = ["find: [email, card, aws_key], action: replace"];
+  const value = fc.constantFrom("bob@example.com", "4111 1111 1111 1111", key, 4111111111111111);
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      value,
+      value.map((one) => `${one}`),
+      fc.string().map((noise) => `${noise} ${key} ${noise}`),
+      fc.boolean(),
+      fc.array(tie("tree"), { maxLength: 4 }),
+      fc.dictionary(fc.oneof(fc.string(), value.map(String)), tie("tree"), { maxKeys: 4 }),
+    ),
+  }));
+  await fc.assert(
+    fc.asyncProperty(tree, async (planted) => {
+      const sent = await of({ member: JSON.parse(JSON.stringify(planted)) }, ...rules);
+      for (const one of ["bob@example.com", "4111 1111 1111 1111", key, "4111111111111111"]) {
+        assert(!sent.includes(one), sent);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("a refused value names its path and its rule, and is looked for before names", async () => {
+  const value = { metadata: { "a@x.com": "1" }, messages: [{ content: "see B-123456" }] };
+  assertEquals(
+    await of(value, MAIL, "pattern: 'B-[0-9]{6}', action: refuse"),
+    "privacy_rule_matched messages[0].content",
+  );
+});
+
+Deno.test("a value in a name of a member or a tool, or in a number is refused without it", async () => {
+  assertEquals(await of({ metadata: { "a@x.com": 1 } }, MAIL), "privacy_unreplaceable metadata.*");
+  assertEquals(
+    await of({ "a@x.com": { b: "c@x.com" } }, MAIL),
+    "privacy_unreplaceable *",
+  );
+  assertEquals(
+    await of({ tools: [{ function: { name: "a@x.com" } }] }, MAIL),
+    "privacy_unreplaceable tools[0].function.name",
+  );
+  assertEquals(
+    await of({ x: [{ n: 4111111111111111 }] }, "find: [card], action: mask"),
+    "privacy_unreplaceable x[0].n",
+  );
+});
+
+Deno.test("tags of the protocols are no values of words", async () => {
+  const value = { messages: [{ role: "user", content: [{ type: "text", text: "text user" }] }] };
+  assertEquals(
+    await of(value, "words: [user, text], label: word, action: mask"),
+    '{"messages":[{"role":"user","content":[{"type":"text","text":"[word] [word]"}]}]}',
+  );
+});
+
+Deno.test("a mask shows its label, and where a token would be drawn values are masked", async () => {
+  const text = '{"prompt":"for a@x.com"}';
+  assertEquals(
+    await of(JSON.parse(text), "find: [email], action: mask"),
+    '{"prompt":"for [email]"}',
+  );
+  const privacy = callWith("find: [email], label: mail, action: replace");
+  assertEquals(await replaced(privacy, text, true), '{"prompt":"for [mail]"}');
+  assertEquals(privacy.tokens.size, 0);
+});
+
+Deno.test("a rule that only counts changes nothing and hides no value", async () => {
+  const privacy = callWith("pattern: 'my.+', max_length: 99, action: monitor", MAIL);
+  const sent = await replaced(privacy, '{"a":"my a@x.com"}');
+  assertMatch(sent, /^\{"a":"my qz\w+email"\}$/);
+  assertEquals(privacy.counts.matches.map(({ rule, count }) => `${rule}:${count}`), [
+    "r0:1",
+    "r1:1",
+  ]);
+});
+
+Deno.test("a value of instructions has one token in all conversations, also in user text", async () => {
+  async function sent(conversation: string, text: string) {
+    const value = JSON.parse(text);
+    const options = { pace: NO_PACE, scopes: { client: "c", conversation } };
+    const result = await replaceJson(callWith(MAIL), text, value, options);
+    return result.ok ? [...result.value.matchAll(/qz\w+email/g)].map(String) : [];
+  }
+  const text = '{"messages":[{"role":"user","content":"a@x.com b@x.com"},' +
+    '{"role":"system","content":"b@x.com"}],"tools":[{"d":"c@x.com"}]}';
+  const [own, shared, system, tool] = await sent("1", text);
+  const [other, alsoShared, ...rest] = await sent("2", text);
+  assertEquals([shared, [system, tool]], [system, rest]);
+  assertEquals(alsoShared, shared);
+  assert(own !== other);
+});
+
+Deno.test("of overlapping values the leftmost counts, of those the longest, then the first", async () => {
+  const both = await of(
+    { a: "1111 22" },
+    "pattern: '1+', action: mask, label: short",
+    "pattern: '1+ 2', action: mask, label: long",
+    "pattern: '1 22', action: mask, label: late",
+  );
+  assertEquals(both, '{"a":"[long]2"}');
+  const equal = await of(
+    { a: "11" },
+    "pattern: '11', action: mask, label: first",
+    "pattern: '1+', action: mask, label: second",
+  );
+  assertEquals(equal, '{"a":"[first]"}');
+});
+
+const DATA = "QUJD".repeat(30);
+
+Deno.test("data in base64 is counted and not searched; what only has its place is searched", async () => {
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: DATA } };
+  const privacy = callWith(MAIL);
+  const value = {
+    messages: [{
+      role: "user",
+      content: [image, { image_url: { url: `data:image/png;base64,${DATA}` } }],
+    }],
+  };
+  assertEquals(await replaced(privacy, JSON.stringify(value)), JSON.stringify(value));
+  assertEquals(privacy.counts.unread, 2);
+  const planted = { messages: [{ content: [{ ...image, source: { data: "a@x.com" } }] }] };
+  assertEquals(await of(planted, MAIL), "privacy_unreplaceable messages[0].content[0].source.data");
+});
+
+Deno.test("lists of tokens are counted as unread, and data is refused with its path", async () => {
+  const refusing = (value: JsonObject) => {
+    const privacy = callWith(MAIL);
+    return replaced(
+      { ...privacy, policy: { ...privacy.policy, refusesUnread: true } },
+      JSON.stringify(value),
+    );
+  };
+  assertEquals(await refusing({ input: [[1, 2], [3]] }), "privacy_unread input[0][0]");
+  assertEquals(await refusing({ prompt: [5] }), "privacy_unread prompt[0]");
+  assertEquals(
+    await refusing({ input: [{ content: [{ image_url: `data:image/png;base64,${DATA}` }] }] }),
+    "privacy_unread input[0].content[0].image_url",
+  );
+});
+
+Deno.test("signed thinking and sealed content stay as they are", async () => {
+  const signed = { type: "thinking", thinking: "for a@x.com", signature: DATA };
+  const kept = { messages: [{ role: "assistant", content: [signed] }] };
+  assertEquals(await of(kept, MAIL), JSON.stringify(kept));
+  const unsigned = { messages: [{ content: [{ type: "thinking", thinking: "a@x.com" }] }] };
+  assertMatch(await of(unsigned, MAIL), /"thinking":"qz\w+email"/);
+  const planted = { messages: [{ content: [{ ...signed, signature: "a@x.com" }] }] };
+  assertEquals(await of(planted, MAIL), "privacy_unreplaceable messages[0].content[0].signature");
+});
+
+Deno.test("a request with more than 10,000 different values is refused", async () => {
+  const text = Array.from({ length: 10_001 }, (_, index) => `u${index}@x.com`).join(" ");
+  assertEquals((await of({ a: text }, MAIL)).split(" ")[0], "privacy_too_many_values");
+});
+
+Deno.test("a search beyond its time is refused before anything is sent", async () => {
+  const privacy = callWith(MAIL);
+  const pace = { ...NO_PACE, next: () => Promise.resolve(), isOver: () => true };
+  const text = JSON.stringify({ a: "x ".repeat(100_000) });
+  const result = await replaceJson(privacy, text, JSON.parse(text), { pace, scopes: SCOPES });
+  assertEquals(result.ok ? null : result.failure.kind, "privacy_search_timeout");
+});
+
+Deno.test("a long string that was searched before is not searched again, with the same result", async () => {
+  const text = JSON.stringify({ a: `${"x ".repeat(2_000)}a@x.com`, b: "b@x.com" });
+  const first = await replaced(callWith(MAIL), text);
+  assertEquals(await replaced(callWith(MAIL), text), first);
+  assert(!first.includes("@"));
+  assert((await replaced(callWith("find: [card], action: replace"), text)).includes("a@x.com"));
+});

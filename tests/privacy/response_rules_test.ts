@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
+import { newRuleText } from "../../src/privacy/answer_text.ts";
+import { finishDocument } from "../../src/privacy/finish.ts";
+import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { anySizes, CORES, cut } from "./answer_cases.ts";
+import { rulesOf } from "./rules.ts";
+import { DONE, eventOf, joined, PLAIN, run } from "./stream_cases.ts";
+
+const MASKS = "find: [email, card, us_ssn, phone], phase: response, action: mask";
+
+const VALUES = [
+  ["jane.doe@example.com", "email"],
+  ["jane.doe%40example.com", "email"],
+  ["4111 1111 1111 1111", "card"],
+  ["4111-1111-1111-1111", "card"],
+  ["912-45-6789", "usssn"],
+] as const;
+
+function rules(...texts: readonly string[]) {
+  const counts = newPrivacyCounts();
+  return { answer: newRuleText(rulesOf(...texts), counts), counts };
+}
+
+const chunk = (delta: object, finish: string | null = null) =>
+  eventOf({ id: "c", choices: [{ index: 0, delta, finish_reason: finish }] });
+
+function* deltasOf(value: { choices: { delta: object }[] }): Generator<[string, string]> {
+  for (const { delta } of value.choices) {
+    for (const [key, text] of Object.entries(delta)) yield [key, text];
+  }
+}
+
+/** Returns the label that a mask shows for each value. */
+function labelOf(value: string): string {
+  const whole = finishDocument(rules(MASKS).answer, JSON.stringify({ text: value }), PLAIN);
+  return JSON.parse(whole).text;
+}
+
+Deno.test("a value that the model writes is masked as a whole, in a text, a key and an unknown member", () => {
+  for (const [value] of VALUES) {
+    assert(/^\[[a-z]+\]$/.test(labelOf(value)), value);
+    const { answer, counts } = rules(MASKS);
+    const text = JSON.stringify({ a: `is ${value}, or`, [value]: { unknown: [value] } });
+    const finished = finishDocument(answer, text, PLAIN);
+    assert(!finished.includes(value));
+    assertEquals(counts.matches.map(({ count }) => count), [3]);
+  }
+});
+
+Deno.test("a value that is cut anywhere is masked in a stream, and no part of it is delivered before", () => {
+  const member = fc.constantFrom("content", "record_field", "reasoning_content", "refusal");
+  fc.assert(
+    fc.property(fc.constantFrom(...VALUES), member, anySizes, ([value], name, sizes) => {
+      const { answer, counts } = rules(MASKS);
+      const sent = cut(`Reference: ${value}, and so on.`, sizes)
+        .map((piece) => chunk({ content: "", [name]: piece }));
+      const { records } = run(answer, [...sent, chunk({}, "stop"), DONE]);
+      assertEquals(records.length, sent.length + 2);
+      assertEquals(joined(records, deltasOf)[name], `Reference: ${labelOf(value)}, and so on.`);
+      assertEquals(counts.matches.map(({ count }) => count), [1]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("events whose words are no match arrive as they came", () => {
+  fc.assert(
+    fc.property(fc.lorem({ maxCount: 20 }), anySizes, (text, sizes) => {
+      const sent = [
+        ...cut(text, sizes).map((content) => chunk({ content })),
+        chunk({}, "stop"),
+        DONE,
+      ];
+      assertEquals(run(rules(MASKS).answer, sent).records, sent);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("text waits only for the end of a word that could be a match", () => {
+  const restorer = newRecordRestorer(rules(MASKS).answer, PLAIN);
+  const delivered = (content: string) => restorer.push(chunk({ content })).records.length;
+  assertEquals([delivered("All is well, "), delivered("says "), delivered("jane")], [1, 1, 0]);
+  assertEquals([delivered("t, "), delivered("too. ")], [2, 1]);
+});
+
+Deno.test("the text of an answer does not wait for the last word of its reasoning", () => {
+  const restorer = newRecordRestorer(rules(MASKS).answer, PLAIN);
+  assertEquals(restorer.push(chunk({ reasoning_content: "so I am done" })).records.length, 0);
+  assertEquals(restorer.push(chunk({ content: "Well, " })).records.length, 2);
+});
+
+Deno.test("a token is no match, also where two of them are", () => {
+  const text = JSON.stringify({ text: `${CORES.mail}email and ${CORES.card}card` });
+  assertEquals(finishDocument(rules(MASKS).answer, text, PLAIN), text);
+});
+
+Deno.test("a rule that only counts changes no byte", () => {
+  const { answer, counts } = rules("find: [email], phase: response, action: monitor");
+  const sent = ["to jane.doe@exam", "ple.com and ", "x@example.org"].map((content) =>
+    chunk({ content })
+  );
+  const all = [...sent, chunk({}, "stop"), DONE];
+  assertEquals(run(answer, all).records, all);
+  assertEquals(counts.matches.map(({ action, count }) => [action, count]), [["monitor", 2]]);
+  assert(!answer.isRefused());
+});
+
+Deno.test("a refusing rule refuses the answer, and so does a mask within signed thinking", () => {
+  const refusing = rules("find: [email], phase: response, action: refuse").answer;
+  finishDocument(refusing, JSON.stringify({ text: "a jane.doe@example.com" }), PLAIN);
+  assert(refusing.isRefused());
+  const masking = rules(MASKS).answer;
+  const block = { type: "thinking", thinking: "a jane.doe@example.com", signature: "sig" };
+  assertEquals(finishDocument(masking, JSON.stringify(block), PLAIN), JSON.stringify(block));
+  assert(masking.isRefused());
+});
+
+Deno.test("an answer is refused if a possible match would hold more than 256 events", () => {
+  const { answer } = rules(MASKS);
+  const restorer = newRecordRestorer(answer, PLAIN);
+  restorer.push(eventOf({ type: "response.x.delta", output_index: 0, delta: "jane" }));
+  for (let at = 0; at < 256; at++) {
+    assert(!answer.isRefused());
+    restorer.push(eventOf({ type: "response.y.delta", output_index: 1, delta: "and, " }));
+  }
+  assert(answer.isRefused());
+});
+
+Deno.test("identifiers and the bytes of media are not searched", () => {
+  const text = JSON.stringify({
+    id: "resp_4111111111111111",
+    b64_json: "4111111111111111",
+    type: "4111111111111111",
+  });
+  assertEquals(finishDocument(rules(MASKS).answer, text, PLAIN), text);
+});

@@ -1,0 +1,26 @@
+import { assertEquals } from "../support/assert.ts";
+import { valuesOf } from "./rules.ts";
+
+const WORDS = 'words: [Kingfisher, "Blue Falcon", "C++", Blue, "Falcon Nine"], action: mask';
+
+Deno.test("words and phrases are found in any letter case, with any white space", () => {
+  assertEquals(valuesOf("KINGFISHER, blue \n falcon's c++.", WORDS), [
+    "KINGFISHER",
+    "blue \n falcon",
+    "c++",
+  ]);
+});
+
+Deno.test("of a word and a phrase that begins with it the phrase is found", () => {
+  assertEquals(valuesOf("blue falcon, blue", WORDS), ["blue falcon", "blue"]);
+});
+
+Deno.test("a part of a word is no word", () => {
+  assertEquals(valuesOf("kingfishers kingfisher_x xblue blué", WORDS), []);
+});
+
+Deno.test("phrases are found at the borders of pieces of a long text", () => {
+  for (const before of [65_520, 65_529, 65_530, 65_534, 65_536, 65_540]) {
+    assertEquals(valuesOf(`${" ".repeat(before)}Falcon Nine.`, WORDS), ["Falcon Nine"]);
+  }
+});

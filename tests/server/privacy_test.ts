@@ -1,0 +1,357 @@
+import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
+import type { GatewayOptions } from "../../src/gateway/gateway.ts";
+import { type CapturedCall, newCapture } from "../../src/remote/capture.ts";
+import { privacyConfig, TEST_SECRET } from "../privacy/rules.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { parsedConfig } from "../support/parsed_config.ts";
+import { create } from "../support/socket_client.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
+import { utf8Bytes } from "../../src/formats/utf8.ts";
+import { streamOf } from "../support/pieces.ts";
+import { saying, wordStreams } from "../support/word_stream.ts";
+import { type Fetch, scriptedWorld } from "../support/world.ts";
+
+const MAIL = "find: [email], action: replace";
+const UP = oneProvider("http://up.test");
+const RULES = privacyConfig([MAIL]);
+
+function answered(content: string): JsonObject {
+  const message = { role: "assistant", content };
+  return {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+}
+
+/** A gateway over an upstream that says yes, and what the upstream has received. */
+function serving(config: string, options?: GatewayOptions) {
+  const sent: string[] = [];
+  const fetch: Fetch = async (_url, { body }) => {
+    sent.push(await new Response(body ?? "").text());
+    return new Response(streamOf([utf8Bytes(JSON.stringify(answered("yes")))]));
+  };
+  const served = testGateway(config, scriptedWorld({ fetch }), options);
+  return {
+    ...served,
+    sent,
+    async call(path: string, body: unknown, headers: Record<string, string> = {}, method = "POST") {
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const request = new Request(`http://gateway.test${path}`, {
+        method,
+        headers,
+        ...method === "POST" && { body: text },
+      });
+      return await served.app(request);
+    },
+  };
+}
+
+const CHAT = "/v1/chat/completions";
+
+function chat(...texts: readonly string[]): JsonObject {
+  const roles = ["user", "assistant"];
+  return {
+    model: "m",
+    messages: texts.map((content, at) => ({ role: roles[at % 2] ?? "", content })),
+  };
+}
+
+async function fieldsOf(response: Response): Promise<string[]> {
+  await response.text();
+  return [...response.headers.keys()];
+}
+
+Deno.test("without a policy a request, its answer and its log line are those of a gateway without rules", async () => {
+  const body = '{ "model":"m", "messages":[{"role":"user","content":"a\\u0040x.com"}] }';
+  const [plain, unselected] = [serving(UP), serving(UP + RULES.replace("default: p", ""))];
+  const fields = await fieldsOf(await plain.call(CHAT, body));
+  assertEquals(await fieldsOf(await unselected.call(CHAT, body)), fields);
+  assertEquals(unselected.sent, plain.sent);
+  const linesOf = (log: readonly string[]) => log.map((line) => line.replace(/"time":"[^"]*"/, ""));
+  assertEquals(linesOf(unselected.log), linesOf(plain.log));
+  assertEquals(unselected.reports[0]?.privacy, null);
+});
+
+Deno.test("with a policy and no match the upstream receives the client's bytes", async () => {
+  const { call, sent } = serving(UP + RULES);
+  const body =
+    '{ "model":"m", "x": 1.0,"messages":[{"role":"user","content":"\\u0041 no value"}] }';
+  const response = await call(CHAT, body);
+  assertEquals([sent[0], response.headers.get("x-gateway-redacted")], [body, null]);
+});
+
+Deno.test("header, log line and metrics count by rule, and have neither value nor token", async () => {
+  const rules = privacyConfig([
+    MAIL,
+    "words: [blue], action: mask",
+    "words: [red], action: monitor",
+  ]);
+  const { call, sent, log, gateway } = serving(UP + rules);
+  const response = await call(CHAT, chat("a@x.com b@x.com blue red"));
+  assertEquals(response.headers.get("x-gateway-redacted"), "r0=2, r1=1");
+  const line = log.map(parseJson).filter(isObject)[0];
+  assertEquals(line?.redacted, "r0:2,r1:1,r2:1");
+  const metrics = await gateway.metrics.scrape();
+  assertStringIncludes(
+    metrics,
+    'gateway_privacy_matches_total{rule="r0",phase="request",action="replace"} 2',
+  );
+  assertStringIncludes(metrics, "gateway_privacy_scan_seconds_count 1");
+  const [token = ""] = /qz\w+email/.exec(sent[0] ?? "") ?? [];
+  for (const text of [...log, metrics, ...response.headers.values()]) {
+    assert(!text.includes("@x.com") && !text.includes(token.slice(0, 18)));
+  }
+});
+
+Deno.test("parts that no rule can read are counted in the header", async () => {
+  const { call } = serving(UP + RULES);
+  const url = `data:image/png;base64,${"QUJD".repeat(30)}`;
+  const content = [{ type: "image_url", image_url: { url } }];
+  const response = await call(CHAT, { model: "m", messages: [{ role: "user", content }] });
+  assertEquals(response.headers.get("x-gateway-redacted"), "unread=1");
+});
+
+Deno.test("the tokens of a conversation are the same in each turn, so that each request begins like the one before", async () => {
+  const texts: string[] = ["Mail a@x.com"];
+  const served = serving(UP + RULES);
+  for (let turn = 0; turn < 8; turn++) {
+    await served.call(CHAT, chat(...texts));
+    texts.push(`a@x.com and ${turn}@y.com`, `now ${turn}@z.com`);
+  }
+  const bodies = served.sent.map((text) => text.slice(0, -2));
+  for (const [at, body] of bodies.slice(1).entries()) assert(body.startsWith(bodies[at] ?? "?"));
+  const again = serving(UP + RULES);
+  await again.call(CHAT, chat("Mail a@x.com"));
+  assertEquals(again.sent[0], served.sent[0]);
+});
+
+Deno.test("another conversation and another client have other tokens for the same value", async () => {
+  const { call, sent } = serving(`${UP}${RULES}
+security: {enabled: true, api_key: {keys: [{name: a, value: k-a}, {name: b, value: k-b}]}}`);
+  const headers = (key: string, session: string) => ({
+    authorization: `Bearer ${key}`,
+    "x-gateway-sessionid": session,
+  });
+  const body = {
+    model: "m",
+    messages: [{ role: "system", content: "s@x.com" }, { role: "user", content: "u@x.com" }],
+  };
+  for (const [key, session] of [["k-a", "1"], ["k-a", "2"], ["k-b", "1"]] as const) {
+    await call(CHAT, body, headers(key, session));
+  }
+  const tokens = sent.map((text) => [...text.matchAll(/qz\w+email/g)].map(String));
+  assertEquals(tokens[0]?.[0], tokens[1]?.[0]);
+  assert(tokens[0]?.[1] !== tokens[1]?.[1]);
+  assert(tokens[0]?.[0] !== tokens[2]?.[0] && tokens[0]?.[1] !== tokens[2]?.[1]);
+});
+
+Deno.test("policies of the file, of a key, its template and its groups add up", async () => {
+  const { call, sent } = serving(`${UP}
+privacy:
+  secret: ${TEST_SECRET}
+  rules: [{name: mail, find: [email], action: mask}, {name: a, words: [aa], action: mask},
+    {name: b, words: [bb], action: mask}, {name: c, words: [cc], action: mask}]
+  policies: [{name: all, rules: [mail]}, {name: k, rules: [a]}, {name: t, rules: [b]}, {name: g, rules: [c]}]
+  default: all
+security:
+  enabled: true
+  api_key: {keys: [{name: x, value: key-x, privacy: k, template: t}, {name: y, value: key-y}]}
+  templates: [{name: t, privacy: t}]
+  groups: [{name: g, keys: [x], privacy: g}]
+`);
+  const body = chat("a@x.com aa bb cc");
+  await call(CHAT, body, { authorization: "Bearer key-x" });
+  await call(CHAT, body, { authorization: "Bearer key-y" });
+  assertStringIncludes(
+    sent[0] ?? "",
+    '"[email] [a] [b] [c]"'.replace("[a] [b] [c]", "[value] [value] [value]"),
+  );
+  assertStringIncludes(sent[1] ?? "", '"[email] aa bb cc"');
+});
+
+Deno.test("a refused value is 400 with its path in the format of each client API, and nothing is sent", async () => {
+  const { call, sent, reports, log } = serving(
+    UP + privacyConfig(["words: [kingfisher], action: refuse"]),
+  );
+  const bodies = [
+    [CHAT, chat("a Kingfisher")],
+    ["/v1/responses", { model: "m", input: "a Kingfisher" }],
+    ["/v1/messages", { ...chat("a Kingfisher"), max_tokens: 9 }],
+    ["/v1/embeddings", { model: "m", input: ["a Kingfisher"] }],
+  ] as const;
+  for (const [path, body] of bodies) {
+    const response = await call(path, body);
+    const text = await response.text();
+    assertEquals(response.status, 400);
+    assertStringIncludes(text, "privacy_rule_matched");
+    assert(!/kingfisher/i.test(text));
+  }
+  assertEquals(sent, []);
+  assertEquals<unknown>(
+    reports.map(({ failure }) => failure?.kind),
+    bodies.map(() => "privacy_rule_matched"),
+  );
+  assert(log.every((line) => line.includes('"end":"refused"') && !/kingfisher/i.test(line)));
+});
+
+Deno.test("a search that takes too long is 503, which clients do not repeat", async () => {
+  const world = scriptedWorld();
+  let ms = 0;
+  const slow = {
+    ...world,
+    now: () => ms += 20,
+    after: (_ms: number, run: () => void) => (queueMicrotask(run), () => {}),
+  };
+  const { app } = testGateway(
+    UP + RULES.replace("default: p", "default: p\n  max_search_time: 1ms"),
+    slow,
+  );
+  const body = JSON.stringify(chat("x ".repeat(300_000)));
+  const response = await app(new Request(`http://gateway.test${CHAT}`, { method: "POST", body }));
+  assertEquals([response.status, response.headers.get("x-should-retry")], [503, "false"]);
+  assertStringIncludes(await response.text(), "privacy_search_timeout");
+});
+
+Deno.test("images and speech are masked, other relayed texts replaced", async () => {
+  const config = UP.replace(
+    "sk-upstream-secret",
+    "k, capabilities: {relay: [images, audio, completions, moderations, rerank]}",
+  );
+  const { call, sent } = serving(config + RULES);
+  for (
+    const path of [
+      "/v1/images/generations",
+      "/v1/audio/speech",
+      "/v1/completions",
+      "/v1/moderations",
+    ]
+  ) {
+    await (await call(path, { model: "m", prompt: "a@x.com", input: "a@x.com", voice: "v" }))
+      .text();
+  }
+  assertEquals(sent.map((text) => text.includes("[email]")), [true, true, false, false]);
+  assert(sent.every((text) => !text.includes("a@x.com")));
+});
+
+Deno.test("a local conversation has what the client wrote, and a turn of it sends tokens", async () => {
+  const { call, sent } = serving(UP + RULES);
+  const item = { type: "message", role: "user", content: "I am a@x.com" };
+  const made =
+    await (await call("/v1/conversations", { items: [item], metadata: { m: "m@x.com" } })).json();
+  assertEquals(made.metadata.m, "m@x.com");
+  const listed = await (await call(`/v1/conversations/${made.id}/items`, "", {}, "GET")).text();
+  assertStringIncludes(listed, "a@x.com");
+  await call("/v1/responses", { model: "m", input: "Who?", conversation: made.id });
+  assertMatch(sent[0] ?? "", /I am qz\w+email/);
+});
+
+Deno.test("a stored response is continued with the same tokens, and its items are those of the client", async () => {
+  const { call, sent } = serving(UP + RULES);
+  const first = await (await call("/v1/responses", { model: "m", input: "I am a@x.com" })).json();
+  const items = await (await call(`/v1/responses/${first.id}/input_items`, "", {}, "GET")).text();
+  assertStringIncludes(items, "a@x.com");
+  const next = { model: "m", input: "and a@x.com?", previous_response_id: first.id };
+  const second = await (await call("/v1/responses", next)).json();
+  const third = { model: "m", input: "again", previous_response_id: second.id };
+  await call("/v1/responses", third);
+  const tokens = sent.map((text) => [...text.matchAll(/qz\w+email/g)].map(String));
+  assertEquals(new Set(tokens.flat()).size, 1);
+  assertEquals(tokens.map(({ length }) => length), [1, 2, 2]);
+});
+
+Deno.test("data sharing exports the tokens", async () => {
+  const shared: CapturedCall[] = [];
+  const { call } = serving(
+    `${UP}${RULES}
+general: {api_key: k, backend_url: "http://127.0.0.1:1"}
+data_sharing: {enabled: true, share_prompts: true, share_responses: true}`,
+    {
+      newCapture: ({ generation, id, state }) =>
+        newCapture(generation.config, (one) => void shared.push(one), id, state.admission),
+    },
+  );
+  await (await call(CHAT, chat("a@x.com"))).text();
+  assertMatch(shared[0]?.prompt ?? "", /qz\w+email/);
+  assert(!JSON.stringify(shared[0]?.fields()).includes("a@x.com"));
+});
+
+Deno.test("clients with different policies do not share cached answers", async () => {
+  const { call, reports } = serving(`${UP}
+caching: {enabled: true}
+privacy:
+  rules: [{name: mail, find: [email], action: mask}, {name: s, find: [card], phase: response, action: mask}]
+  policies: [{name: all, rules: [mail]}, {name: more, rules: [s]}]
+  default: all
+security: {enabled: true, api_key: {keys: [{name: x, value: kx, privacy: more}, {name: y, value: ky}]}}`);
+  for (const key of ["kx", "ky", "kx"]) {
+    await (await call(CHAT, chat("Hi"), { authorization: `Bearer ${key}` })).text();
+  }
+  assertEquals(reports.map(({ cache }) => cache), ["MISS", "MISS", "HIT"]);
+});
+
+Deno.test("a session with a value in its name is not logged", async () => {
+  const { call, log } = serving(UP + RULES);
+  await call(CHAT, { ...chat("Hi"), prompt_cache_key: "a@x.com" });
+  await call(CHAT, { ...chat("Hi"), prompt_cache_key: "mine" });
+  assertEquals(log.map(parseJson).filter(isObject).map(({ session }) => session), [
+    undefined,
+    "mine",
+  ]);
+});
+
+Deno.test("a reload of rules holds for the next call", async () => {
+  const { call, sent, gateway } = serving(UP + RULES);
+  gateway.reload(parsedConfig(UP + privacyConfig(["find: [email], action: mask"])));
+  await call(CHAT, chat("a@x.com"));
+  assertStringIncludes(sent[0] ?? "", '"[email]"');
+});
+
+Deno.test("a turn over a WebSocket sends tokens, and refusals keep the connection", async () => {
+  const rules = privacyConfig([MAIL, "words: [kingfisher], action: refuse"]);
+  const upstream = wordStreams(() => saying("yes"));
+  await using served = socketGateway(UP + rules, upstream);
+  await using client = await served.open();
+  assertEquals(
+    (await client.turn(create({ input: "a kingfisher" }))).error.code,
+    "privacy_rule_matched",
+  );
+  const first = await client.turn(create({ input: "I am a@x.com", store: false }));
+  await client.turn(create({ input: "Who?", store: false, previous_response_id: first.id }));
+  const bodies = upstream.sent.map(({ body }) => JSON.stringify(body));
+  assert(bodies.every((text) => /I am qz\w+email/.test(text) && !text.includes("a@x.com")));
+});
+
+Deno.test("data sharing exports tokens of a WebSocket too, and nothing of a refused turn", async () => {
+  const shared: CapturedCall[] = [];
+  const config = `${UP}${privacyConfig([MAIL, "words: [kingfisher], action: refuse"])}
+general: {api_key: k, backend_url: "http://127.0.0.1:1"}
+data_sharing: {enabled: true, share_prompts: true}
+`;
+  await using served = socketGateway(config, {
+    ...wordStreams(() => saying("yes")),
+    newCapture: ({ generation, id, state }) =>
+      newCapture(generation.config, (one) => void shared.push(one), id, state.admission),
+  });
+  await using client = await served.open();
+  await client.turn(create({ input: "a kingfisher" }));
+  await client.turn(create({ input: "I am a@x.com" }));
+  await served.reported(3);
+  const prompts = shared.map(({ prompt }) => prompt ?? "");
+  assert(prompts.every((prompt) => !/kingfisher|a@x\.com/.test(prompt)));
+  assert(prompts.some((prompt) => /qz\w+email/.test(prompt)));
+});
+
+Deno.test("a reload that changes the rules of a socket closes it with 1012, any other one does not", async () => {
+  const upstream = wordStreams(() => saying("yes"));
+  await using served = socketGateway(UP + RULES, upstream);
+  await using client = await served.open();
+  served.reload(UP + RULES + "logging: {level: debug}\n");
+  assertEquals((await client.turn(create())).output, "yes");
+  served.reload(UP + privacyConfig(["find: [email], action: mask"]));
+  assertEquals(await client.closed, 1012);
+});
