@@ -9,6 +9,7 @@ import { hostsPage } from "./reference/hosts.ts";
 import { importTable } from "./reference/imports.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
 import { requestFieldsPage } from "./reference/request_fields.ts";
+import { spansPage } from "./reference/spans.ts";
 import { metricsPage } from "./reference/metrics.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -23,6 +24,7 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/request-fields.md": requestFieldsPage,
   "docs/reference/clients.md": clientsPage,
   "docs/reference/hosts.md": hostsPage,
+  "docs/reference/spans.md": spansPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */

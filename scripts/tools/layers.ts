@@ -12,7 +12,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
   store: ["core", "runtime", "formats", "data", "traffic"],
   config: ["core", "formats", "data", "http_client"],
   import: ["core", "config", "data"],
-  observe: ["core", "config", "data"],
+  observe: ["core", "formats", "config", "data"],
   simulator: ["core", "formats"],
   prompt: ["core", "config"],
   wires: ["core", "formats", "config", "data", "prompt"],

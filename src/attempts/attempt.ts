@@ -256,8 +256,10 @@ async function sendUnlessOpen(
   let firstByteAt: number | null = null;
   let contentAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
+  const span = report.span?.beginAttempt() ?? null;
   try {
     const reply = await open(call, candidate, {
+      span,
       onEnd(failure) {
         if (!isCommitted) return;
         held.release();
@@ -276,7 +278,7 @@ async function sendUnlessOpen(
     else if (reply.value.kind !== "whole") permit.committed();
     else permit.end("success");
     const failure = reply.ok ? null : reply.failure;
-    recordAttempt(call, candidate, { number, began, isRotated, failure, contentAt });
+    recordAttempt(call, candidate, { number, began, isRotated, failure, contentAt, span });
     return reply;
   } finally {
     // Only the first `end` has an effect: this call is for a thrown error.

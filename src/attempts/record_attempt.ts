@@ -8,6 +8,7 @@ import {
 import type { Reply } from "../core/stream/reply.ts";
 import type { Result } from "../core/failure/result.ts";
 import { hasPool, loadKey } from "../call/key_pool.ts";
+import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
 
@@ -36,6 +37,8 @@ export interface EndedAttempt {
   readonly failure: Failure | null;
   /** Time of the first content of a stream; absent or null without one. */
   readonly contentAt?: number | null;
+  /** Span of the attempt; absent or null while spans are not exported. */
+  readonly span?: AttemptSpan | null;
 }
 
 /**
@@ -45,7 +48,7 @@ export interface EndedAttempt {
 export function recordAttempt(
   { report, world }: Call,
   { target: { provider, account, model } }: Candidate,
-  { number, began, isRotated, failure, contentAt = null }: EndedAttempt,
+  { number, began, isRotated, failure, contentAt = null, span = null }: EndedAttempt,
 ): void {
   const isSent = failure === null || isRefusal(failure) || FAULTS[failure.kind].notSent !== true;
   report.attempts.push({
@@ -57,6 +60,7 @@ export function recordAttempt(
     cause: upstreamCause(failure),
     number,
     ...contentAt !== null && { firstContentMs: contentAt - began },
+    ...span !== null && { span },
     began: began - report.began,
     ended: world.now() - report.began,
   });

@@ -1,4 +1,4 @@
-import { newFeed } from "../admin/feed.ts";
+import { type Feed, newFeed } from "../admin/feed.ts";
 import { newNoteBook } from "../admin/notes.ts";
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/failure/bug_text.ts";
@@ -10,14 +10,15 @@ import { newCredentials } from "../credentials/credentials.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
 import { type KeyReceiver, newKeyRefresh, withinFirstKeys } from "../gateway/key_refresh.ts";
 import type { KeysMessage } from "../workers/key_messages.ts";
-import { newGateway, newKeyWarning } from "../gateway/gateway.ts";
+import { type BeginningListener, newGateway, newKeyWarning } from "../gateway/gateway.ts";
 import { newLoopTurns } from "../traffic/loop_turns.ts";
 import { openStateStore } from "../store/open_store.ts";
 import { newAvailableStore } from "../store/availability/available_store.ts";
 import type { Generation } from "../call/generation.ts";
 import { accessLog } from "../observe/access_log.ts";
 import { newLog } from "../observe/log.ts";
-import { newSpans } from "../observe/spans.ts";
+import { newSpans, type Spans } from "../observe/spans/spans.ts";
+import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import { newOutbound } from "../remote/remote_services.ts";
 import { type App, createApp } from "../server/app.ts";
 import { newIdleLimits } from "../runtime/connections/idle_rules.ts";
@@ -112,8 +113,14 @@ export async function openGateway(
     onFailure: (operation) => gateway.metrics.storeFailed(operation),
     onLoss: (reason, writes) => gateway.metrics.writesLost(reason, writes),
   });
-  const serviceName = config.telemetry.service_name;
-  const spans = await newSpans({ serviceName, environment, log });
+  const spans = await newSpans({
+    serviceName: config.telemetry.service_name,
+    protocol: config.telemetry.protocol,
+    environment,
+    log,
+    provider: newSpanProviders(() => gateway.generation.config),
+    turn: () => turns.next("rest"),
+  });
   /** Made for the first remote command, because most gateways have no dashboard. */
   let remote: App | null = null;
   const outbound = newOutbound({
@@ -130,6 +137,7 @@ export async function openGateway(
     ...(spans === null ? [] : [spans.sink]),
     ...(feed === null ? [] : [feed.sink]),
   ];
+  const began = beginningOf(feed, spans);
   const gateway = newGateway(
     compile(whole, role?.generation ?? 1, null, role?.divide),
     world,
@@ -141,7 +149,7 @@ export async function openGateway(
       turns,
       ...role !== null && { scrape: role.scrape, divide: role.divide },
       onKeyRejected: newKeyWarning(log),
-      ...(feed === null ? {} : { began: feed.began }),
+      ...began !== null && { began },
       onBug(error) {
         log.error("a report of a call was lost; this is a bug", { at: bugText(error) });
       },
@@ -255,6 +263,15 @@ export async function openGateway(
       await Promise.all([store?.close(), outbound.close(), spans?.flush(), refresh?.close()]);
       world.close();
     },
+  };
+}
+
+/** Returns what receives the calls that begin; null if nothing does. */
+function beginningOf(feed: Feed | null, spans: Spans | null): BeginningListener | null {
+  if (spans === null) return feed?.began ?? null;
+  return (report, headers) => {
+    spans.begin(report, headers);
+    feed?.began(report);
   };
 }
 

@@ -22,6 +22,7 @@ import teams from "../../docs/guide/teams.md" with { type: "text" };
 import configuration from "../../docs/reference/configuration.md" with { type: "text" };
 import cli from "../../docs/reference/cli.md" with { type: "text" };
 import hosts from "../../docs/reference/hosts.md" with { type: "text" };
+import spans from "../../docs/reference/spans.md" with { type: "text" };
 import endpoints from "../../docs/reference/endpoints.md" with { type: "text" };
 import clientMatrix from "../../docs/reference/clients.md" with { type: "text" };
 import errors from "../../docs/reference/errors.md" with { type: "text" };
@@ -91,6 +92,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "configuration", text: configuration },
   { topic: "cli", text: cli },
   { topic: "hosts", text: hosts },
+  { topic: "spans", text: spans },
   { topic: "endpoints", text: endpoints },
   { topic: "reference/clients", text: clientMatrix },
   { topic: "errors", text: errors },

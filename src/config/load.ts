@@ -18,6 +18,7 @@ import { routingWarnings } from "./routing_rules.ts";
 import type { Config } from "./schema.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { stateWarnings } from "./state_warnings.ts";
+import { telemetryWarnings } from "./telemetry_warnings.ts";
 import { NOTHING_OUTSIDE, type Outside, readTlsFiles, tlsWarnings } from "./tls_rules.ts";
 import { withoutBroken } from "./drop_broken_providers.ts";
 import { parseSource, type Source } from "./yaml_source.ts";
@@ -170,5 +171,6 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...outboundWarnings(config),
     ...stateWarnings(written, config),
     ...workerWarnings(config),
+    ...telemetryWarnings(config),
   ];
 }

@@ -216,6 +216,15 @@ const pricing = z.record(
 const telemetry = section({
   service_name: text().default("switchyard")
     .describe("Service name of exported spans; OTEL_SERVICE_NAME overrides it."),
+  protocol: z.enum(["auto", "http/json", "http/protobuf"]).default("auto").describe(
+    "Encoding of spans; auto is that of OTEL_EXPORTER_OTLP_PROTOCOL, else http/json.",
+  ),
+  propagate: z.array(text()).default([]).describe(
+    "IDs of providers that receive a traceparent header with the span of their attempt, while spans are exported.",
+  ),
+  provider_names: z.record(z.string(), text()).default({}).describe(
+    "gen_ai.provider.name by provider ID, where it is not known from the host.",
+  ),
 });
 
 const observability = section({

@@ -1,4 +1,5 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
+import type { RequestHeaders } from "../core/header_fields.ts";
 import type { World } from "../core/world.ts";
 import { type Metrics, newMetrics } from "../observe/metrics.ts";
 import type { CallReport, Sink } from "../observe/report.ts";
@@ -17,6 +18,9 @@ import { compile, type Divide } from "./compile.ts";
 import type { Generation } from "../call/generation.ts";
 import type { Log } from "../observe/log.ts";
 
+/** Receives the report of a call that begins, with the header fields of its request. */
+export type BeginningListener = (report: CallReport, headers: RequestHeaders) => void;
+
 /** The running gateway: dependencies and state of every call. */
 export interface Gateway {
   /** The current configuration; calls in flight use the configuration with which they began. */
@@ -26,8 +30,11 @@ export interface Gateway {
   readonly metrics: Metrics;
   /** Host name of this machine; empty if it is not known. */
   readonly hostname: string;
-  /** Receives the report of each call that begins; null while the admin page is off. */
-  readonly began: ((report: CallReport) => void) | null;
+  /**
+   * Receives the report of each call that begins, with the header fields of its request; null while
+   * the admin page is off and no spans are exported.
+   */
+  readonly began: BeginningListener | null;
   /**
    * Returns the capture of the call with this configuration and ID; null while data sharing is off.
    */
@@ -45,8 +52,8 @@ export interface Gateway {
 export interface GatewayOptions {
   /** Host name of this machine; empty if it is not known. */
   readonly hostname?: string;
-  /** Receives the report of each call that begins; absent while the admin page is off. */
-  readonly began?: (report: CallReport) => void;
+  /** Absent while the admin page is off and no spans are exported. */
+  readonly began?: BeginningListener;
   /** Absent if no content is ever shared. */
   readonly newCapture?: Gateway["newCapture"];
   /**

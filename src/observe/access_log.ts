@@ -70,6 +70,8 @@ export function accessFields(report: Readonly<CallReport>) {
     tries: attempts.map((one) => tryText(one)).join(",") || null,
     upstream_cause: upstreamCause(report.failure),
     end: endOf(report),
+    trace_id: report.span?.isExported === true ? report.span.traceId : null,
+    span_id: report.span?.isExported === true ? report.span.spanId : null,
   } satisfies Fields;
 }
 

@@ -1,6 +1,7 @@
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { UpstreamCause } from "../core/failure/connection_error.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
+import type { AttemptSpan, CallSpan, SpanIds } from "../core/call_span.ts";
 import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/failure/failure.ts";
 
 /** One attempt at one provider. */
@@ -18,6 +19,8 @@ export interface Attempt {
   readonly number: number;
   /** Milliseconds to the first content of its stream; absent without one. */
   readonly firstContentMs?: number;
+  /** Span of an attempt that was begun; absent while spans are not exported. */
+  readonly span?: AttemptSpan;
   /** Milliseconds since the call began. The attempt of a stream ends when its delivery begins. */
   readonly began: number;
   readonly ended: number;
@@ -61,6 +64,10 @@ export interface CallReport {
   readonly began: number;
   /** Received `traceparent` header; null if absent. */
   traceparent: string | null;
+  /** Span of the call; null while spans are not exported. */
+  span: CallSpan | null;
+  /** Span of the handshake of a turn on a WebSocket; null for every other call. */
+  handshake: SpanIds | null;
   /**
    * Name of the session, or the user ID of a Messages request without one; null if absent.
    */
@@ -162,6 +169,8 @@ export function newReport(id: string, method: string, path: string, began: numbe
     path,
     began,
     traceparent: null,
+    span: null,
+    handshake: null,
     session: null,
     sessionFrom: null,
     endpoint: UNKNOWN_ENDPOINT,

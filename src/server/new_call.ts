@@ -52,7 +52,7 @@ export function newCall(
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
   recordSession(call);
-  gateway.began?.(report);
+  gateway.began?.(report, headers);
   return call;
 }
 

@@ -4,6 +4,7 @@ import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Incoming, Outgoing, World } from "../core/world.ts";
+import type { Payload } from "../wires/payload.ts";
 import type { Provider, UpstreamRequest } from "../wires/wire.ts";
 import { upstreamRequestHeaders } from "./headers.ts";
 
@@ -13,20 +14,24 @@ export interface Sending
   readonly request: UpstreamRequest;
   readonly headers: HeaderFields;
   readonly cancellation: Cancellation;
+  /** Called with the body that is sent; absent if nothing needs it. */
+  onSend?(body: ReturnType<Payload["bytes"]> | null): void;
 }
 
 /** Sends one request and returns the response. Redirects are returned, not followed. */
 export async function connect(
   world: World,
   url: string,
-  { request, headers, cancellation, transport, isRepeatable, onRepeat }: Sending,
+  { request, headers, cancellation, transport, isRepeatable, onRepeat, onSend }: Sending,
 ): Promise<Result<Incoming>> {
   try {
+    const body = request.payload?.bytes() ?? null;
+    onSend?.(body);
     return success(
       await world.send(url, {
         method: request.method,
         headers: upstreamRequestHeaders(headers),
-        body: request.payload?.bytes() ?? null,
+        body,
         transport,
         isRepeatable,
         onRepeat,

@@ -10,6 +10,8 @@ import type { Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import { utf8Text } from "../formats/utf8.ts";
+import type { Usage } from "../core/stream/events.ts";
+import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
@@ -52,6 +54,8 @@ export interface AttemptEvents {
   onContent?(): void;
   /** Called with the first bytes of the response body; absent if their time is not needed. */
   onFirstByte?(): void;
+  /** Span of the attempt; absent or null while spans are not exported. */
+  readonly span?: AttemptSpan | null;
 }
 
 /**
@@ -61,7 +65,7 @@ export interface AttemptEvents {
 export async function open(
   call: Call,
   candidate: Candidate,
-  { onEnd, onContent, onFirstByte }: AttemptEvents,
+  { onEnd, onContent, onFirstByte, span = null }: AttemptEvents,
 ): Promise<Result<Reply>> {
   const { world, report, state: { turns, admission } } = call;
   const { provider, wire, failover = NO_FAILOVER } = candidate.target;
@@ -89,6 +93,9 @@ export async function open(
     if (!complete.ok) return complete;
     headers = complete.value;
   }
+  if (span !== null && call.generation.config.telemetry.propagate.includes(provider.id)) {
+    headers = { ...headers, traceparent: span.traceparent };
+  }
   const began = world.now();
   let isLate: () => boolean = () => false;
   const timer = newAttemptTimer(world, call.cancellation, {
@@ -113,11 +120,13 @@ export async function open(
       transport: provider.transport,
       isRepeatable: !candidate.hasSideEffects,
       onRepeat: () => call.metrics.reconnected(provider.id),
+      ...span !== null && { onSend: (body) => span.sent(candidate.request.path, body) },
     });
     if (!response.ok) {
       meter?.fail(null, isCancelled() && mayHaveRun(response.failure));
       return response;
     }
+    span?.responded(response.value.status);
     const body = openBody(response.value, timer, { memory, turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
@@ -133,6 +142,11 @@ export async function open(
     if (!isDelivering) timer.close();
   }
 
+  function reported(told: () => Usage | null): void {
+    meter?.stream(told);
+    span?.uses(told);
+  }
+
   function isCancelled(): boolean {
     return call.cancellation.reason !== null;
   }
@@ -140,7 +154,7 @@ export async function open(
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (!isSuccess(response.status, handler)) {
       isRejected = true;
-      return await rejection(call, candidate.target, response, body);
+      return await rejection(call, candidate.target, response, { body, reported });
     }
     const reader = handler.kind === "by_type"
       ? handler.choose(contentType(response), isDelimited(response))
@@ -152,6 +166,7 @@ export async function open(
       const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
       if (!bytes.ok) return bytes;
       memory.end(bytes.value.length);
+      span?.receivedBody(bytes.value);
       const outline = await checkJson(bytes.value, body.turn, reader.needed);
       if (!outline.ok) return outline;
       const turn = outline.value === null ? body.turnToParse(bytes.value.length) : null;
@@ -168,11 +183,12 @@ export async function open(
       if (!read.ok) {
         if (read.failure.kind !== "upstream_response_too_large") {
           const value = () => outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
-          meter?.stream(() => reportedUsage(value()));
+          reported(() => reportedUsage(value()));
         }
         return read;
       }
       const { response: whole, outcome } = read.value;
+      span?.uses(() => outcome.usage);
       if (avoidsFilter && outcome.isFiltered === true) {
         meter?.stream(() => outcome.usage);
         return failed(contentFiltered());
@@ -189,9 +205,12 @@ export async function open(
       return success({ kind: "whole", response: whole, ...isPersonal && { isPersonal } });
     }
     const { translation } = reader;
-    meter?.stream(() => translation.usage());
+    reported(() => translation.usage());
     let isCommitted = false;
-    const source = newRecordReader(body, newFraming(wire), reader);
+    const source = newRecordReader(body, newFraming(wire), {
+      ...reader,
+      ...span !== null && { onRecords: (records) => span.receivedRecords(records) },
+    });
     const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
     isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
@@ -235,6 +254,7 @@ export async function open(
             timer.linger();
             usage = await readCounts(usage, source);
           } else if (meter !== null) usage = withLatest(usage, source);
+          span?.uses(() => usage);
           await body.cancel();
         }
         memory.end(sentChars);
@@ -305,6 +325,7 @@ export async function open(
     const pieces = await commitBytes(body, async (failure) => {
       if (failure !== null) await body.cancel();
       timer.close();
+      span?.uses(() => usage);
       if (failure === null) {
         report.usage = usage;
         report.units = units ?? null;

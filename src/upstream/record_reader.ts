@@ -18,8 +18,11 @@ const LF = 0x0a, CR = 0x0d;
 /** Reader of a body as whole records, in the groups in which they arrived. */
 export type RecordReader = ReturnType<typeof newRecordReader>;
 
-/** The parts of a handler that determine its records. */
-type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
+/** The parts of a handler that determine its records, and who else receives them. */
+interface RecordLimits extends Pick<StreamHandler, "maxRecordBytes" | "needed"> {
+  /** Called with each group of records with data; absent if nothing needs them. */
+  onRecords?(records: readonly StreamRecord[]): void;
+}
 
 /**
  * Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault, and so is
@@ -28,7 +31,7 @@ type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
 export function newRecordReader(
   body: Pick<BodyReader, "read" | "turn">,
   framing: Framing,
-  { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
+  { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed, onRecords }: RecordLimits = {},
 ) {
   const tail = newByteBuffer();
   let ended = false;
@@ -63,6 +66,7 @@ export function newRecordReader(
     }
     if (records.some(({ data }) => data !== "")) {
       latest = records;
+      onRecords?.(records);
       unread = "";
     }
     return success(records);

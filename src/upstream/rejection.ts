@@ -7,6 +7,7 @@ import {
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../core/failure/openai_error.ts";
 import { type Failed, failed, fault } from "../core/failure/result.ts";
+import type { Usage } from "../core/stream/events.ts";
 import type { Incoming } from "../core/world.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
@@ -25,19 +26,27 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 /** Statuses of an upstream that did not start processing the request. */
 const STATUS_NOT_PROCESSED = [429, 503, 529];
 
+/** Body of a response with an error status. */
+export interface RejectedBody {
+  readonly body: BodyReader;
+  /** Receives the source of the counts in it. */
+  reported(told: () => Usage | null): void;
+}
+
 /** Returns the failure of an upstream response with an error status. */
 export async function rejection(
   call: Call,
   target: Target,
   response: Incoming,
-  body: BodyReader,
+  rejected: RejectedBody,
 ): Promise<Failed> {
+  const { body } = rejected;
   const { status, headers } = response;
   // The gateway uses 499 itself for a client that disconnected.
   if (status < 400 || status > 599 || status === 499) {
     const bytes = status < 300 ? await readAll(body, MAX_ERROR_BYTES) : null;
     if (bytes === null) await body.cancel();
-    else if (bytes.ok) await count(call, body, bytes.value);
+    else if (bytes.ok) await count(rejected, bytes.value);
     else if (call.cancellation.reason !== null) return bytes;
     return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
@@ -47,7 +56,7 @@ export async function rejection(
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
     return failed(bytes.failure);
   }
-  const text = bytes.ok ? await count(call, body, bytes.value) : null;
+  const text = bytes.ok ? await count(rejected, bytes.value) : null;
   const parsed = parseError(target, status, text);
   const refusal = keyRefusal(status, parsed.error, target.model);
   return fault(faultKind(call, status), `The provider responded with status ${status}.`, {
@@ -66,12 +75,11 @@ export async function rejection(
  * Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed.
  */
 async function count(
-  { client: { meter } }: Call,
-  { turn }: BodyReader,
+  { body: { turn }, reported }: RejectedBody,
   bytes: Uint8Array,
 ): Promise<string | null> {
   const text = (await checkJson(bytes, turn)).ok ? utf8Text(bytes) : null;
-  if (text !== null) meter?.stream(() => reportedUsage(parseJson(text)));
+  if (text !== null) reported(() => reportedUsage(parseJson(text)));
   return text;
 }
 

@@ -148,7 +148,12 @@ Deno.test("everything but providers and routes has a default", () => {
       },
     },
     pricing: {},
-    telemetry: { service_name: "switchyard" },
+    telemetry: {
+      service_name: "switchyard",
+      protocol: "auto",
+      propagate: [],
+      provider_names: {},
+    },
     observability: { key_labels: [] },
     general: {},
     data_sharing: {

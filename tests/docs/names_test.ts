@@ -117,6 +117,6 @@ Deno.test("the documentation names every model of the simulator, and no other", 
 
 Deno.test("the documentation holds no path and no address of one machine", () => {
   const machine =
-    /\/(?:work|root|home|tmp)\/|registry\.(?!ts)|127\.0\.0\.1:(?!8080|8081|4318|6379|11434)\d+/g;
+    /\/(?:work|root|home|tmp)\/|registry\.(?!ts)|127\.0\.0\.1:(?!8080|8000|8081|4318|6379|11434)\d+/g;
   for (const { path, text } of pages) assertEquals(text.match(machine), null, path);
 });

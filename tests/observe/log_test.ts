@@ -133,6 +133,8 @@ Deno.test("an access line has client, request, provider and end of a call", () =
     tries: "up:upstream_timeout,up:upstream_timeout,other:success",
     upstream_cause: null,
     end: "complete",
+    trace_id: null,
+    span_id: null,
   });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { type Level, newLog, textOf } from "../../src/observe/log.ts";
-import { attemptAttributes, requestAttributes } from "../../src/observe/span_attributes.ts";
+import { attemptAttributes, requestAttributes } from "../../src/observe/spans/span_attributes.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -157,7 +157,11 @@ function toldOf(reports: ReturnType<typeof testGateway>["reports"]): readonly st
   for (const report of reports) {
     lines.push(JSON.stringify(requestAttributes(report)));
     for (const one of report.attempts) {
-      lines.push(JSON.stringify(attemptAttributes(report, one, null)));
+      lines.push(
+        JSON.stringify(
+          attemptAttributes(report, one, { failure: null, facts: null, provider: null }),
+        ),
+      );
     }
   }
   return lines;

@@ -10,7 +10,7 @@ import {
 } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
-import type { CallReport } from "../../src/observe/report.ts";
+import type { CallReport, Sink } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { parsedConfig } from "./parsed_config.ts";
@@ -34,15 +34,20 @@ export function testGateway(
   config: string,
   world: World,
   options: GatewayOptions = storeUnderTest(world),
+  sinks: readonly Sink[] = [],
 ): TestGateway {
   const reports: Readonly<CallReport>[] = [];
   const lines: string[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const gateway = newGateway(compile(parsedConfig(config), 1), world, [accessLog(log), (report) => {
-    reports.push(report);
-    waiting.get(reports.length)?.(report);
-  }], { onKeyRejected: newKeyWarning(log), ...options });
+  const gateway = newGateway(compile(parsedConfig(config), 1), world, [
+    accessLog(log),
+    ...sinks,
+    (report) => {
+      reports.push(report);
+      waiting.get(reports.length)?.(report);
+    },
+  ], { onKeyRejected: newKeyWarning(log), ...options });
   return {
     app: createApp(gateway),
     gateway,

@@ -126,6 +126,14 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     example: "dns",
   },
   end: { meaning: "How the request ended: one value of the list below.", example: "complete" },
+  trace_id: {
+    meaning: "Trace of the request, while its [spans](../operate/tracing.md) are exported.",
+    example: "0af7651916cd43dd8448eb211c80319c",
+  },
+  span_id: {
+    meaning: "Span of the request, while its spans are exported.",
+    example: "b7ad6b7169203331",
+  },
 };
 
 /** Descriptions of all values of `end`. A new value without one does not compile. */

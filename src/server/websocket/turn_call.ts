@@ -22,7 +22,7 @@ const IDEMPOTENCY_KEY = "idempotency-key";
  */
 export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
   const { world, state, metrics } = gateway;
-  const { path, report: { endpoint, traceparent } } = handshake;
+  const { path, report: { endpoint, traceparent, span } } = handshake;
   // The raw value: decoded from UTF-8 it may have characters that are not allowed in a header.
   const name = handshake.headers.get(SESSION_HEADER) || `wsresp_${world.uuid()}`;
   const headers = new Headers([...handshake.headers].filter(([name]) => name !== IDEMPOTENCY_KEY));
@@ -36,6 +36,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
       const report = newReport(id, handshake.method, path, world.now());
       report.endpoint = endpoint;
       report.traceparent = traceparent;
+      report.handshake = span;
       // Every response to a turn is a series of events.
       report.stream = true;
       metrics.began(endpoint.path);
@@ -54,7 +55,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         responseHeaders: {},
       };
       setSession(call, session);
-      gateway.began?.(report);
+      gateway.began?.(report, headers);
       return call;
     },
     /**

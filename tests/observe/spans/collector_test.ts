@@ -1,34 +1,7 @@
-import { isObject, parseJson } from "../../src/core/json/json.ts";
-import { newSpans } from "../../src/observe/spans.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-
-interface Received {
-  readonly path: string;
-  readonly tenant: string | null;
-  readonly body: string;
-}
-
-/** What a collector receives from a process with these variables. */
-async function receivedWith(variables: (url: string) => Readonly<Record<string, string>>) {
-  const received: Received[] = [];
-  await using collector = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const { pathname } = new URL(request.url);
-      const tenant = request.headers.get("x-tenant");
-      received.push({ path: pathname, tenant, body: await request.text() });
-      return Response.json({});
-    },
-  );
-  const script = new URL("./send_span.ts", import.meta.url).pathname;
-  const permissions = ["--no-prompt", "--allow-net", "--allow-read", "--allow-env"];
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", ...permissions, "--allow-sys=hostname", script],
-    env: variables(`http://127.0.0.1:${collector.addr.port}`),
-  }).output();
-  assertEquals(new TextDecoder().decode(stdout), "sent\n");
-  return received;
-}
+import { isObject, parseJson } from "../../../src/core/json/json.ts";
+import { newSpans } from "../../../src/observe/spans/spans.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { receivedWith } from "./collector.ts";
 
 /** The service name of an exported batch of spans. */
 function serviceIn(body: string): unknown {
@@ -44,7 +17,10 @@ Deno.test("spans reach a collector as the standard variables say", async () => {
     OTEL_EXPORTER_OTLP_HEADERS: "x-tenant=t1",
     OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=here",
   }));
-  assertEquals(received.map(({ path, tenant }) => [path, tenant]), [["/base/v1/traces", "t1"]]);
+  assertEquals(received.map(({ path, headers }) => [path, headers.get("x-tenant")]), [[
+    "/base/v1/traces",
+    "t1",
+  ]]);
   const [{ body } = { body: "" }] = received;
   assertEquals(serviceIn(body), { key: "service.name", value: { stringValue: "from-file" } });
   assert(body.includes('"deployment.environment.name"'));
@@ -66,11 +42,44 @@ Deno.test("OTEL_SERVICE_NAME overrides the file", async () => {
 
 Deno.test("without a collector, or switched off, there are no spans", async () => {
   const open = (environment: Readonly<Record<string, string>>) =>
-    newSpans({ serviceName: "test", environment, log: { info() {}, warn() {} } });
+    newSpans({
+      serviceName: "test",
+      protocol: "auto",
+      environment,
+      log: { info() {}, warn() {} },
+      provider: () => null,
+      turn: () => null,
+    });
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
   assertEquals(await open({}), null);
   assertEquals(await open({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }), null);
   assertEquals(await open({ ...address, OTEL_SDK_DISABLED: "true" }), null);
   assertEquals(await open({ ...address, OTEL_TRACES_EXPORTER: "none" }), null);
   assertEquals(await open({ ...address, OTEL_TRACES_EXPORTER: "console" }), null);
+});
+
+Deno.test("a protocol that is not supported is named in the log, and JSON is sent", async () => {
+  const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+  const told: string[] = [];
+  const spans = await newSpans({
+    serviceName: "test",
+    protocol: "auto",
+    environment: { ...address, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
+    log: { info() {}, warn: (text) => told.push(text) },
+    provider: () => null,
+    turn: () => null,
+  });
+  await spans?.flush();
+  assertEquals(told, [
+    "spans are sent as http/json: the protocol of the variables is not supported",
+  ]);
+});
+
+Deno.test("the protocol of the file wins over that of the variables", async () => {
+  const received = await receivedWith((url) => ({
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+    TEST_PROTOCOL: "http/json",
+  }));
+  assertEquals(received.map(({ headers }) => headers.get("content-type")), ["application/json"]);
 });

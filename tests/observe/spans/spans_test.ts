@@ -1,30 +1,28 @@
-import { UNKNOWN_ENDPOINT } from "../../src/core/endpoint.ts";
-import { InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { UNKNOWN_ENDPOINT } from "../../../src/core/endpoint.ts";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { hrTimeToMilliseconds } from "@opentelemetry/core";
-import { fault, refuse } from "../../src/core/failure/result.ts";
-import type { CallReport } from "../../src/observe/report.ts";
-import { spansTo } from "../../src/observe/spans.ts";
-import { assertEquals } from "../support/assert.ts";
-import { endpointAt, reportOf, tryOf, USAGE } from "./reports.ts";
+import { fault, refuse } from "../../../src/core/failure/result.ts";
+import type { CallReport } from "../../../src/observe/report.ts";
+import { spansTo } from "../../../src/observe/spans/spans.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { oneProvider } from "../../support/gateway.ts";
+import { parsedConfig } from "../../support/parsed_config.ts";
+import { endpointAt, reportOf, tryOf, USAGE } from "../reports.ts";
+import { collectedSpans, NOW_MS, SETTINGS } from "./traced.ts";
 
-const NOW_MS = 1_800_000_000_000;
-const SILENT = { info() {}, warn() {} };
-
-/** The spans of one call that ended at NOW_MS: the request first. */
-async function spansOf(changes: Partial<CallReport>): Promise<readonly ReadableSpan[]> {
-  const exporter = new InMemorySpanExporter();
-  const finished: ReadableSpan[] = [];
-  const spans = await spansTo({
-    export(batch, done) {
-      finished.push(...batch);
-      exporter.export(batch, done);
-    },
-    shutdown: () => exporter.shutdown(),
-  }, { serviceName: "test", environment: {}, log: SILENT, clock: () => NOW_MS });
-  spans.sink(reportOf(changes));
-  await spans.flush();
-  return finished.sort((one, other) => one.kind - other.kind);
+/** The spans of one call that began at NOW_MS: the request first. */
+async function spansOf(
+  changes: Partial<CallReport>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<readonly ReadableSpan[]> {
+  const { spans, finished } = await collectedSpans(() => CONFIG);
+  const report = reportOf(changes);
+  spans.begin(report, new Headers(headers));
+  spans.sink(report);
+  return await finished();
 }
+
+const CONFIG = parsedConfig(oneProvider("http://127.0.0.1:9/v1"));
 
 function timesOf(span: ReadableSpan | undefined) {
   return [span?.startTime, span?.endTime].map((time) =>
@@ -32,7 +30,7 @@ function timesOf(span: ReadableSpan | undefined) {
   );
 }
 
-Deno.test("a call is a span with the attributes of the GenAI conventions", async () => {
+Deno.test("a call is a span of kind SERVER without attributes of the GenAI conventions", async () => {
   const [request, attempt] = await spansOf({ usage: USAGE, cost: 0.5, client: "team-a" });
   assertEquals(request?.name, "POST /v1/chat/completions");
   assertEquals<unknown>(request?.attributes, {
@@ -40,14 +38,6 @@ Deno.test("a call is a span with the attributes of the GenAI conventions", async
     "http.route": "/v1/chat/completions",
     "http.response.status_code": 200,
     "url.path": "/v1/chat/completions",
-    "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": "up",
-    "gen_ai.system": "up",
-    "gen_ai.request.model": "m",
-    "gen_ai.usage.input_tokens": 1_000,
-    "gen_ai.usage.output_tokens": 50,
-    "gen_ai.usage.cache_read.input_tokens": 300,
-    "gen_ai.usage.cache_creation.input_tokens": 200,
     "switchyard.request_id": "id-1",
     "switchyard.route": "main",
     "switchyard.client": "team-a",
@@ -57,10 +47,10 @@ Deno.test("a call is a span with the attributes of the GenAI conventions", async
     "switchyard.cost_usd": 0.5,
     "switchyard.end": "complete",
   });
-  assertEquals(timesOf(request), [-2_000, 0]);
+  assertEquals(timesOf(request), [0, 2_000]);
   assertEquals(attempt?.name, "chat m");
   assertEquals(attempt?.parentSpanContext?.spanId, request?.spanContext().spanId);
-  assertEquals(timesOf(attempt), [-1_995, -105]);
+  assertEquals(timesOf(attempt), [5, 1_895]);
   assertEquals(request?.resource.attributes["service.name"], "test");
 });
 
@@ -72,7 +62,7 @@ Deno.test("each attempt is a child span, and a failed attempt is an error", asyn
     ],
   });
   const told = spans.slice(1).map(({ attributes, status }) =>
-    [attributes["gen_ai.provider.name"], attributes["error.type"], status.code] as const
+    [attributes["switchyard.provider"], attributes["error.type"], status.code] as const
   );
   assertEquals(told, [["up", "upstream_timeout", 2], ["other", undefined, 0]]);
 });
@@ -81,7 +71,7 @@ Deno.test("the attempt of a stream lasts as long as the stream and fails with it
   const { failure } = fault("upstream_unreachable", "Broke.");
   const attempts = [tryOf({ began: 5, ended: 100 })];
   const [request, attempt] = await spansOf({ stream: true, brokeOff: true, failure, attempts });
-  assertEquals(timesOf(attempt), [-1_995, 0]);
+  assertEquals(timesOf(attempt), [5, 2_000]);
   for (const span of [request, attempt]) {
     assertEquals(span?.status.code, 2);
     assertEquals(span?.attributes["error.type"], "upstream_unreachable");
@@ -92,7 +82,7 @@ Deno.test("the last attempt of a stream that never began ends at its failure", a
   const { failure } = fault("upstream_unreachable", "Refused.");
   const attempts = [tryOf({ outcome: "upstream_unreachable", began: 5, ended: 100 })];
   const [, attempt] = await spansOf({ stream: true, failure, status: 502, attempts });
-  assertEquals(timesOf(attempt), [-1_995, -1_900]);
+  assertEquals(timesOf(attempt), [5, 100]);
 });
 
 Deno.test("an error of the client is no span error", async () => {
@@ -153,9 +143,13 @@ Deno.test("a failing collector is logged once, and its recovery once", async () 
     },
     shutdown: () => Promise.resolve(),
   };
-  const spans = await spansTo(exporter, { serviceName: "test", environment: {}, log });
+  const spans = await spansTo(exporter, { ...SETTINGS, log });
   // A batch has 512 spans, and a call with one try has two.
-  for (let n = 0; n < 3 * 256; n++) spans.sink(reportOf());
+  for (let n = 0; n < 3 * 256; n++) {
+    const report = reportOf();
+    spans.begin(report, new Headers());
+    spans.sink(report);
+  }
   await spans.flush();
   await taken.promise;
   assertEquals(told, [
@@ -166,7 +160,8 @@ Deno.test("a failing collector is logged once, and its recovery once", async () 
 
 Deno.test("a Responses call is a chat to the GenAI conventions", async () => {
   const [request, attempt] = await spansOf({ endpoint: endpointAt("/v1/responses") });
-  assertEquals(request?.attributes["gen_ai.operation.name"], "chat");
+  assertEquals(request?.name, "POST /v1/responses");
+  assertEquals(attempt?.attributes["gen_ai.operation.name"], "chat");
   assertEquals(attempt?.name, "chat m");
 });
 
@@ -176,6 +171,39 @@ Deno.test("an early head is an event of the request's span, at its time", async 
   const events = request?.events.map((
     { name, time },
   ) => [name, hrTimeToMilliseconds(time) - NOW_MS]);
-  assertEquals(events, [["early_head", -1_500]]);
+  assertEquals(events, [["early_head", 500]]);
   assertEquals(attempt?.events, []);
+});
+
+Deno.test("a tracestate of a continued trace is kept up to 512 characters", async () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const stateOf = async (tracestate: string) =>
+    (await spansOf({ traceparent }, { tracestate }))[0]?.spanContext().traceState?.serialize();
+  assertEquals(await stateOf("vendor=1"), "vendor=1");
+  assertEquals(await stateOf(`vendor=${"1".repeat(600)}`), undefined);
+});
+
+Deno.test("the turn of a WebSocket is linked to the span of the handshake", async () => {
+  const handshake = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
+  const [request] = await spansOf({ handshake });
+  assertEquals(request?.links.map(({ context: { traceId, spanId } }) => ({ traceId, spanId })), [
+    handshake,
+  ]);
+});
+
+Deno.test("an attempt that was not sent is a span without facts of a response", async () => {
+  const attempts = [tryOf({ outcome: "circuit_open", began: 5, ended: 5 })];
+  const { failure } = fault("circuit_open", "Open.");
+  const [, attempt] = await spansOf({ failure, status: 503, attempts });
+  assertEquals(attempt?.attributes, {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "up",
+    "gen_ai.request.model": "m",
+    "server.address": "127.0.0.1",
+    "server.port": 9,
+    "error.type": "circuit_open",
+    "switchyard.provider": "up",
+    "switchyard.try": 1,
+    "switchyard.route": "main",
+  });
 });

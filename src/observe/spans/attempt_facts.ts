@@ -1,0 +1,282 @@
+import type { AttemptSpan } from "../../core/call_span.ts";
+import type { Usage } from "../../core/stream/events.ts";
+import type { StreamRecord } from "../../core/stream/reply.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
+import { scanJson } from "../../formats/json_scan.ts";
+import { utf8Text } from "../../formats/utf8.ts";
+
+/** Largest JSON text that is parsed for a span at once, which takes about 1 ms. */
+const MAX_PARSED_LENGTH = 256 * 1024;
+
+/** Members of a larger request that are read. */
+const REQUEST_MEMBERS = [
+  "max_completion_tokens",
+  "max_output_tokens",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "frequency_penalty",
+  "presence_penalty",
+  "seed",
+  "n",
+  "stream",
+  "service_tier",
+  "encoding_format",
+  "response_format",
+  "text",
+  "output_config",
+  "format",
+  "options",
+];
+
+/** Members of a larger response that are read. */
+const RESPONSE_MEMBERS = [
+  "object",
+  "id",
+  "model",
+  "service_tier",
+  "system_fingerprint",
+  "status",
+  "incomplete_details",
+  "stop_reason",
+  "done_reason",
+  "choices",
+  "data",
+  "embeddings",
+];
+
+/** Maximum number of reasons for which the choices of a response ended. */
+const MAX_REASONS = 8;
+
+/** Settings of a request as they were sent to a provider; undefined ones were not in it. */
+export interface RequestSettings {
+  readonly maxTokens: number | undefined;
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
+  readonly topK: number | undefined;
+  readonly frequencyPenalty: number | undefined;
+  readonly presencePenalty: number | undefined;
+  readonly seed: number | undefined;
+  readonly choices: number | undefined;
+  readonly isStream: boolean;
+  readonly isJson: boolean;
+  readonly serviceTier: string | undefined;
+  readonly encodingFormats: readonly string[] | undefined;
+}
+
+/** What a response says of itself; undefined facts were not in it. */
+export interface ResponseFacts {
+  readonly model?: string;
+  readonly id?: string;
+  readonly serviceTier?: string;
+  readonly fingerprint?: string;
+  /** Length of the first vector of embeddings. */
+  readonly dimensions?: number;
+}
+
+/** Returns the turn for the next piece of a large text; null if it may go on at once. */
+export type NextTurn = () => Promise<void> | null;
+
+/**
+ * What a span says of an attempt besides its times and its outcome. A text of more than 256 KiB is
+ * scanned in pieces for the members that are needed, and says nothing if the call ends before.
+ */
+export class AttemptFacts implements AttemptSpan {
+  readonly traceparent: string;
+  readonly #turn: NextTurn;
+  #request: RequestSettings | null = null;
+  #path = "";
+  #status: number | null = null;
+  #response: ResponseFacts = {};
+  readonly #reasons: string[] = [];
+  #hasRecords = false;
+  #counts: () => Usage | null = noUsage;
+
+  constructor(traceparent: string, turn: NextTurn) {
+    this.traceparent = traceparent;
+    this.#turn = turn;
+  }
+
+  sent(path: string, body: Uint8Array | readonly Uint8Array[] | null): void {
+    this.#path = path;
+    if (!(body instanceof Uint8Array)) return;
+    this.#learn(body, REQUEST_MEMBERS, (value) => {
+      this.#request = settingsOf(value);
+    });
+  }
+
+  responded(status: number): void {
+    this.#status = status;
+  }
+
+  receivedBody(bytes: Uint8Array): void {
+    this.#learn(bytes, RESPONSE_MEMBERS, (value) => this.#read(value));
+  }
+
+  /** Learns from a group of records of a stream: from the first one, and those with a reason. */
+  receivedRecords(records: readonly StreamRecord[]): void {
+    for (const { data } of records) {
+      if (data === "" || (this.#hasRecords && !mayEnd(data))) continue;
+      this.#hasRecords = true;
+      const value = data.length <= MAX_PARSED_LENGTH ? parseJson(data) : undefined;
+      if (isObject(value)) this.#read(value);
+    }
+  }
+
+  uses(counts: () => Usage | null): void {
+    this.#counts = counts;
+  }
+
+  /** The path of the sent request below the base address; empty if none was sent. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** The settings of the sent request; null if it is not read. */
+  get request(): RequestSettings | null {
+    return this.#request;
+  }
+
+  /** The status of the response; null without one. */
+  get status(): number | null {
+    return this.#status;
+  }
+
+  get response(): ResponseFacts {
+    return this.#response;
+  }
+
+  /** Why the choices ended, in the words of the provider; empty if it did not say it. */
+  get finishReasons(): readonly string[] {
+    return this.#reasons;
+  }
+
+  /** Returns the counts that the provider has reported so far; null for none. */
+  usage(): Usage | null {
+    return this.#counts();
+  }
+
+  #learn(bytes: Uint8Array, needed: readonly string[], read: (value: JsonObject) => void): void {
+    if (bytes.length <= MAX_PARSED_LENGTH) {
+      const value = parseJson(utf8Text(bytes) ?? "");
+      if (isObject(value)) read(value);
+      return;
+    }
+    void scanJson(bytes, { maxSteps: Infinity, needed }, this.#turn).then((scan) => {
+      const outline = scan.problem() === null ? scan.outline() : null;
+      if (outline !== null) read(outline.value);
+    });
+  }
+
+  #read(value: JsonObject): void {
+    const inner = isObject(value.response)
+      ? value.response
+      : isObject(value.message) && value.type === "message_start"
+      ? value.message
+      : value;
+    this.#response = { ...this.#response, ...factsOf(inner) };
+    for (const reason of reasonsOf(value, inner)) {
+      if (this.#reasons.length < MAX_REASONS) this.#reasons.push(reason);
+    }
+  }
+}
+
+/** True for a record that may say why a choice ended; text of a model has its quotes escaped. */
+function mayEnd(data: string): boolean {
+  return /"(?:finish_reason|stop_reason|done_reason)"\s*:\s*"|"response\.(?:completed|incomplete|failed)"/
+    .test(data);
+}
+
+function settingsOf(body: JsonObject): RequestSettings {
+  const options = isObject(body.options) ? body.options : {};
+  const number = (...names: readonly string[]) => firstOf(isNumber, [body, options], names);
+  const text = (name: string) => firstOf(isText, [body], [name]);
+  const encoding = text("encoding_format");
+  return {
+    maxTokens: number("max_completion_tokens", "max_output_tokens", "max_tokens", "num_predict"),
+    temperature: number("temperature"),
+    topP: number("top_p"),
+    topK: number("top_k"),
+    frequencyPenalty: number("frequency_penalty"),
+    presencePenalty: number("presence_penalty"),
+    seed: number("seed"),
+    choices: number("n"),
+    isStream: body.stream === true,
+    isJson: isJsonRequested(body),
+    serviceTier: text("service_tier"),
+    encodingFormats: encoding === undefined ? undefined : [encoding],
+  };
+}
+
+/** True if the request asks for JSON, by the members that the protocols have for it. */
+function isJsonRequested({ response_format, text, output_config, format }: JsonObject): boolean {
+  const forms = [
+    response_format,
+    isObject(text) ? text.format : undefined,
+    isObject(output_config) ? output_config.format : undefined,
+  ];
+  const isTyped = forms.some((form) => isObject(form) && isJsonType(form.type));
+  return isTyped || format === "json" || isObject(format);
+}
+
+function isJsonType(type: JsonValue | undefined): boolean {
+  return type === "json_object" || type === "json_schema";
+}
+
+function factsOf(value: JsonObject): ResponseFacts {
+  const [first] = Array.isArray(value.data) ? value.data : [];
+  const vector = isObject(first) ? first.embedding : undefined;
+  const [embedding] = Array.isArray(value.embeddings) ? value.embeddings : [];
+  const numbers = [vector, embedding].find(Array.isArray);
+  return Object.fromEntries(
+    Object.entries({
+      model: textIn(value, "model"),
+      id: textIn(value, "id"),
+      serviceTier: textIn(value, "service_tier"),
+      fingerprint: textIn(value, "system_fingerprint"),
+      dimensions: numbers?.length,
+    }).filter(([, fact]) => fact !== undefined),
+  );
+}
+
+/**
+ * Returns why choices ended. `inner` is the response within an event, or the value itself. A
+ * response of the Responses API says its status, or why it is incomplete.
+ */
+function reasonsOf(value: JsonObject, inner: JsonObject): string[] {
+  const choices = Array.isArray(inner.choices) ? inner.choices : [];
+  const parts = [inner, value.delta, ...choices].filter(isObject);
+  const reasons = parts.flatMap((part) =>
+    [part.finish_reason, part.stop_reason, part.done_reason].filter(isText)
+  );
+  if (inner.object !== "response" || inner.status === "in_progress") return reasons;
+  const { incomplete_details, status } = inner;
+  const reason = isObject(incomplete_details) ? incomplete_details.reason : null;
+  return [reason ?? status].filter(isText);
+}
+
+function textIn(value: JsonObject, name: string): string | undefined {
+  return firstOf(isText, [value], [name]);
+}
+
+/** Returns the first member that passes the test, among the names in the order of the objects. */
+function firstOf<Type extends JsonValue>(
+  isWanted: (value: JsonValue | undefined) => value is Type,
+  objects: readonly JsonObject[],
+  names: readonly string[],
+): Type | undefined {
+  return objects.flatMap((object) => names.map((name) => object[name])).find(isWanted);
+}
+
+function isNumber(value: JsonValue | undefined): value is number {
+  return typeof value === "number";
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === "string";
+}
+
+function noUsage(): null {
+  return null;
+}

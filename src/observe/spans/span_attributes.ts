@@ -1,0 +1,180 @@
+import { type Failure, isServerFailure } from "../../core/failure/failure.ts";
+import { accessFields } from "../access_log.ts";
+import type { Attempt, CallReport } from "../report.ts";
+import type { AttemptFacts, RequestSettings } from "./attempt_facts.ts";
+import type { SpanAttribute } from "./conventions.ts";
+
+/** Attributes of a span; undefined attributes are omitted. */
+export type SpanAttributes = Partial<
+  Record<SpanAttribute, string | number | boolean | string[] | undefined>
+>;
+
+/** Facts of a provider that the spans of its attempts have. */
+export interface SpanProvider {
+  /** Well-known name, or the ID of the provider. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Maximum length of a name or path, which clients and providers choose; longer ones are cut. */
+const MAX_ATTRIBUTE_CHARS = 256;
+
+/** Maximum number of elements of a list. */
+const MAX_ELEMENTS = 16;
+
+/** Providers whose spans have the attributes of the OpenAI API. */
+const OPENAI_NAMES = new Set(["openai", "azure.ai.openai"]);
+
+/**
+ * Returns the span name of a request: `POST /v1/chat/completions` (OpenTelemetry HTTP conventions).
+ */
+export function requestName({ method, endpoint }: Readonly<CallReport>): string {
+  const word = METHODS.has(method) ? method : "HTTP";
+  return endpoint.path === "" ? word : `${word} ${endpoint.path}`;
+}
+
+/**
+ * Returns the attributes of a request span: never a prompt, a response body, a key or a query. The
+ * `gen_ai.*` attributes are those of its attempts.
+ */
+export function requestAttributes(report: Readonly<CallReport>): SpanAttributes {
+  const { failure, cost } = report;
+  const { retries, fallback, cache, client, end, ttft_ms } = accessFields(report);
+  return {
+    "http.request.method": METHODS.has(report.method) ? report.method : "_OTHER",
+    "http.route": report.endpoint.path === "" ? undefined : report.endpoint.path,
+    "http.response.status_code": report.status,
+    "url.path": cut(report.path),
+    "error.type": failure?.kind,
+    "switchyard.request_id": report.id,
+    "switchyard.route": report.route ?? undefined,
+    "switchyard.client": client ?? undefined,
+    "switchyard.stream": report.stream,
+    "switchyard.time_to_first_token_ms": ttft_ms ?? undefined,
+    "switchyard.cache": cache ?? undefined,
+    "switchyard.retries": retries ?? undefined,
+    "switchyard.fallback": fallback ?? undefined,
+    "switchyard.cost_usd": cost ?? undefined,
+    "switchyard.end": end ?? undefined,
+    "switchyard.lossy": listed(report.lossy),
+    "switchyard.verified": listed(report.verified),
+  };
+}
+
+/** Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions). */
+export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
+  return `${endpoint.operation ?? "call"} ${cut(model)}`;
+}
+
+/** What an attempt span says besides the record of its attempt. */
+export interface AttemptEnd {
+  /** Null after a success. */
+  readonly failure: Failure["kind"] | null;
+  /** Null if the attempt did not begin. */
+  readonly facts: AttemptFacts | null;
+  /** Null if the configuration does not have it any more. */
+  readonly provider: SpanProvider | null;
+}
+
+/** Returns the attributes of an attempt span. */
+export function attemptAttributes(
+  report: Readonly<CallReport>,
+  one: Attempt,
+  { failure, facts, provider }: AttemptEnd,
+): SpanAttributes {
+  const { operation } = report.endpoint;
+  return {
+    ...operation !== null && inferenceAttributes(report, one, operation, { facts, provider }),
+    "server.address": provider?.host,
+    "server.port": provider?.port,
+    "http.response.status_code": facts?.status ?? undefined,
+    "error.type": failure ?? undefined,
+    "switchyard.provider": one.provider,
+    "switchyard.provider_key": one.key ?? undefined,
+    "switchyard.try": one.number,
+    "switchyard.route": report.route ?? undefined,
+    "switchyard.cause": one.cause ?? undefined,
+  };
+}
+
+/** True if the span of a request is an error; client errors are not errors of a server span. */
+export function isFailed({ failure }: Readonly<CallReport>): boolean {
+  return failure !== null && isServerFailure(failure);
+}
+
+/** Returns the attributes of an attempt that calls a model. */
+function inferenceAttributes(
+  report: Readonly<CallReport>,
+  { model, provider: id, firstContentMs }: Attempt,
+  operation: string,
+  { facts, provider }: Pick<AttemptEnd, "facts" | "provider">,
+): SpanAttributes {
+  const name = provider?.name ?? id;
+  const request: Partial<RequestSettings> = facts?.request ?? {};
+  const { response = {}, finishReasons = [] } = facts ?? {};
+  const usage = facts?.usage() ?? null;
+  const { choices, serviceTier } = request;
+  return {
+    "gen_ai.operation.name": operation,
+    "gen_ai.provider.name": name,
+    "gen_ai.request.model": cut(model),
+    "gen_ai.request.max_tokens": request.maxTokens,
+    "gen_ai.request.temperature": request.temperature,
+    "gen_ai.request.top_p": request.topP,
+    "gen_ai.request.top_k": request.topK,
+    "gen_ai.request.frequency_penalty": request.frequencyPenalty,
+    "gen_ai.request.presence_penalty": request.presencePenalty,
+    "gen_ai.request.seed": request.seed,
+    "gen_ai.request.choice.count": choices === 1 ? undefined : choices,
+    "gen_ai.request.stream": request.isStream === true ? true : undefined,
+    "gen_ai.request.encoding_formats": listed(request.encodingFormats ?? []),
+    "gen_ai.output.type": outputType(report, request.isJson === true),
+    "gen_ai.conversation.id": report.session === null ? undefined : cut(report.session),
+    "gen_ai.response.model": shown(response.model),
+    "gen_ai.response.id": shown(response.id),
+    "gen_ai.response.finish_reasons": listed(finishReasons),
+    "gen_ai.response.time_to_first_chunk": firstContentMs === undefined
+      ? undefined
+      : firstContentMs / 1_000,
+    "gen_ai.embeddings.dimension.count": response.dimensions,
+    "gen_ai.usage.input_tokens": usage?.unknown === "input" ? undefined : usage?.input,
+    "gen_ai.usage.output_tokens": usage?.unknown === "output" ? undefined : usage?.output,
+    "gen_ai.usage.cache_read.input_tokens": usage?.cached,
+    "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWrite,
+    // Providers that report zero and those that report nothing are not distinguished.
+    "gen_ai.usage.reasoning.output_tokens": usage?.reasoning || undefined,
+    ...OPENAI_NAMES.has(name) && {
+      "openai.api.type": apiType(facts?.path ?? ""),
+      "openai.request.service_tier": serviceTier === "auto" ? undefined : shown(serviceTier),
+      "openai.response.service_tier": shown(response.serviceTier),
+      "openai.response.system_fingerprint": shown(response.fingerprint),
+    },
+  };
+}
+
+function outputType({ endpoint }: Readonly<CallReport>, isJson: boolean): string | undefined {
+  if (endpoint.path.startsWith("/v1/images/")) return "image";
+  if (endpoint.path === "/v1/audio/speech") return "speech";
+  return isJson ? "json" : undefined;
+}
+
+/** Returns the API of OpenAI that serves this path below the base address. */
+function apiType(path: string): string | undefined {
+  if (path.includes("/responses")) return "responses";
+  return path.includes("/chat/completions") ? "chat_completions" : undefined;
+}
+
+function shown(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : cut(text);
+}
+
+function listed(texts: readonly string[]): string[] | undefined {
+  return texts.length === 0 ? undefined : texts.slice(0, MAX_ELEMENTS).map(cut);
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_ATTRIBUTE_CHARS).toWellFormed();
+}

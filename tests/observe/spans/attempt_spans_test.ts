@@ -1,0 +1,316 @@
+import * as conventions from "@opentelemetry/semantic-conventions/incubating";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { SPAN_DOCS } from "../../../scripts/tools/reference/spans.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
+import { oneProvider } from "../../support/gateway.ts";
+import { scriptedWorld } from "../../support/world.ts";
+import { tracedGateway } from "./traced.ts";
+
+type Sent = { readonly url: string; readonly request: Request };
+
+/** The spans of attempts of one call, and the requests that the providers received. */
+async function attemptsOf(
+  config: string,
+  request: Request,
+  ...replies: readonly (() => Promise<Response>)[]
+) {
+  const sent: Sent[] = [];
+  const queue = [...replies];
+  const world = scriptedWorld({
+    fetch(input, init) {
+      const request = new Request(input, init);
+      sent.push({ url: request.url, request });
+      return queue.shift()?.() ?? Promise.reject(new TypeError("no more replies"));
+    },
+  });
+  const gateway = await tracedGateway(config, world);
+  const answer = await got(await gateway.app(request));
+  const spans = await gateway.finished();
+  const [call, ...attempts] = spans;
+  return { call, attempts, sent, answer, log: gateway.log, all: spans };
+}
+
+const URL_OF_UP = "http://127.0.0.1:9/v1";
+
+function typed(type: string, settings = ""): string {
+  return oneProvider(URL_OF_UP, settings).replace("type: compat", `type: ${type}`);
+}
+
+/** The attributes of a span of the GenAI and the OpenAI conventions. */
+function modelAttributes(span: ReadableSpan | undefined): Record<string, unknown> {
+  const entries = Object.entries(span?.attributes ?? {});
+  return Object.fromEntries(entries.filter(([name]) => /^(?:gen_ai|openai)\./.test(name)));
+}
+
+function sse(...events: readonly (JsonObject | string)[]): () => Promise<Response> {
+  const text = events.map((event) =>
+    typeof event === "string" ? event : `data: ${JSON.stringify(event)}\n\n`
+  ).join("");
+  return () => answers(200, text, { "content-type": "text/event-stream" });
+}
+
+const chunk = (choice: JsonObject, more: JsonObject = {}): JsonObject => ({
+  id: "chatcmpl-9",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "m-2027",
+  choices: [{ index: 0, finish_reason: null, delta: {}, ...choice }],
+  ...more,
+});
+
+const COUNTS = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
+
+Deno.test("an attempt has the settings that were sent and the facts of the response", async () => {
+  const body = {
+    max_tokens: 9,
+    temperature: 0.5,
+    top_p: 0.9,
+    frequency_penalty: 0.1,
+    presence_penalty: 0.2,
+    seed: 7,
+    n: 2,
+    stop: ["secret stop"],
+    response_format: { type: "json_object" },
+  };
+  const reply = {
+    ...COMPLETION,
+    model: "m-2027",
+    usage: { ...COUNTS, completion_tokens_details: { reasoning_tokens: 3 } },
+  };
+  const { attempts: [attempt], call } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ body, headers: { "X-Gateway-SessionID": "build-1" } }),
+    () => answers(200, reply),
+  );
+  assertEquals(modelAttributes(attempt), {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "up",
+    "gen_ai.request.model": "m",
+    "gen_ai.request.max_tokens": 9,
+    "gen_ai.request.temperature": 0.5,
+    "gen_ai.request.top_p": 0.9,
+    "gen_ai.request.frequency_penalty": 0.1,
+    "gen_ai.request.presence_penalty": 0.2,
+    "gen_ai.request.seed": 7,
+    "gen_ai.request.choice.count": 2,
+    "gen_ai.output.type": "json",
+    "gen_ai.conversation.id": "build-1",
+    "gen_ai.response.model": "m-2027",
+    "gen_ai.response.id": "chatcmpl-1",
+    "gen_ai.response.finish_reasons": ["stop"],
+    "gen_ai.usage.input_tokens": 12,
+    "gen_ai.usage.output_tokens": 5,
+    "gen_ai.usage.cache_read.input_tokens": 0,
+    "gen_ai.usage.cache_creation.input_tokens": 0,
+    "gen_ai.usage.reasoning.output_tokens": 3,
+  });
+  assertEquals(modelAttributes(call), {});
+  assertEquals(attempt?.attributes["server.port"], 9);
+  assertEquals(attempt?.attributes["http.response.status_code"], 200);
+});
+
+Deno.test("a stream has its time to the first chunk, its reason and its counts", async () => {
+  const { attempts: [attempt] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ body: { stream: true, stream_options: { include_usage: true } } }),
+    sse(
+      chunk({ delta: { role: "assistant", content: "Hi" } }),
+      chunk({ delta: { content: 'say "finish_reason": "x"' } }),
+      chunk({ finish_reason: "length" }),
+      chunk({}, { choices: [], usage: COUNTS }),
+      "data: [DONE]\n\n",
+    ),
+  );
+  const attributes = modelAttributes(attempt);
+  assertEquals(attributes["gen_ai.request.stream"], true);
+  assertEquals(attributes["gen_ai.response.model"], "m-2027");
+  assertEquals(attributes["gen_ai.response.id"], "chatcmpl-9");
+  assertEquals(attributes["gen_ai.response.finish_reasons"], ["length"]);
+  assertEquals(attributes["gen_ai.response.time_to_first_chunk"], 0);
+  assertEquals(attributes["gen_ai.usage.input_tokens"], 12);
+  assertEquals(attributes["gen_ai.usage.output_tokens"], 5);
+});
+
+Deno.test("each protocol says its model, its ID and its reason in its own words", async () => {
+  const local = {
+    model: "m-local",
+    created_at: "2026-01-01T00:00:00Z",
+    message: { role: "assistant", content: "Hi" },
+    done: true,
+    done_reason: "stop",
+    prompt_eval_count: 3,
+    eval_count: 2,
+  };
+  const message = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m-claude",
+    content: [{ type: "text", text: "Hi" }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 2 },
+  };
+  const response = {
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    status: "incomplete",
+    incomplete_details: { reason: "max_output_tokens" },
+    model: "m-native",
+    output: [],
+    usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+  };
+  const native = oneProvider(URL_OF_UP).replace(
+    "{provider: up}",
+    "{provider: up, upstream_request_type: responses}",
+  );
+  const cases = [
+    [typed("local").replace("/v1", ""), local, ["m-local", undefined, ["stop"]]],
+    [typed("messages"), message, ["m-claude", "msg_1", ["end_turn"]]],
+    [native, response, ["m-native", "resp_1", ["max_output_tokens"]]],
+  ] as const;
+  for (const [config, reply, expected] of cases) {
+    const request = config === native
+      ? new Request("http://localhost/v1/responses", {
+        method: "POST",
+        headers: { host: "localhost" },
+        body: JSON.stringify({ model: "m", input: "Hi", store: false }),
+      })
+      : chatRequest({ body: { max_tokens: 5 } });
+    const { attempts: [attempt], answer } = await attemptsOf(
+      config,
+      request,
+      () => answers(200, reply),
+    );
+    assertEquals(answer.status, 200, answer.text);
+    const attributes = modelAttributes(attempt);
+    assertEquals<unknown>([
+      attributes["gen_ai.response.model"],
+      attributes["gen_ai.response.id"],
+      attributes["gen_ai.response.finish_reasons"],
+    ], expected);
+    assertEquals(attributes["gen_ai.usage.input_tokens"], 3);
+  }
+});
+
+Deno.test("counts are those of each attempt, also of a failed one, and never an estimate", async () => {
+  const config = oneProvider(URL_OF_UP)
+    .replace("routing:", `  other: {type: compat, base_url: "${URL_OF_UP}"}\nrouting:`)
+    .replace(
+      "targets: [{provider: up}]",
+      "targets: [{provider: up}]\n      fallback: [{provider: other}]",
+    );
+  const { attempts } = await attemptsOf(
+    config,
+    chatRequest(),
+    () => answers(503, { error: { message: "busy" }, usage: COUNTS }),
+    () => answers(200, COMPLETION),
+  );
+  const told = attempts.map(({ attributes }) => [
+    attributes["error.type"],
+    attributes["http.response.status_code"],
+    attributes["gen_ai.usage.input_tokens"],
+    attributes["gen_ai.usage.output_tokens"],
+  ]);
+  assertEquals(told, [["upstream_unavailable", 503, 12, 5], [
+    undefined,
+    200,
+    undefined,
+    undefined,
+  ]]);
+});
+
+Deno.test("a response from the cache has no span of an attempt", async () => {
+  const config = `${oneProvider(URL_OF_UP)}caching: {enabled: true}\n`;
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const gateway = await tracedGateway(config, world);
+  for (let call = 0; call < 2; call++) await got(await gateway.app(chatRequest()));
+  const spans = await gateway.finished();
+  const caches = spans.map(({ kind, attributes }) => [kind, attributes["switchyard.cache"]]);
+  assertEquals(caches, [[1, "MISS"], [1, "HIT"], [2, undefined]]);
+});
+
+Deno.test("only a provider of propagate gets a traceparent: that of its attempt", async () => {
+  const trace = "0af7651916cd43dd8448eb211c80319c";
+  const headers = {
+    traceparent: `00-${trace}-b7ad6b7169203331-01`,
+    tracestate: "vendor=1",
+    baggage: "user=1",
+  };
+  const names = ["traceparent", "tracestate", "baggage"];
+  const received = ({ request }: Sent) => names.map((name) => request.headers.get(name));
+  const reply = () => answers(200, COMPLETION);
+  const off = await attemptsOf(oneProvider(URL_OF_UP), chatRequest({ headers }), reply);
+  assertEquals(off.sent.map(received), [[null, null, null]]);
+  const config = `${oneProvider(URL_OF_UP)}telemetry: {propagate: [up]}\n`;
+  const on = await attemptsOf(config, chatRequest({ headers }), reply);
+  const span = on.attempts[0]?.spanContext().spanId;
+  assertEquals(on.sent.map(received), [[`00-${trace}-${span}-01`, null, null]]);
+  const unsampled = { traceparent: `00-${trace}-b7ad6b7169203331-00` };
+  const other = await attemptsOf(config, chatRequest({ headers: unsampled }), reply);
+  assert(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/.test(String(received(other.sent[0] as Sent)[0])));
+  assertEquals(other.all, []);
+});
+
+Deno.test("the access line has the trace and the span of the exported request span", async () => {
+  const { call, log } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest(),
+    () => answers(200, COMPLETION),
+  );
+  const line = JSON.parse(log.find((one) => one.includes('"msg":"request"')) ?? "{}");
+  const { traceId, spanId } = call?.spanContext() ?? {};
+  assertEquals([line.trace_id, line.span_id], [traceId, spanId]);
+});
+
+Deno.test("a large request and a large response are read for what their spans need", async () => {
+  const content = "x".repeat(600_000);
+  const reply = {
+    ...COMPLETION,
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+  };
+  const { attempts: [attempt] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ body: { messages: [{ role: "user", content }], temperature: 0.25 } }),
+    () => answers(200, reply),
+  );
+  const attributes = modelAttributes(attempt);
+  assertEquals(attributes["gen_ai.request.temperature"], 0.25);
+  assertEquals(attributes["gen_ai.response.id"], "chatcmpl-1");
+});
+
+Deno.test("texts of a provider and of a client are cut to 256 characters", async () => {
+  const long = "é".repeat(9_000);
+  const { attempts: [attempt] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ headers: { "X-Gateway-SessionID": "s".repeat(9_000) } }),
+    () => answers(200, { ...COMPLETION, id: long, model: long }),
+  );
+  for (const value of Object.values(attempt?.attributes ?? {})) {
+    assert(typeof value !== "string" || value.length <= 256);
+  }
+  assertEquals(attempt?.attributes["gen_ai.response.id"], long.slice(0, 256));
+});
+
+Deno.test("names of attributes are those of the pinned conventions", () => {
+  const known = new Set<unknown>(Object.values(conventions));
+  const names = Object.keys(SPAN_DOCS).filter((name) => !name.startsWith("switchyard."));
+  assertEquals(names.filter((name) => !known.has(name)), []);
+  const notOurs = [
+    /^gen_ai\.(?:agent|workflow|evaluation|retrieval|tool|openai|token)\./,
+    /^gen_ai\.(?:data_source\.id|prompt\.name|prompt|completion|system)$/,
+    /^gen_ai\.usage\.(?:prompt|completion)_tokens$/,
+    // Content of clients, which is not exported.
+    /^gen_ai\.(?:input\.messages|output\.messages|system_instructions|request\.stop_sequences)$/,
+  ];
+  const applicable = Object.entries(conventions)
+    .filter(([constant]) =>
+      constant.startsWith("ATTR_GEN_AI_") || constant.startsWith("ATTR_OPENAI_")
+    )
+    .map(([, name]) => String(name))
+    .filter((name) => !notOurs.some((pattern) => pattern.test(name)));
+  assertEquals(applicable.filter((name) => !names.includes(name)), []);
+});
