@@ -6,7 +6,11 @@ export type ConfigName =
   | "translate"
   | "dashboard"
   | "limited"
-  | "admin";
+  | "admin"
+  | "spans";
+
+/** The service name of a gateway that sends its spans to the upstream. */
+export const SPANS_SERVICE = "bench-spans";
 
 /**
  * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
@@ -25,6 +29,10 @@ export function configText(
     case "admin":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         admin: { enabled: true, port: 0 },
+      });
+    case "spans":
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        telemetry: { service_name: SPANS_SERVICE },
       });
     case "limited":
       // Every request takes from a bucket that never becomes empty.

@@ -4,6 +4,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { scanJson } from "../../formats/json_scan.ts";
 import { utf8Text } from "../../formats/utf8.ts";
+import { boundedText } from "./bounds.ts";
 
 /** Largest JSON text that is parsed for a span at once, which takes about 1 ms. */
 const MAX_PARSED_LENGTH = 256 * 1024;
@@ -46,8 +47,11 @@ const RESPONSE_MEMBERS = [
   "embeddings",
 ];
 
-/** Maximum number of reasons for which the choices of a response ended. */
+/** Maximum number of choices whose reasons to end are kept. */
 const MAX_REASONS = 8;
+
+/** Records at the start of a stream in which its model is looked for. */
+const MAX_FIRST_RECORDS = 4;
 
 /** Settings of a request as they were sent to a provider; undefined ones were not in it. */
 export interface RequestSettings {
@@ -75,6 +79,9 @@ export interface ResponseFacts {
   readonly dimensions?: number;
 }
 
+/** Why the scan of a large text is given up. */
+const SPAN_ENDED = new Error("the span has ended");
+
 /** Returns the turn for the next piece of a large text; null if it may go on at once. */
 export type NextTurn = () => Promise<void> | null;
 
@@ -89,8 +96,9 @@ export class AttemptFacts implements AttemptSpan {
   #path = "";
   #status: number | null = null;
   #response: ResponseFacts = {};
-  readonly #reasons: string[] = [];
-  #hasRecords = false;
+  readonly #reasons = new Map<number, string>();
+  #firstRecords = 0;
+  #isEnded = false;
   #counts: () => Usage | null = noUsage;
 
   constructor(traceparent: string, turn: NextTurn) {
@@ -114,11 +122,15 @@ export class AttemptFacts implements AttemptSpan {
     this.#learn(bytes, RESPONSE_MEMBERS, (value) => this.#read(value));
   }
 
-  /** Learns from a group of records of a stream: from the first one, and those with a reason. */
+  /**
+   * Learns from a group of records of a stream: from the first ones until one names the model, and
+   * from those with a reason.
+   */
   receivedRecords(records: readonly StreamRecord[]): void {
     for (const { data } of records) {
-      if (data === "" || (this.#hasRecords && !mayEnd(data))) continue;
-      this.#hasRecords = true;
+      const isFirst = this.#response.model === undefined && this.#firstRecords < MAX_FIRST_RECORDS;
+      if (data === "" || !(isFirst || mayEnd(data))) continue;
+      this.#firstRecords += 1;
       const value = data.length <= MAX_PARSED_LENGTH ? parseJson(data) : undefined;
       if (isObject(value)) this.#read(value);
     }
@@ -126,6 +138,11 @@ export class AttemptFacts implements AttemptSpan {
 
   uses(counts: () => Usage | null): void {
     this.#counts = counts;
+  }
+
+  /** Ends the scans of large texts: the span is exported. */
+  end(): void {
+    this.#isEnded = true;
   }
 
   /** The path of the sent request below the base address; empty if none was sent. */
@@ -149,7 +166,7 @@ export class AttemptFacts implements AttemptSpan {
 
   /** Why the choices ended, in the words of the provider; empty if it did not say it. */
   get finishReasons(): readonly string[] {
-    return this.#reasons;
+    return [...this.#reasons.values()];
   }
 
   /** Returns the counts that the provider has reported so far; null for none. */
@@ -163,10 +180,11 @@ export class AttemptFacts implements AttemptSpan {
       if (isObject(value)) read(value);
       return;
     }
-    void scanJson(bytes, { maxSteps: Infinity, needed }, this.#turn).then((scan) => {
+    const turn = () => this.#isEnded ? Promise.reject(SPAN_ENDED) : this.#turn();
+    void scanJson(bytes, { maxSteps: Infinity, needed }, turn).then((scan) => {
       const outline = scan.problem() === null ? scan.outline() : null;
       if (outline !== null) read(outline.value);
-    });
+    }, () => {});
   }
 
   #read(value: JsonObject): void {
@@ -176,10 +194,23 @@ export class AttemptFacts implements AttemptSpan {
       ? value.message
       : value;
     this.#response = { ...this.#response, ...factsOf(inner) };
-    for (const reason of reasonsOf(value, inner)) {
-      if (this.#reasons.length < MAX_REASONS) this.#reasons.push(reason);
+    for (const [choice, reason] of reasonsOf(value, inner)) {
+      const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
+      if (isKept) this.#reasons.set(choice, boundedText(reason));
     }
   }
+}
+
+/** Returns the span of an attempt that is not exported, which learns nothing. */
+export function newSilentAttempt(traceparent: string): AttemptSpan {
+  return {
+    traceparent,
+    sent() {},
+    responded() {},
+    receivedBody() {},
+    receivedRecords() {},
+    uses() {},
+  };
 }
 
 /** True for a record that may say why a choice ended; text of a model has its quotes escaped. */
@@ -241,23 +272,29 @@ function factsOf(value: JsonObject): ResponseFacts {
 }
 
 /**
- * Returns why choices ended. `inner` is the response within an event, or the value itself. A
- * response of the Responses API says its status, or why it is incomplete.
+ * Returns why choices ended, with their indices. `inner` is the response within an event, or the
+ * value itself. A response of the Responses API says its status, or why it is incomplete.
  */
-function reasonsOf(value: JsonObject, inner: JsonObject): string[] {
+function reasonsOf(value: JsonObject, inner: JsonObject): (readonly [number, string])[] {
   const choices = Array.isArray(inner.choices) ? inner.choices : [];
-  const parts = [inner, value.delta, ...choices].filter(isObject);
-  const reasons = parts.flatMap((part) =>
-    [part.finish_reason, part.stop_reason, part.done_reason].filter(isText)
+  const indexed = choices.map((choice, at) =>
+    [isObject(choice) && isNumber(choice.index) ? choice.index : at, choice] as const
   );
+  const parts = [[0, inner] as const, [0, value.delta] as const, ...indexed];
+  const reasons = parts.flatMap(([choice, part]) => {
+    const { finish_reason, stop_reason, done_reason } = isObject(part) ? part : {};
+    const reason = [finish_reason, stop_reason, done_reason].find(isText);
+    return reason === undefined ? [] : [[choice, reason] as const];
+  });
   if (inner.object !== "response" || inner.status === "in_progress") return reasons;
   const { incomplete_details, status } = inner;
   const reason = isObject(incomplete_details) ? incomplete_details.reason : null;
-  return [reason ?? status].filter(isText);
+  return [reason ?? status].filter(isText).map((text) => [0, text] as const);
 }
 
 function textIn(value: JsonObject, name: string): string | undefined {
-  return firstOf(isText, [value], [name]);
+  const text = firstOf(isText, [value], [name]);
+  return text === undefined ? undefined : boundedText(text);
 }
 
 /** Returns the first member that passes the test, among the names in the order of the objects. */
@@ -273,8 +310,9 @@ function isNumber(value: JsonValue | undefined): value is number {
   return typeof value === "number";
 }
 
+/** True for a text that says something: Azure begins streams with an empty model and ID. */
 function isText(value: JsonValue | undefined): value is string {
-  return typeof value === "string";
+  return typeof value === "string" && value !== "";
 }
 
 function noUsage(): null {

@@ -83,3 +83,24 @@ Deno.test("the protocol of the file wins over that of the variables", async () =
   }));
   assertEquals(received.map(({ headers }) => headers.get("content-type")), ["application/json"]);
 });
+
+Deno.test("a collector that takes requests but not the spans in them is logged", async () => {
+  const pages: readonly (readonly [string, string])[] = [
+    ["http/json", "<html>A page</html>"],
+    ["http/protobuf", "<html>A page</html>"],
+    ["http/json", '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"no"}}'],
+  ];
+  for (const [protocol, page] of pages) {
+    const variables = (url: string) => ({
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+    });
+    const log: string[] = [];
+    assertEquals((await receivedWith(variables, { page, log })).length, 1);
+    assertEquals(log, ["spans are lost: the collector does not accept them"], protocol);
+  }
+  const log: string[] = [];
+  const warning = '{"partialSuccess":{"rejectedSpans":"0","errorMessage":"soon"}}';
+  await receivedWith((url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }), { page: warning, log });
+  assertEquals(log, []);
+});
