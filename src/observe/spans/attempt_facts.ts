@@ -71,13 +71,21 @@ export interface RequestSettings {
 
 /** What a response says of itself; undefined facts were not in it. */
 export interface ResponseFacts {
-  readonly model?: string;
-  readonly id?: string;
-  readonly serviceTier?: string;
-  readonly fingerprint?: string;
+  readonly model: string | undefined;
+  readonly id: string | undefined;
+  readonly serviceTier: string | undefined;
+  readonly fingerprint: string | undefined;
   /** Length of the first vector of embeddings. */
-  readonly dimensions?: number;
+  readonly dimensions: number | undefined;
 }
+
+const NO_FACTS: ResponseFacts = {
+  model: undefined,
+  id: undefined,
+  serviceTier: undefined,
+  fingerprint: undefined,
+  dimensions: undefined,
+};
 
 /** Why the scan of a large text is given up. */
 const SPAN_ENDED = new Error("the span has ended");
@@ -95,7 +103,7 @@ export class AttemptFacts implements AttemptSpan {
   #request: RequestSettings | null = null;
   #path = "";
   #status: number | null = null;
-  #response: ResponseFacts = {};
+  #response = NO_FACTS;
   readonly #reasons = new Map<number, string>();
   #firstRecords = 0;
   #isEnded = false;
@@ -193,7 +201,7 @@ export class AttemptFacts implements AttemptSpan {
       : isObject(value.message) && value.type === "message_start"
       ? value.message
       : value;
-    this.#response = { ...this.#response, ...factsOf(inner) };
+    this.#response = factsOf(inner, this.#response);
     for (const [choice, reason] of reasonsOf(value, inner)) {
       const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
       if (isKept) this.#reasons.set(choice, boundedText(reason));
@@ -220,12 +228,15 @@ function mayEnd(data: string): boolean {
 }
 
 function settingsOf(body: JsonObject): RequestSettings {
-  const options = isObject(body.options) ? body.options : {};
-  const number = (...names: readonly string[]) => firstOf(isNumber, [body, options], names);
-  const text = (name: string) => firstOf(isText, [body], [name]);
-  const encoding = text("encoding_format");
+  const options = isObject(body.options) ? body.options : null;
+  const number = (name: string) => {
+    const value = isNumber(body[name]) ? body[name] : options?.[name];
+    return isNumber(value) ? value : undefined;
+  };
+  const encoding = textIn(body, "encoding_format");
   return {
-    maxTokens: number("max_completion_tokens", "max_output_tokens", "max_tokens", "num_predict"),
+    maxTokens: number("max_completion_tokens") ?? number("max_output_tokens") ??
+      number("max_tokens") ?? number("num_predict"),
     temperature: number("temperature"),
     topP: number("top_p"),
     topK: number("top_k"),
@@ -235,7 +246,7 @@ function settingsOf(body: JsonObject): RequestSettings {
     choices: number("n"),
     isStream: body.stream === true,
     isJson: isJsonRequested(body),
-    serviceTier: text("service_tier"),
+    serviceTier: textIn(body, "service_tier"),
     encodingFormats: encoding === undefined ? undefined : [encoding],
   };
 }
@@ -255,20 +266,19 @@ function isJsonType(type: JsonValue | undefined): boolean {
   return type === "json_object" || type === "json_schema";
 }
 
-function factsOf(value: JsonObject): ResponseFacts {
+/** Returns the facts of a response; those that it does not name are as before. */
+function factsOf(value: JsonObject, before: ResponseFacts): ResponseFacts {
   const [first] = Array.isArray(value.data) ? value.data : [];
   const vector = isObject(first) ? first.embedding : undefined;
   const [embedding] = Array.isArray(value.embeddings) ? value.embeddings : [];
-  const numbers = [vector, embedding].find(Array.isArray);
-  return Object.fromEntries(
-    Object.entries({
-      model: textIn(value, "model"),
-      id: textIn(value, "id"),
-      serviceTier: textIn(value, "service_tier"),
-      fingerprint: textIn(value, "system_fingerprint"),
-      dimensions: numbers?.length,
-    }).filter(([, fact]) => fact !== undefined),
-  );
+  const numbers = Array.isArray(vector) ? vector : embedding;
+  return {
+    model: textIn(value, "model") ?? before.model,
+    id: textIn(value, "id") ?? before.id,
+    serviceTier: textIn(value, "service_tier") ?? before.serviceTier,
+    fingerprint: textIn(value, "system_fingerprint") ?? before.fingerprint,
+    dimensions: Array.isArray(numbers) ? numbers.length : before.dimensions,
+  };
 }
 
 /**
@@ -293,17 +303,8 @@ function reasonsOf(value: JsonObject, inner: JsonObject): (readonly [number, str
 }
 
 function textIn(value: JsonObject, name: string): string | undefined {
-  const text = firstOf(isText, [value], [name]);
-  return text === undefined ? undefined : boundedText(text);
-}
-
-/** Returns the first member that passes the test, among the names in the order of the objects. */
-function firstOf<Type extends JsonValue>(
-  isWanted: (value: JsonValue | undefined) => value is Type,
-  objects: readonly JsonObject[],
-  names: readonly string[],
-): Type | undefined {
-  return objects.flatMap((object) => names.map((name) => object[name])).find(isWanted);
+  const text = value[name];
+  return isText(text) ? boundedText(text) : undefined;
 }
 
 function isNumber(value: JsonValue | undefined): value is number {

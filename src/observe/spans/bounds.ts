@@ -27,7 +27,9 @@ export function boundedAttributes(
   attributes: Partial<Record<SpanAttribute, AttributeValue | undefined>>,
 ): Record<string, string | number | boolean | string[]> {
   const bounded: Record<string, string | number | boolean | string[]> = {};
-  for (const [name, value] of Object.entries(attributes)) {
+  let name: keyof typeof attributes;
+  for (name in attributes) {
+    const value = attributes[name];
     if (typeof value === "string") bounded[name] = boundedText(value);
     else if (typeof value === "number") {
       if (isExportable(value)) bounded[name] = value;

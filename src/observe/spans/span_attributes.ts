@@ -107,7 +107,7 @@ function inferenceAttributes(
 ): SpanAttributes {
   const name = provider?.name ?? id;
   const request: Partial<RequestSettings> = facts?.request ?? {};
-  const { response = {}, finishReasons = [] } = facts ?? {};
+  const { response, finishReasons } = facts ?? {};
   const usage = facts?.usage() ?? null;
   const { choices, serviceTier } = request;
   return {
@@ -126,13 +126,13 @@ function inferenceAttributes(
     "gen_ai.request.encoding_formats": request.encodingFormats,
     "gen_ai.output.type": outputType(report, request.isJson === true),
     "gen_ai.conversation.id": report.session ?? undefined,
-    "gen_ai.response.model": response.model,
-    "gen_ai.response.id": response.id,
+    "gen_ai.response.model": response?.model,
+    "gen_ai.response.id": response?.id,
     "gen_ai.response.finish_reasons": finishReasons,
     "gen_ai.response.time_to_first_chunk": firstContentMs === undefined
       ? undefined
       : firstContentMs / 1_000,
-    "gen_ai.embeddings.dimension.count": response.dimensions,
+    "gen_ai.embeddings.dimension.count": response?.dimensions,
     "gen_ai.usage.input_tokens": usage?.unknown === "input" ? undefined : usage?.input,
     "gen_ai.usage.output_tokens": usage?.unknown === "output" ? undefined : usage?.output,
     // Providers that report zero and those that report nothing are not distinguished.
@@ -142,8 +142,8 @@ function inferenceAttributes(
     ...OPENAI_NAMES.has(name) && {
       "openai.api.type": apiType(facts?.path ?? ""),
       "openai.request.service_tier": serviceTier === "auto" ? undefined : serviceTier,
-      "openai.response.service_tier": response.serviceTier,
-      "openai.response.system_fingerprint": response.fingerprint,
+      "openai.response.service_tier": response?.serviceTier,
+      "openai.response.system_fingerprint": response?.fingerprint,
     },
   };
 }
