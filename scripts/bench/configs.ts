@@ -14,9 +14,13 @@ export type ConfigName =
   | "limited"
   | "tokens"
   | "admin"
+  | "spans"
   /** Privacy rules that no call has, and rules that each call has. */
   | "privacy-off"
   | "privacy";
+
+/** The service name of a gateway that sends its spans to the upstream. */
+export const SPANS_SERVICE = "bench-spans";
 
 /**
  * Returns the text of a configuration with the upstream at `url`, such as `http://127.0.0.1:4100`.
@@ -39,6 +43,10 @@ export function configText(
     case "tokens":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         security: issuerSecurity({ name: "bench", value: STATIC_KEY }),
+      });
+    case "spans":
+      return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
+        telemetry: { service_name: SPANS_SERVICE },
       });
     case "limited":
       // Every request takes from a bucket that never becomes empty.

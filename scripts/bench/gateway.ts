@@ -11,12 +11,15 @@ import { newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog } from "../../src/observe/log.ts";
 import { newLogWriter } from "../../src/observe/log_writer.ts";
+import { newSpanProviders } from "../../src/observe/spans/span_providers.ts";
+import { newSpans } from "../../src/observe/spans/spans.ts";
 import { newOutbound } from "../../src/remote/remote_services.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newAvailableStore } from "../../src/store/availability/available_store.ts";
 import { newLoopTurns } from "../../src/traffic/loop_turns.ts";
 import { openStateStore } from "../../src/store/open_store.ts";
 import { loadIssuerKeys } from "../tools/issuer.ts";
+import { SPANS_SERVICE } from "./configs.ts";
 import { serveUntilStdinEnds } from "./serve.ts";
 
 // The gateway under test, with its access log written to /dev/null. Its argument is the
@@ -60,7 +63,23 @@ const recording = await startRecorder(parsed.config, {
 if (!recording.ok) throw new Error(recording.problem);
 const { recorder } = recording;
 const feed = parsed.config.admin.enabled ? newFeed(world, () => gateway.generation) : null;
-const sinks = [accessLog(log), ...feed === null ? [] : [feed.sink]];
+if (parsed.config.telemetry.service_name === SPANS_SERVICE) {
+  const [{ base_url = "" } = {}] = Object.values(parsed.config.providers);
+  Deno.env.set("OTEL_EXPORTER_OTLP_ENDPOINT", new URL(base_url).origin);
+}
+const spans = await newSpans({
+  serviceName: parsed.config.telemetry.service_name,
+  protocol: "auto",
+  environment: Deno.env.toObject(),
+  log,
+  provider: newSpanProviders(() => gateway.generation.config),
+  turn: () => turns.next("rest"),
+});
+const sinks = [
+  accessLog(log),
+  ...spans === null ? [] : [spans.sink],
+  ...feed === null ? [] : [feed.sink],
+];
 const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
   newCapture: recorder === null
     ? outbound.newCapture
@@ -68,6 +87,7 @@ const gateway = newGateway(compile(parsed.config, 1), world, sinks, {
   store,
   turns,
   ...feed === null ? {} : { began: feed.began },
+  ...spans === null ? {} : { began: spans.begin },
 });
 const app = createApp(gateway);
 outbound.apply(parsed.config);

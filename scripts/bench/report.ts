@@ -109,6 +109,10 @@ function targetCell(target: ScenarioTarget, base: Measurement, measured: Measure
         ratio <= target.ratio,
       );
     }
+    case "max_added_cpu": {
+      const added = addedCpuUs(base, measured);
+      return withMiss(`CPU +${added.toFixed(0)} <= +${target.us} µs`, added <= target.us);
+    }
     case "max_added_latency":
       return withMiss(`<= +${target.us} µs`, addedP50Us(base, measured) <= target.us);
     case "max_p99":
@@ -191,6 +195,11 @@ export function summaryLine(results: readonly ScenarioResult[]): string {
  */
 export function rateRatio(base: Measurement, measured: Measurement): number {
   return median(measured.rates.map((rate, round) => rate / (base.rates[round] ?? rate)));
+}
+
+/** Returns the processor time of a response above that of the base; NaN where it is not known. */
+export function addedCpuUs(base: Measurement, measured: Measurement): number {
+  return (measured.cpuUs ?? NaN) - (base.cpuUs ?? NaN);
 }
 
 /** Returns the median of the numbers. */

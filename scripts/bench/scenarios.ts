@@ -33,6 +33,8 @@ export type ScenarioTarget =
   | { readonly kind: "min_rate_ratio"; readonly ratio: number }
   /** Of the processor time of a response. */
   | { readonly kind: "max_cpu_ratio"; readonly ratio: number }
+  /** Processor time of a response above the base in microseconds. */
+  | { readonly kind: "max_added_cpu"; readonly us: number }
   /** In microseconds at p50. */
   | { readonly kind: "max_added_latency"; readonly us: number }
   /** In milliseconds at p99. */
@@ -215,6 +217,13 @@ export const scenarios: readonly Scenario[] = [
     targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
   }),
   jsonScenario(20 * KB, { name: "privacy-20kB", base: "one", measured: "privacy" }),
+  // Two spans of a call, sent in batches to a collector that accepts them.
+  jsonScenario(KB, {
+    name: "spans",
+    base: "one",
+    measured: "spans",
+    targets: [{ kind: "max_added_cpu", us: 30 }],
+  }),
   {
     ...DEFAULT_SCENARIO,
     name: "state-turn-memory",

@@ -216,6 +216,7 @@ function firstRefusal(
 /** Returns the model that is sent; between equal patterns it is the requested name. */
 function upstreamModel(name: string, model: string) {
   const isPattern = name.includes("*");
+  if (model.trim() === "") return { ok: false, note: "it names no model" } as const;
   if (!model.includes("*")) return { ok: true, model } as const;
   if (isPattern && model === name) return { ok: true, model: undefined } as const;
   const note = isPattern
@@ -432,6 +433,18 @@ const SECRET_HEADER = /auth|key|token|secret|cookie|password|credential/i;
 /** Pattern of names of headers, and of values that a header can have. */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/**
+ * True for a value that may be a secret under any name: a long word of letters and digits, also
+ * after a scheme, or a UUID. Versions of APIs have dashes between shorter words.
+ */
+function mayBeSecret(text: string): boolean {
+  const words = text.split(" ");
+  const word = words.at(-1) ?? "";
+  if (words.length > 2) return false;
+  return /^(?:sk-|[\da-f]{8}-[\da-f]{4}-)/.test(word) ||
+    [/^\w{16}/, /^\w*\d/, /^\w*[A-Za-z]/].every((pattern) => pattern.test(word));
+}
+
 function readHeaders(tree: Tree | undefined, id: string, variables: Variables) {
   const headers: Record<string, Written> = {};
   const used: (readonly [tree: Tree, name: string, note: string])[] = [];
@@ -439,7 +452,7 @@ function readHeaders(tree: Tree | undefined, id: string, variables: Variables) {
     const text = textOf(value);
     if (text === null || !HEADER_NAME.test(name) || !HEADER_TEXT.test(text)) continue;
     if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
-    const isSecret = SECRET_HEADER.test(name);
+    const isSecret = SECRET_HEADER.test(name) || mayBeSecret(text);
     const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
     const secret = isSecret ? variables.secret(text, variableName(wanted, "HEADER")) : null;
     headers[name] = secret?.text ?? variables.text(text);

@@ -1,4 +1,4 @@
-import { quantile, rateRatio, type ScenarioResult } from "../report.ts";
+import { addedCpuUs, quantile, rateRatio, type ScenarioResult } from "../report.ts";
 import type { ScenarioTarget } from "../scenarios.ts";
 
 const HEADING = "\n## Targets\n";
@@ -40,6 +40,8 @@ function measuredText(target: ScenarioTarget, { base, measured }: ScenarioResult
       );
       return `${own} ms; floor ${floor} ms`;
     }
+    case "max_added_cpu":
+      return `${addedCpuUs(base, measured).toFixed(0)} µs`;
     case "max_added_latency":
       return `${(quantile(measured.timesUs, 0.5) - quantile(base.timesUs, 0.5)).toFixed(0)} µs`;
   }

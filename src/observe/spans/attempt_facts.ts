@@ -4,6 +4,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { scanJson } from "../../formats/json_scan.ts";
 import { utf8Text } from "../../formats/utf8.ts";
+import { boundedText } from "./bounds.ts";
 
 /** Largest JSON text that is parsed for a span at once, which takes about 1 ms. */
 const MAX_PARSED_LENGTH = 256 * 1024;
@@ -46,8 +47,11 @@ const RESPONSE_MEMBERS = [
   "embeddings",
 ];
 
-/** Maximum number of reasons for which the choices of a response ended. */
+/** Maximum number of choices whose reasons to end are kept. */
 const MAX_REASONS = 8;
+
+/** Records at the start of a stream in which its model is looked for. */
+const MAX_FIRST_RECORDS = 4;
 
 /** Settings of a request as they were sent to a provider; undefined ones were not in it. */
 export interface RequestSettings {
@@ -67,13 +71,24 @@ export interface RequestSettings {
 
 /** What a response says of itself; undefined facts were not in it. */
 export interface ResponseFacts {
-  readonly model?: string;
-  readonly id?: string;
-  readonly serviceTier?: string;
-  readonly fingerprint?: string;
+  readonly model: string | undefined;
+  readonly id: string | undefined;
+  readonly serviceTier: string | undefined;
+  readonly fingerprint: string | undefined;
   /** Length of the first vector of embeddings. */
-  readonly dimensions?: number;
+  readonly dimensions: number | undefined;
 }
+
+const NO_FACTS: ResponseFacts = {
+  model: undefined,
+  id: undefined,
+  serviceTier: undefined,
+  fingerprint: undefined,
+  dimensions: undefined,
+};
+
+/** Why the scan of a large text is given up. */
+const SPAN_ENDED = new Error("the span has ended");
 
 /** Returns the turn for the next piece of a large text; null if it may go on at once. */
 export type NextTurn = () => Promise<void> | null;
@@ -88,9 +103,10 @@ export class AttemptFacts implements AttemptSpan {
   #request: RequestSettings | null = null;
   #path = "";
   #status: number | null = null;
-  #response: ResponseFacts = {};
-  readonly #reasons: string[] = [];
-  #hasRecords = false;
+  #response = NO_FACTS;
+  readonly #reasons = new Map<number, string>();
+  #firstRecords = 0;
+  #isEnded = false;
   #counts: () => Usage | null = noUsage;
 
   constructor(traceparent: string, turn: NextTurn) {
@@ -114,11 +130,15 @@ export class AttemptFacts implements AttemptSpan {
     this.#learn(bytes, RESPONSE_MEMBERS, (value) => this.#read(value));
   }
 
-  /** Learns from a group of records of a stream: from the first one, and those with a reason. */
+  /**
+   * Learns from a group of records of a stream: from the first ones until one names the model, and
+   * from those with a reason.
+   */
   receivedRecords(records: readonly StreamRecord[]): void {
     for (const { data } of records) {
-      if (data === "" || (this.#hasRecords && !mayEnd(data))) continue;
-      this.#hasRecords = true;
+      const isFirst = this.#response.model === undefined && this.#firstRecords < MAX_FIRST_RECORDS;
+      if (data === "" || !(isFirst || mayEnd(data))) continue;
+      this.#firstRecords += 1;
       const value = data.length <= MAX_PARSED_LENGTH ? parseJson(data) : undefined;
       if (isObject(value)) this.#read(value);
     }
@@ -126,6 +146,11 @@ export class AttemptFacts implements AttemptSpan {
 
   uses(counts: () => Usage | null): void {
     this.#counts = counts;
+  }
+
+  /** Ends the scans of large texts: the span is exported. */
+  end(): void {
+    this.#isEnded = true;
   }
 
   /** The path of the sent request below the base address; empty if none was sent. */
@@ -149,7 +174,7 @@ export class AttemptFacts implements AttemptSpan {
 
   /** Why the choices ended, in the words of the provider; empty if it did not say it. */
   get finishReasons(): readonly string[] {
-    return this.#reasons;
+    return [...this.#reasons.values()];
   }
 
   /** Returns the counts that the provider has reported so far; null for none. */
@@ -163,10 +188,11 @@ export class AttemptFacts implements AttemptSpan {
       if (isObject(value)) read(value);
       return;
     }
-    void scanJson(bytes, { maxSteps: Infinity, needed }, this.#turn).then((scan) => {
+    const turn = () => this.#isEnded ? Promise.reject(SPAN_ENDED) : this.#turn();
+    void scanJson(bytes, { maxSteps: Infinity, needed }, turn).then((scan) => {
       const outline = scan.problem() === null ? scan.outline() : null;
       if (outline !== null) read(outline.value);
-    });
+    }, () => {});
   }
 
   #read(value: JsonObject): void {
@@ -175,11 +201,24 @@ export class AttemptFacts implements AttemptSpan {
       : isObject(value.message) && value.type === "message_start"
       ? value.message
       : value;
-    this.#response = { ...this.#response, ...factsOf(inner) };
-    for (const reason of reasonsOf(value, inner)) {
-      if (this.#reasons.length < MAX_REASONS) this.#reasons.push(reason);
+    this.#response = factsOf(inner, this.#response);
+    for (const [choice, reason] of reasonsOf(value, inner)) {
+      const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
+      if (isKept) this.#reasons.set(choice, boundedText(reason));
     }
   }
+}
+
+/** Returns the span of an attempt that is not exported, which learns nothing. */
+export function newSilentAttempt(traceparent: string): AttemptSpan {
+  return {
+    traceparent,
+    sent() {},
+    responded() {},
+    receivedBody() {},
+    receivedRecords() {},
+    uses() {},
+  };
 }
 
 /** True for a record that may say why a choice ended; text of a model has its quotes escaped. */
@@ -189,12 +228,15 @@ function mayEnd(data: string): boolean {
 }
 
 function settingsOf(body: JsonObject): RequestSettings {
-  const options = isObject(body.options) ? body.options : {};
-  const number = (...names: readonly string[]) => firstOf(isNumber, [body, options], names);
-  const text = (name: string) => firstOf(isText, [body], [name]);
-  const encoding = text("encoding_format");
+  const options = isObject(body.options) ? body.options : null;
+  const number = (name: string) => {
+    const value = isNumber(body[name]) ? body[name] : options?.[name];
+    return isNumber(value) ? value : undefined;
+  };
+  const encoding = textIn(body, "encoding_format");
   return {
-    maxTokens: number("max_completion_tokens", "max_output_tokens", "max_tokens", "num_predict"),
+    maxTokens: number("max_completion_tokens") ?? number("max_output_tokens") ??
+      number("max_tokens") ?? number("num_predict"),
     temperature: number("temperature"),
     topP: number("top_p"),
     topK: number("top_k"),
@@ -204,7 +246,7 @@ function settingsOf(body: JsonObject): RequestSettings {
     choices: number("n"),
     isStream: body.stream === true,
     isJson: isJsonRequested(body),
-    serviceTier: text("service_tier"),
+    serviceTier: textIn(body, "service_tier"),
     encodingFormats: encoding === undefined ? undefined : [encoding],
   };
 }
@@ -224,57 +266,54 @@ function isJsonType(type: JsonValue | undefined): boolean {
   return type === "json_object" || type === "json_schema";
 }
 
-function factsOf(value: JsonObject): ResponseFacts {
+/** Returns the facts of a response; those that it does not name are as before. */
+function factsOf(value: JsonObject, before: ResponseFacts): ResponseFacts {
   const [first] = Array.isArray(value.data) ? value.data : [];
   const vector = isObject(first) ? first.embedding : undefined;
   const [embedding] = Array.isArray(value.embeddings) ? value.embeddings : [];
-  const numbers = [vector, embedding].find(Array.isArray);
-  return Object.fromEntries(
-    Object.entries({
-      model: textIn(value, "model"),
-      id: textIn(value, "id"),
-      serviceTier: textIn(value, "service_tier"),
-      fingerprint: textIn(value, "system_fingerprint"),
-      dimensions: numbers?.length,
-    }).filter(([, fact]) => fact !== undefined),
-  );
+  const numbers = Array.isArray(vector) ? vector : embedding;
+  return {
+    model: textIn(value, "model") ?? before.model,
+    id: textIn(value, "id") ?? before.id,
+    serviceTier: textIn(value, "service_tier") ?? before.serviceTier,
+    fingerprint: textIn(value, "system_fingerprint") ?? before.fingerprint,
+    dimensions: Array.isArray(numbers) ? numbers.length : before.dimensions,
+  };
 }
 
 /**
- * Returns why choices ended. `inner` is the response within an event, or the value itself. A
- * response of the Responses API says its status, or why it is incomplete.
+ * Returns why choices ended, with their indices. `inner` is the response within an event, or the
+ * value itself. A response of the Responses API says its status, or why it is incomplete.
  */
-function reasonsOf(value: JsonObject, inner: JsonObject): string[] {
+function reasonsOf(value: JsonObject, inner: JsonObject): (readonly [number, string])[] {
   const choices = Array.isArray(inner.choices) ? inner.choices : [];
-  const parts = [inner, value.delta, ...choices].filter(isObject);
-  const reasons = parts.flatMap((part) =>
-    [part.finish_reason, part.stop_reason, part.done_reason].filter(isText)
+  const indexed = choices.map((choice, at) =>
+    [isObject(choice) && isNumber(choice.index) ? choice.index : at, choice] as const
   );
+  const parts = [[0, inner] as const, [0, value.delta] as const, ...indexed];
+  const reasons = parts.flatMap(([choice, part]) => {
+    const { finish_reason, stop_reason, done_reason } = isObject(part) ? part : {};
+    const reason = [finish_reason, stop_reason, done_reason].find(isText);
+    return reason === undefined ? [] : [[choice, reason] as const];
+  });
   if (inner.object !== "response" || inner.status === "in_progress") return reasons;
   const { incomplete_details, status } = inner;
   const reason = isObject(incomplete_details) ? incomplete_details.reason : null;
-  return [reason ?? status].filter(isText);
+  return [reason ?? status].filter(isText).map((text) => [0, text] as const);
 }
 
 function textIn(value: JsonObject, name: string): string | undefined {
-  return firstOf(isText, [value], [name]);
-}
-
-/** Returns the first member that passes the test, among the names in the order of the objects. */
-function firstOf<Type extends JsonValue>(
-  isWanted: (value: JsonValue | undefined) => value is Type,
-  objects: readonly JsonObject[],
-  names: readonly string[],
-): Type | undefined {
-  return objects.flatMap((object) => names.map((name) => object[name])).find(isWanted);
+  const text = value[name];
+  return isText(text) ? boundedText(text) : undefined;
 }
 
 function isNumber(value: JsonValue | undefined): value is number {
   return typeof value === "number";
 }
 
+/** True for a text that says something: Azure begins streams with an empty model and ID. */
 function isText(value: JsonValue | undefined): value is string {
-  return typeof value === "string";
+  return typeof value === "string" && value !== "";
 }
 
 function noUsage(): null {

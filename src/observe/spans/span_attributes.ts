@@ -2,12 +2,11 @@ import { type Failure, isServerFailure } from "../../core/failure/failure.ts";
 import { accessFields } from "../access_log.ts";
 import type { Attempt, CallReport } from "../report.ts";
 import type { AttemptFacts, RequestSettings } from "./attempt_facts.ts";
+import { type AttributeValue, boundedText } from "./bounds.ts";
 import type { SpanAttribute } from "./conventions.ts";
 
-/** Attributes of a span; undefined attributes are omitted. */
-export type SpanAttributes = Partial<
-  Record<SpanAttribute, string | number | boolean | string[] | undefined>
->;
+/** Attributes of a span before they are bounded; undefined attributes are omitted. */
+export type SpanAttributes = Partial<Record<SpanAttribute, AttributeValue | undefined>>;
 
 /** Facts of a provider that the spans of its attempts have. */
 export interface SpanProvider {
@@ -18,12 +17,6 @@ export interface SpanProvider {
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-/** Maximum length of a name or path, which clients and providers choose; longer ones are cut. */
-const MAX_ATTRIBUTE_CHARS = 256;
-
-/** Maximum number of elements of a list. */
-const MAX_ELEMENTS = 16;
 
 /** Providers whose spans have the attributes of the OpenAI API. */
 const OPENAI_NAMES = new Set(["openai", "azure.ai.openai"]);
@@ -47,7 +40,7 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
     "http.request.method": METHODS.has(report.method) ? report.method : "_OTHER",
     "http.route": report.endpoint.path === "" ? undefined : report.endpoint.path,
     "http.response.status_code": report.status,
-    "url.path": cut(report.path),
+    "url.path": report.path,
     "error.type": failure?.kind,
     "switchyard.request_id": report.id,
     "switchyard.route": report.route ?? undefined,
@@ -59,14 +52,14 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
     "switchyard.fallback": fallback ?? undefined,
     "switchyard.cost_usd": cost ?? undefined,
     "switchyard.end": end ?? undefined,
-    "switchyard.lossy": listed(report.lossy),
-    "switchyard.verified": listed(report.verified),
+    "switchyard.lossy": report.lossy,
+    "switchyard.verified": report.verified,
   };
 }
 
 /** Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions). */
 export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
-  return `${endpoint.operation ?? "call"} ${cut(model)}`;
+  return `${endpoint.operation ?? "call"} ${boundedText(model)}`;
 }
 
 /** What an attempt span says besides the record of its attempt. */
@@ -114,13 +107,13 @@ function inferenceAttributes(
 ): SpanAttributes {
   const name = provider?.name ?? id;
   const request: Partial<RequestSettings> = facts?.request ?? {};
-  const { response = {}, finishReasons = [] } = facts ?? {};
+  const { response, finishReasons } = facts ?? {};
   const usage = facts?.usage() ?? null;
   const { choices, serviceTier } = request;
   return {
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": name,
-    "gen_ai.request.model": cut(model),
+    "gen_ai.request.model": model,
     "gen_ai.request.max_tokens": request.maxTokens,
     "gen_ai.request.temperature": request.temperature,
     "gen_ai.request.top_p": request.topP,
@@ -130,27 +123,27 @@ function inferenceAttributes(
     "gen_ai.request.seed": request.seed,
     "gen_ai.request.choice.count": choices === 1 ? undefined : choices,
     "gen_ai.request.stream": request.isStream === true ? true : undefined,
-    "gen_ai.request.encoding_formats": listed(request.encodingFormats ?? []),
+    "gen_ai.request.encoding_formats": request.encodingFormats,
     "gen_ai.output.type": outputType(report, request.isJson === true),
-    "gen_ai.conversation.id": report.session === null ? undefined : cut(report.session),
-    "gen_ai.response.model": shown(response.model),
-    "gen_ai.response.id": shown(response.id),
-    "gen_ai.response.finish_reasons": listed(finishReasons),
+    "gen_ai.conversation.id": report.session ?? undefined,
+    "gen_ai.response.model": response?.model,
+    "gen_ai.response.id": response?.id,
+    "gen_ai.response.finish_reasons": finishReasons,
     "gen_ai.response.time_to_first_chunk": firstContentMs === undefined
       ? undefined
       : firstContentMs / 1_000,
-    "gen_ai.embeddings.dimension.count": response.dimensions,
+    "gen_ai.embeddings.dimension.count": response?.dimensions,
     "gen_ai.usage.input_tokens": usage?.unknown === "input" ? undefined : usage?.input,
     "gen_ai.usage.output_tokens": usage?.unknown === "output" ? undefined : usage?.output,
-    "gen_ai.usage.cache_read.input_tokens": usage?.cached,
-    "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWrite,
     // Providers that report zero and those that report nothing are not distinguished.
+    "gen_ai.usage.cache_read.input_tokens": usage?.cached || undefined,
+    "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWrite || undefined,
     "gen_ai.usage.reasoning.output_tokens": usage?.reasoning || undefined,
     ...OPENAI_NAMES.has(name) && {
       "openai.api.type": apiType(facts?.path ?? ""),
-      "openai.request.service_tier": serviceTier === "auto" ? undefined : shown(serviceTier),
-      "openai.response.service_tier": shown(response.serviceTier),
-      "openai.response.system_fingerprint": shown(response.fingerprint),
+      "openai.request.service_tier": serviceTier === "auto" ? undefined : serviceTier,
+      "openai.response.service_tier": response?.serviceTier,
+      "openai.response.system_fingerprint": response?.fingerprint,
     },
   };
 }
@@ -165,16 +158,4 @@ function outputType({ endpoint }: Readonly<CallReport>, isJson: boolean): string
 function apiType(path: string): string | undefined {
   if (path.includes("/responses")) return "responses";
   return path.includes("/chat/completions") ? "chat_completions" : undefined;
-}
-
-function shown(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : cut(text);
-}
-
-function listed(texts: readonly string[]): string[] | undefined {
-  return texts.length === 0 ? undefined : texts.slice(0, MAX_ELEMENTS).map(cut);
-}
-
-function cut(text: string): string {
-  return text.slice(0, MAX_ATTRIBUTE_CHARS).toWellFormed();
 }

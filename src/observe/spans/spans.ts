@@ -1,10 +1,11 @@
-import type { Context, HrTime, Link, Span, SpanOptions } from "@opentelemetry/api";
+import type { Context, DiagLogger, HrTime, Link, Span, SpanOptions } from "@opentelemetry/api";
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { VERSION } from "../../core/build.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
 import type { Log } from "../log.ts";
 import type { Attempt, CallReport, Sink } from "../report.ts";
-import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
+import { AttemptFacts, newSilentAttempt, type NextTurn } from "./attempt_facts.ts";
+import { boundedAttributes } from "./bounds.ts";
 import type { AttemptSpan, CallSpan, SpanIds } from "../../core/call_span.ts";
 import {
   attemptAttributes,
@@ -77,6 +78,8 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     BatchSpanProcessor,
     createTraceState,
     detectResources,
+    diag,
+    DiagLogLevel,
     envDetector,
     millisToHrTime,
     parseTraceParent,
@@ -92,10 +95,15 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     "service.name": serviceName,
     "service.version": VERSION,
   });
+  const watch = watched(exporter, log);
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(watched(exporter, log))],
+    spanProcessors: [new BatchSpanProcessor(watch.exporter)],
     spanLimits: { attributeCountLimit: MAX_ATTRIBUTES },
+  });
+  diag.setLogger({ ...NO_LOGGER, warn: watch.warned }, {
+    logLevel: DiagLogLevel.WARN,
+    suppressOverrideMessage: true,
   });
   const tracer = provider.getTracer("switchyard", VERSION);
   const calls = new WeakMap<CallSpan, { readonly span: Span; readonly began: number }>();
@@ -126,7 +134,9 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
         const attempt = startAttempt(span, clock());
         const { spanId, traceFlags } = attempt.spanContext();
         const flags = (traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0");
-        const facts = new AttemptFacts(`00-${traceId}-${spanId}-${flags}`, turn);
+        const traceparent = `00-${traceId}-${spanId}-${flags}`;
+        if (!attempt.isRecording()) return newSilentAttempt(traceparent);
+        const facts = new AttemptFacts(traceparent, turn);
         attempts.set(facts, { span: attempt, facts });
         return facts;
       },
@@ -164,13 +174,17 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       const { failure, ended } = decideEnding(report, one);
       span.updateName(attemptName(report, one));
       const facts = begun?.facts ?? null;
-      span.setAttributes(
-        attemptAttributes(report, one, { failure, facts, provider: providerOf(one.provider) }),
-      );
+      facts?.end();
+      const attributes = attemptAttributes(report, one, {
+        failure,
+        facts,
+        provider: providerOf(one.provider),
+      });
+      span.setAttributes(boundedAttributes(attributes));
       end(span, failure !== null, at(ended));
     }
     call.span.updateName(requestName(report));
-    call.span.setAttributes(requestAttributes(report));
+    call.span.setAttributes(boundedAttributes(requestAttributes(report)));
     end(call.span, isFailed(report), at(report.ms.total));
   }
 
@@ -211,13 +225,26 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   return { failure: report.failure?.kind ?? null, ended: report.ms.total };
 }
 
-/** Returns an exporter that logs when the collector begins to fail and when it recovers. */
-function watched(exporter: SpanExporter, log: SpanSettings["log"]): SpanExporter {
+/** Messages of the packages, which may have addresses with credentials, are not shown. */
+const NO_LOGGER: DiagLogger = { error() {}, warn() {}, info() {}, debug() {}, verbose() {} };
+
+/** A warning of the packages that a response with status 200 does not accept the spans. */
+const NOT_ACCEPTED =
+  /could not deserialize response|parse trace export response|"rejectedSpans":"?[1-9]/;
+
+/**
+ * Returns an exporter that logs when the collector begins to fail and when it recovers. `warned`
+ * takes the warnings of the packages: to the exporter every response with status 200 is a success,
+ * and it warns right before it says so.
+ */
+function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   let isFailing = false;
-  return {
+  let isRefused = false;
+  const watching: SpanExporter = {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const fails = result.error !== undefined || result.code !== 0;
+        const fails = result.error !== undefined || result.code !== 0 || isRefused;
+        isRefused = false;
         // The error may contain the address of the collector with credentials.
         if (fails && !isFailing) log.warn("spans are lost: the collector does not accept them");
         if (!fails && isFailing) log.info("the collector accepts spans again");
@@ -227,6 +254,12 @@ function watched(exporter: SpanExporter, log: SpanSettings["log"]): SpanExporter
     },
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
     shutdown: () => exporter.shutdown(),
+  };
+  return {
+    exporter: watching,
+    warned(...words: readonly unknown[]) {
+      if (NOT_ACCEPTED.test(words.map(String).join(" "))) isRefused = true;
+    },
   };
 }
 

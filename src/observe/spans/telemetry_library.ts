@@ -2,6 +2,8 @@
 // to static imports.
 export {
   createTraceState,
+  diag,
+  DiagLogLevel,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,

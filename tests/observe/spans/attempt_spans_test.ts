@@ -102,8 +102,6 @@ Deno.test("an attempt has the settings that were sent and the facts of the respo
     "gen_ai.response.finish_reasons": ["stop"],
     "gen_ai.usage.input_tokens": 12,
     "gen_ai.usage.output_tokens": 5,
-    "gen_ai.usage.cache_read.input_tokens": 0,
-    "gen_ai.usage.cache_creation.input_tokens": 0,
     "gen_ai.usage.reasoning.output_tokens": 3,
   });
   assertEquals(modelAttributes(call), {});
@@ -313,4 +311,51 @@ Deno.test("names of attributes are those of the pinned conventions", () => {
     .map(([, name]) => String(name))
     .filter((name) => !notOurs.some((pattern) => pattern.test(name)));
   assertEquals(applicable.filter((name) => !names.includes(name)), []);
+});
+
+Deno.test("numbers that a collector cannot read are left out of spans", async () => {
+  const { attempts: [attempt] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ body: { seed: 1e300, top_p: 0.5 } }),
+    () => answers(200, { ...COMPLETION, usage: { ...COUNTS, prompt_tokens: 1e300 } }),
+  );
+  const { attributes = {} } = attempt ?? {};
+  const numbers = Object.values(attributes).filter((value) => typeof value === "number");
+  for (const value of numbers) assert(Number.isSafeInteger(value) || value % 1 !== 0);
+  assertEquals(attributes["gen_ai.request.top_p"], 0.5);
+  assertEquals("gen_ai.request.seed" in attributes, false);
+});
+
+Deno.test("a stream whose first record names no model has the facts of a later one", async () => {
+  const { attempts: [azure] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ body: { stream: true } }),
+    sse(
+      chunk({}, { id: "", model: "", choices: [] }),
+      chunk({ delta: { role: "assistant", content: "Hi" } }),
+      "data: broken",
+    ),
+  );
+  assertEquals(azure?.attributes["gen_ai.response.id"], "chatcmpl-9");
+  assertEquals(azure?.attributes["gen_ai.response.model"], "m-2027");
+});
+
+Deno.test("a reason is that of its choice, also if it is sent again or for 1,000 choices", async () => {
+  const end = chunk({ finish_reason: "stop" });
+  const { attempts: [repeated] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest({ body: { stream: true } }),
+    sse(chunk({ delta: { content: "Hi" } }), end, { ...end, usage: COUNTS }, "data: [DONE]\n\n"),
+  );
+  assertEquals(repeated?.attributes["gen_ai.response.finish_reasons"], ["stop"]);
+  const choices = Array.from({ length: 1_000 }, (_, index) => {
+    return { index, message: { role: "assistant", content: "" }, finish_reason: "length" };
+  });
+  const { attempts: [many] } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    chatRequest(),
+    () => answers(200, { ...COMPLETION, choices }),
+  );
+  const expected = Array.from({ length: 8 }, () => "length");
+  assertEquals(many?.attributes["gen_ai.response.finish_reasons"], expected);
 });

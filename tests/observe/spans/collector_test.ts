@@ -83,3 +83,52 @@ Deno.test("the protocol of the file wins over that of the variables", async () =
   }));
   assertEquals(received.map(({ headers }) => headers.get("content-type")), ["application/json"]);
 });
+
+Deno.test("a collector that takes requests but not the spans in them is logged", async () => {
+  const pages: readonly (readonly [string, string])[] = [
+    ["http/json", "<html>A page</html>"],
+    ["http/protobuf", "<html>A page</html>"],
+    ["http/json", '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"no"}}'],
+  ];
+  for (const [protocol, page] of pages) {
+    const variables = (url: string) => ({
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+    });
+    const log: string[] = [];
+    assertEquals((await receivedWith(variables, { page, log })).length, 1);
+    assertEquals(log, ["spans are lost: the collector does not accept them"], protocol);
+  }
+  const log: string[] = [];
+  const warning = '{"partialSuccess":{"rejectedSpans":"0","errorMessage":"soon"}}';
+  await receivedWith((url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }), { page: warning, log });
+  assertEquals(log, []);
+});
+
+Deno.test("no package for spans is loaded without the variables, and they are with them", async () => {
+  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+  assertEquals(await loadedWith({}), "off 0\n");
+  assert(/^on [1-9]/.test(await loadedWith(variables)));
+});
+
+/** What a process says of its spans, and of the number of packages for them that it has loaded. */
+async function loadedWith(environment: Readonly<Record<string, string>>): Promise<string> {
+  const spans = new URL("../../../src/observe/spans/spans.ts", import.meta.url).href;
+  // The packages are CommonJS: their modules are in the cache of `require`.
+  const code = `
+    import { createRequire } from "node:module";
+    import { newSpans } from ${JSON.stringify(spans)};
+    const provider = () => null, turn = () => null;
+    const settings = { serviceName: "s", protocol: "auto", provider, turn, log: console };
+    const spans = await newSpans({ ...settings, environment: Deno.env.toObject() });
+    const loaded = Object.keys(createRequire(${JSON.stringify(spans)}).cache);
+    const count = loaded.filter((one) => one.includes("opentelemetry")).length;
+    console.log(spans === null ? "off" : "on", count);
+    await spans?.flush();
+  `;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--config", new URL("../../../deno.json", import.meta.url).pathname, code],
+    env: environment,
+  }).output();
+  return new TextDecoder().decode(stdout);
+}

@@ -3,6 +3,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { hrTimeToMilliseconds } from "@opentelemetry/core";
 import { fault, refuse } from "../../../src/core/failure/result.ts";
 import type { CallReport } from "../../../src/observe/report.ts";
+import { AttemptFacts } from "../../../src/observe/spans/attempt_facts.ts";
 import { spansTo } from "../../../src/observe/spans/spans.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { oneProvider } from "../../support/gateway.ts";
@@ -115,6 +116,32 @@ Deno.test("a valid traceparent is continued, and an invalid one is ignored", asy
 Deno.test("a trace that the client does not sample is not sampled here", async () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
   assertEquals(await spansOf({ traceparent }), []);
+});
+
+Deno.test("an attempt of a trace that is not sampled reads no body", async () => {
+  const { spans } = await collectedSpans(() => CONFIG);
+  const flags = (sampled: string) => {
+    const traceparent = `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${sampled}`;
+    const report = reportOf({ traceparent });
+    spans.begin(report, new Headers());
+    const span = report.span?.beginAttempt();
+    span?.sent("/chat/completions", new TextEncoder().encode('{"seed": 7}'));
+    return [span instanceof AttemptFacts, span?.traceparent.slice(-3)];
+  };
+  assertEquals([flags("00"), flags("01")], [[false, "-00"], [true, "-01"]]);
+  await spans.flush();
+});
+
+Deno.test("the scan of a large response ends with its span", async () => {
+  let turns = 0;
+  const facts = new AttemptFacts("", () => {
+    turns += 1;
+    facts.end();
+    return Promise.resolve();
+  });
+  facts.receivedBody(new TextEncoder().encode(`{"id": "${"x".repeat(2_000_000)}"}`));
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  assertEquals(turns, 1);
 });
 
 Deno.test("names that a client chose are truncated, and unknown methods become _OTHER", async () => {

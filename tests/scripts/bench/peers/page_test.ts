@@ -42,6 +42,7 @@ function shownOf(row: string, target: ScenarioTarget): readonly [number, number,
       const ms = figure(row, "Switchyard", "p99 ms");
       return [ms, ms, target.ms];
     }
+    case "max_added_cpu":
     case "max_added_latency":
       return [NaN, NaN, target.us];
   }

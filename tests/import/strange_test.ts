@@ -1,0 +1,44 @@
+import { checkProblems } from "../../src/cli/import.ts";
+import { importLitellm } from "../../src/import/litellm.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+/** What becomes of entries with these `litellm_params`, whose names are `m0`, `m1` and so on. */
+function imported(...entries: readonly Readonly<Record<string, unknown>>[]) {
+  const model_list = entries.map((litellm_params, at) => {
+    return { model_name: `m${at}`, litellm_params };
+  });
+  const result = importLitellm(JSON.stringify({ model_list }), {});
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  const { file, lines } = result.imported;
+  return { file: file ?? "", statusOf: (path: string) => lines.find((one) => one.path === path) };
+}
+
+Deno.test("a header with a value like a key becomes a variable, whatever its name is", () => {
+  const values = [
+    "0a1b2c3d4e5f60718293a4b5",
+    "sk-0000",
+    "App 0a1b2c3d4e5f60718293a4b5",
+    "5f0c8b1e-7f5c-4d5e-9b59-1f2e3d4c5b6a",
+  ];
+  const plain = ["context-1m-2025-08-07", "https://example.com/app1", "My app 1", "2023-06-01"];
+  const extra_headers = Object.fromEntries(
+    [...values, ...plain].map((value, at) => [`X-Org-${at}`, value]),
+  );
+  const { file, statusOf } = imported({ model: "openai/gpt", extra_headers });
+  for (const value of values) assert(!file.includes(value), value);
+  for (const value of plain) assert(file.includes(value), value);
+  const path = "model_list[0].litellm_params.extra_headers.X-Org-0";
+  assertEquals(statusOf(path)?.note, "a secret in the source: set OPENAI_X_ORG_0_HEADER to it");
+});
+
+Deno.test("an entry whose prefix has no model is not carried, unlike the next one", () => {
+  const { file, statusOf } = imported({ model: "openai/" }, { model: "openai/ " }, {
+    model: "openai/gpt",
+  });
+  for (const at of [0, 1]) {
+    const line = statusOf(`model_list[${at}].litellm_params.model`);
+    assertEquals([line?.status, line?.note], ["missing", "it names no model"]);
+  }
+  assert(file.includes("  m2:") && !file.includes("  m0:"));
+});
