@@ -20,6 +20,9 @@ import { hasPool, servingAccounts } from "../call/key_pool.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
 import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";
 
+/** States of the credentials of a provider, of which the first that one has is shown. */
+const WORST_FIRST = ["gone", "late", "fresh"] as const;
+
 /** Position of a reader in the snapshots that it has received. */
 export interface Cursor {
   /** First second that it has not received. */
@@ -126,7 +129,10 @@ function providerViews(
       circuit_breaker.enabled && state.breakers.state(digest) === "open";
     const max = settings.max_concurrent ?? null;
     const slots = max === null ? null : state.slots.counts(provider);
-    const [{ credential }] = accounts;
+    const held = accounts.flatMap(({ credential }) =>
+      credential === null ? [] : credential.holder.state(world.wall())
+    );
+    const worst = WORST_FIRST.find((one) => held.includes(one));
     return {
       id,
       type: settings.type,
@@ -145,7 +151,7 @@ function providerViews(
           opensInMs: isOpen(account) ? Math.round(wait(account)) : null,
         };
       }),
-      ...credential !== null && { credential: credential.state(world.wall()) },
+      ...worst !== undefined && { credential: worst },
     };
   });
 }

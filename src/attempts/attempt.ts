@@ -217,23 +217,22 @@ interface Attempt {
 
 function sendAttempt(call: Call, candidate: Candidate, attempt: Attempt): Promise<Result<Reply>> {
   const { number } = attempt;
-  const { provider, account } = candidate.target;
-  if (account.credential !== null) {
-    return sendWithCredential(
-      call,
-      account.credential,
-      (isRotated) => sendUnlessOpen(call, candidate, { ...attempt, isRotated }),
-    );
-  }
-  if (!hasPool(provider)) {
-    return sendUnlessOpen(call, candidate, { ...attempt, isRotated: false });
-  }
+  if (!hasPool(candidate.target.provider)) return send(candidate, false);
   const began = call.world.now();
   return sendWithKeys(call, candidate, {
-    send: (prepared, isRotated) => sendUnlessOpen(call, prepared, { ...attempt, isRotated }),
+    send,
     notSent: (failure) =>
       recordAttempt(call, candidate, { number, began, isRotated: false, failure }),
   });
+
+  function send(prepared: Candidate, isRotated: boolean): Promise<Result<Reply>> {
+    const { credential } = prepared.target.account;
+    const sendOnce = (isRenewed: boolean) =>
+      sendUnlessOpen(call, prepared, { ...attempt, isRotated: isRotated || isRenewed });
+    return credential === null
+      ? sendOnce(false)
+      : sendWithCredential(call, credential.holder, sendOnce);
+  }
 }
 
 /** Sends one request of an attempt unless the circuit breaker is open. */

@@ -20,7 +20,8 @@ export interface Requests {
 
 /**
  * Makes one attempt at a candidate with a pool of keys. If the upstream refuses a key, the next one
- * is used at once, each key at most once: a refused request was certainly not processed. After two
+ * is used at once, each key at most once: a refused request was certainly not processed. So is one
+ * after a key whose credential cannot be had. After two
  * equal refusals, of which the request is the likely reason, the first one is returned. If every
  * key rests the attempt fails without a request.
  */
@@ -53,7 +54,14 @@ export async function sendWithKeys(
       return reply;
     }
     const { failure } = reply;
-    if (isRefusal(failure) || failure.keyRefusal === undefined) return reply;
+    if (isRefusal(failure)) return reply;
+    if (failure.kind === "credential_unavailable") {
+      // Nothing was sent, and the key is used again as soon as its credential is there.
+      used.add(account);
+      refusals.push(failure);
+      continue;
+    }
+    if (failure.keyRefusal === undefined) return reply;
     used.add(account);
     const { keyRefusal: refusal, retryAfterMs } = failure;
     const goesOn = trial.refused(account, { refusal, retryAfterMs });

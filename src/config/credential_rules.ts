@@ -54,11 +54,15 @@ const WAYS: Readonly<Record<CredentialType, readonly Way[]>> = {
 };
 
 /** Returns the problems of the credentials of providers. Takes the value before defaults. */
-export function credentialProblems(providers: unknown, { files }: Outside): Problem[] {
+export function credentialProblems(providers: unknown, outside: Outside): Problem[] {
   if (!isObject(providers)) return [];
+  const { files } = outside;
   return Object.entries(providers).flatMap(([id, written]) => {
-    if (!isObject(written) || written.credential === undefined) return [];
+    if (!isObject(written)) return [];
     const path = ["providers", id];
+    if (written.credential === undefined) {
+      return poolProblems(written.api_keys, [...path, "api_keys"], outside);
+    }
     const place = [...path, "credential"];
     const others = ["api_key", "api_keys"].filter((key) => written[key] !== undefined);
     return [
@@ -71,6 +75,30 @@ export function credentialProblems(providers: unknown, { files }: Outside): Prob
       ),
       ...isObject(written.credential) ? memberProblems(written.credential, place, files) : [],
     ];
+  });
+}
+
+/** Returns the problems of the keys of a pool, each of which has a value or a credential. */
+function poolProblems(keys: unknown, place: Path, outside: Outside): Problem[] {
+  const seen = new Set<string>();
+  return (Array.isArray(keys) ? keys : []).flatMap((key: unknown, index): Problem[] => {
+    if (!isObject(key)) return [];
+    const { value, credential } = key;
+    const path = [...place, index];
+    if ((value === undefined) === (credential === undefined)) {
+      return [problem(path, "needs value or credential, one of both", "key")];
+    }
+    if (!isObject(credential)) return [];
+    const own = [...path, "credential"];
+    const problems = memberProblems(credential, own, outside.files);
+    if (problems.length > 0) return problems;
+    // Accounts with one identity would be one account: what it owns and its rest have no key.
+    const identity = JSON.stringify(credentialIdentity(
+      completeCredential(credential as NonNullable<WrittenProvider["credential"]>, outside),
+    ));
+    if (seen.has(identity)) return [problem(own, "is for the same account as an earlier key")];
+    seen.add(identity);
+    return [];
   });
 }
 
@@ -189,11 +217,15 @@ export function credentialIdentity(
 
 /** Returns a warning for each credential that signs for another service than its address. */
 export function credentialWarnings({ providers }: Config): Problem[] {
-  return Object.entries(providers).flatMap(([id, { type, base_url, credential }]): Problem[] => {
-    if (credential?.type !== "aws") return [];
+  return Object.entries(providers).flatMap(([id, { type, base_url, api_keys }]) => {
     const signed = hostAt(type, base_url)?.host.signedAs;
-    if (signed === undefined || signed === credential.service) return [];
-    const text = `is not the service of this address, which is ${signed}`;
-    return [problem(["providers", id, "credential", "service"], text)];
+    return api_keys.flatMap(({ name, credential }, index): Problem[] => {
+      if (credential?.type !== "aws" || signed === undefined || signed === credential.service) {
+        return [];
+      }
+      const place = api_keys.length === 1 && name === "default" ? [] : ["api_keys", index];
+      const text = `is not the service of this address, which is ${signed}`;
+      return [problem(["providers", id, ...place, "credential", "service"], text)];
+    });
   });
 }

@@ -224,15 +224,21 @@ export function completeProvider(
   const type = typeOf(id, written);
   const base_url = type === null ? undefined : written.base_url ?? knownUrl(id, type);
   if (type === null || typeof base_url !== "string") return null;
+  const loneKey = api_key || credential !== undefined
+    ? [{ name: "default", value: api_key, credential, weight: 1 }]
+    : [];
   const isHosted = id === "openai" && base_url === knownUrl(id, "compat");
   return {
     ...rest,
     type,
     base_url,
     capabilities: { ...capabilities, relay: capabilities.relay ?? (isHosted ? ALL_RELAYED : []) },
-    api_keys: api_keys ?? (api_key ? [{ name: "default", value: api_key, weight: 1 }] : []),
+    api_keys: (api_keys ?? loneKey).map(({ value = "", credential, ...key }) => ({
+      ...key,
+      value,
+      ...credential !== undefined && { credential: completeCredential(credential, outside) },
+    })),
     ...(tls === undefined ? {} : { tls: completeTls(tls, outside) }),
-    ...(credential === undefined ? {} : { credential: completeCredential(credential, outside) }),
     ...(organization ? { organization } : {}),
     ...(type === "messages"
       ? { api_version: api_version.trim() === "" ? "2023-06-01" : api_version }

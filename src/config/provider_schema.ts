@@ -26,7 +26,9 @@ const providerKey = section({
   }).describe("Unique name of the key within the provider, for logs."),
   value: z.string().regex(/^[\x20-\x7e]+$/, {
     error: "must be one line of printable ASCII characters that is not empty",
-  }).describe("Upstream credential, normally ${NAME}."),
+  }).optional().describe("Upstream credential, normally ${NAME}; required without credential."),
+  credential: credentialSchema.optional()
+    .describe("A credential that is replaced ahead of its end, instead of value."),
   weight: integer(0).prefault(1)
     .describe("Relative share of requests; 0 uses the key only for the objects that it created."),
   models: z.array(text()).min(1).optional()

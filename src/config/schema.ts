@@ -316,6 +316,11 @@ export type CredentialConfig = Frozen<
   NonNullable<WrittenProvider["credential"]> & { account?: string }
 >;
 
+/** A key of a provider: a value, which is empty with a credential that is replaced. */
+export type ProviderKey =
+  & Omit<NonNullable<WrittenProvider["api_keys"]>[number], "value" | "credential">
+  & { value: string; credential?: CredentialConfig };
+
 /** Value of `providers.*.type`. */
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
@@ -338,13 +343,15 @@ export type ProviderConfig = Frozen<
     type: ProviderType;
     /** Absolute http or https URL, configured or built in; may end with a slash or have a query. */
     base_url: string;
-    /** The keys of `api_keys`, or `api_key` with the name `default`; empty without a credential. */
-    api_keys: NonNullable<WrittenProvider["api_keys"]>;
+    /**
+     * The keys of `api_keys`; or `api_key` or `credential`, with the name `default`; empty without
+     * a credential.
+     */
+    api_keys: ProviderKey[];
     normalize_developer_role: boolean;
     capabilities: Omit<WrittenProvider["capabilities"], "relay"> & { relay: RelayFamily[] };
     /** TLS settings with the contents of their files. */
     tls?: ProviderTls;
-    credential?: CredentialConfig;
   }
 >;
 

@@ -47,9 +47,9 @@ export async function readTlsFiles(
 ): Promise<Outside["files"]> {
   const { providers, state } = isObject(tree) ? tree : {};
   const valkey = isObject(state) && isObject(state.valkey) ? [state.valkey] : [];
-  const credentials = Object.values(isObject(providers) ? providers : {}).flatMap((one) =>
-    isObject(one) && isObject(one.credential) ? [one.credential] : []
-  );
+  const credentials = Object.values(isObject(providers) ? providers : {}).filter(isObject)
+    .flatMap((one) => [one, ...Array.isArray(one.api_keys) ? one.api_keys.filter(isObject) : []])
+    .flatMap(({ credential }) => isObject(credential) ? [credential] : []);
   const sections = [...tlsIn(providers).map(({ tls }) => tls), ...valkey, ...credentials];
   const names = new Set(
     sections.flatMap((section) => FILE_KEYS.flatMap((key) => nameOf(section[key]) ?? [])),
@@ -198,7 +198,7 @@ const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
  */
 export function tlsWarnings({ providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, provider]) => {
-    const { base_url, api_keys, credential, headers, tls } = provider;
+    const { base_url, api_keys, headers, tls } = provider;
     const url = URL.parse(base_url);
     if (url?.protocol !== "http:") return [];
     const path = ["providers", id];
@@ -207,7 +207,7 @@ export function tlsWarnings({ providers }: Config): Problem[] {
       const text = "has no effect on a base_url that begins with http://";
       found.push(problem([...path, "tls"], text, "key"));
     }
-    const hasKey = api_keys.length > 0 || credential !== undefined || url.password !== "" ||
+    const hasKey = api_keys.length > 0 || url.password !== "" ||
       CREDENTIAL_HEADERS.some((name) => headers[name] !== undefined);
     if (hasKey && !isLoopbackName(url.hostname)) {
       const text =

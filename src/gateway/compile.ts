@@ -5,12 +5,13 @@ import { credentialIdentity } from "../config/credential_rules.ts";
 import { isPattern, namedRoutes } from "../config/models_rules.ts";
 import {
   type Config,
+  type CredentialConfig,
   type NamedModelConfig,
   type ProviderConfig,
   routeBodies,
   type RouteConfig,
 } from "../config/schema.ts";
-import { type CredentialHolder, newCredentialHolder } from "../core/credential.ts";
+import { newCredentialHolder } from "../core/credential.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
 import { compilePrivacy } from "../privacy/compile.ts";
 import type { Preset } from "../prompt/preset.ts";
@@ -53,11 +54,9 @@ export function compile(
       const isSame = isDeepStrictEqual(previous?.whole.providers[id], settings);
       if (earlier !== undefined && isSame) return [id, earlier];
       const name = sharedNamespace(id, settings, encryption_keys);
-      const holder = settings.credential === undefined
-        ? null
-        : credentials.get(digest(settings.credential))?.holder ?? null;
       const own = config.providers[id] ?? settings;
-      return [id, compileProvider(id, own, { generation: number, sharedNamespace: name, holder })];
+      const compiled = { generation: number, sharedNamespace: name, credentials };
+      return [id, compileProvider(id, own, compiled)];
     }),
   );
   const named = namedRoutes(config).map(({ name, model, route }): NamedRoute => {
@@ -109,7 +108,10 @@ export function compileCredentials(
   previous: Generation["credentials"],
 ): Generation["credentials"] {
   const compiled = new Map<string, ProviderCredential>();
-  for (const [id, { credential }] of Object.entries(providers)) {
+  const all = Object.entries(providers).flatMap(([id, { api_keys }]) =>
+    api_keys.map(({ credential }) => ({ id, credential }))
+  );
+  for (const { id, credential } of all) {
     if (credential === undefined) continue;
     const key = digest(credential);
     const known = compiled.get(key);
@@ -126,20 +128,20 @@ export function compileCredentials(
 interface Compiled {
   readonly generation: number;
   readonly sharedNamespace: string;
-  /** Null without a credential that is refreshed. */
-  readonly holder: CredentialHolder | null;
+  readonly credentials: Generation["credentials"];
 }
 
 function compileProvider(
   id: string,
   settings: ProviderConfig,
-  { generation, sharedNamespace, holder }: Compiled,
+  { generation, sharedNamespace, credentials }: Compiled,
 ): Provider {
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
   const base = wire.base(address);
-  const accounts = compileAccounts(settings, base, query, holder);
+  const accounts = compileAccounts(settings, base, query, credentials);
   const secrets = collectSecrets(settings);
+  const holders = accounts.flatMap(({ credential }) => credential?.holder ?? []);
   const [first, ...others] = accounts;
   return {
     id,
@@ -152,7 +154,8 @@ function compileProvider(
     namespace: `${id}@${generation}`,
     sharedNamespace,
     get secrets() {
-      return holder === null ? secrets : [...secrets, ...holder.secrets().filter(isLongSecret)];
+      if (holders.length === 0) return secrets;
+      return [...secrets, ...holders.flatMap((one) => one.secrets()).filter(isLongSecret)];
     },
     transport: newTransport(settings),
   };
@@ -187,20 +190,20 @@ function compileAccounts(
   settings: ProviderConfig,
   base: string,
   query: string,
-  holder: CredentialHolder | null,
+  credentials: Generation["credentials"],
 ): Provider["accounts"] {
   const [first = { name: "default", value: "", weight: 1 }, ...others] = settings.api_keys;
   return [compileAccount(first), ...others.map(compileAccount)];
 
   function compileAccount(
-    { name, value, weight, models }: ProviderConfig["api_keys"][number],
+    { name, value, credential, weight, models }: ProviderConfig["api_keys"][number],
   ): ProviderAccount {
     const patterns = models?.map(compileGlob) ?? null;
     return {
       name,
-      digest: digestAccount(settings, base, query, identityOf(settings) ?? value),
+      digest: digestAccount(settings, base, query, identityOf(credential) ?? value),
       key: value === "" ? null : value,
-      credential: holder,
+      credential: credential === undefined ? null : credentials.get(digest(credential)) ?? null,
       weight,
       serves: (model) => patterns === null || patterns.some((isMeant) => isMeant(model)),
     };
@@ -211,7 +214,7 @@ function compileAccounts(
  * Returns the identity of a credential as text; null without one. Its tokens are no part of the
  * account, which would change with each of them.
  */
-function identityOf({ credential }: ProviderConfig): string | null {
+function identityOf(credential: CredentialConfig | undefined): string | null {
   return credential === undefined ? null : JSON.stringify(credentialIdentity(credential));
 }
 
@@ -257,8 +260,7 @@ const MIN_QUERY_SECRET_CHARS = 8;
 function collectSecrets(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
-    ...settings.api_keys.map(({ value }) => value),
-    ...credentialSecrets(settings),
+    ...settings.api_keys.flatMap((key) => [key.value, ...credentialSecrets(key)]),
     // Does not throw on a literal %.
     unescape(url.password),
     ...Object.values(settings.headers),
@@ -274,7 +276,7 @@ function collectSecrets(settings: ProviderConfig): string[] {
 }
 
 /** Returns the secrets that the configuration states for a credential. */
-function credentialSecrets({ credential }: ProviderConfig): string[] {
+function credentialSecrets({ credential }: ProviderConfig["api_keys"][number]): string[] {
   const { client_secret, secret_access_key, session_token } = credential ?? {};
   return [client_secret, secret_access_key, session_token].filter((text) => text !== undefined);
 }

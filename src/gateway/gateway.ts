@@ -209,14 +209,20 @@ function* restingKeys({ generation, state }: Gateway) {
   }
 }
 
-/** Yields the seconds until the end of each credential that is refreshed and has an end. */
-function* credentialTimes({ generation, world }: Gateway) {
+/**
+ * Returns the seconds until the end of the credential of each provider that has one with an end: of
+ * several keys, that which ends first.
+ */
+function credentialTimes({ generation, world }: Gateway): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
   for (const { holder, providers } of generation.credentials.values()) {
     const issued = holder.issued();
     if (issued?.expiresMs === null) continue;
     const leftMs = issued === null ? 0 : issued.expiresMs - world.wall();
-    for (const id of providers) yield [id, Math.max(0, Math.round(leftMs / 1_000))] as const;
+    const leftS = Math.max(0, Math.round(leftMs / 1_000));
+    for (const id of providers) times.set(id, Math.min(leftS, times.get(id) ?? Infinity));
   }
+  return times;
 }
 
 /** Yields the keys of each issuer of tokens that has some. */

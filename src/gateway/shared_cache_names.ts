@@ -13,11 +13,9 @@ export function sharedNamespace(
   settings: ProviderConfig,
   encryptionKeys: readonly string[],
 ): string {
-  const { api_keys, credential } = settings;
-  const own = [
-    ...api_keys.map(({ value }) => value),
-    ...credential === undefined ? [] : [JSON.stringify(credential)],
-  ];
+  const own = settings.api_keys.map(({ value, credential }) =>
+    credential === undefined ? value : JSON.stringify(credential)
+  );
   const key = encryptionKeys[0] ?? own.join("\n");
   return createHmac("sha256", key).update(JSON.stringify([id, settings])).digest("hex");
 }

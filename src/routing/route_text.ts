@@ -103,17 +103,18 @@ export function serverText({ provider: { settings, base }, wire, failover }: Rou
 export function keysText({ provider }: RouteTarget): string | null {
   if (!hasPool(provider)) return null;
   const { api_keys, key_rest } = provider.settings;
-  const keys = api_keys.map(({ name, weight, models }) => {
+  const keys = api_keys.map(({ name, credential, weight, models }) => {
     const served = models === undefined ? "" : `, for ${models.join(", ")}`;
-    return `${name} (${weight === 0 ? "only what it owns" : `weight ${weight}`}${served})`;
+    const own = credential === undefined ? "" : `, ${credentialIdentity(credential).join(", ")}`;
+    return `${name} (${weight === 0 ? "only what it owns" : `weight ${weight}`}${served}${own})`;
   });
   return `keys: ${keys.join(", ")}; a refused key rests for ${formatDuration(key_rest)}`;
 }
 
-/** Returns who the credential of a target's provider is for; null without one. */
+/** Returns who the credential of a target's provider is for; null without one, or with a pool. */
 export function credentialText({ provider }: RouteTarget): string | null {
-  const { credential } = provider.settings;
-  return credential === undefined
+  const credential = provider.settings.api_keys[0]?.credential;
+  return credential === undefined || hasPool(provider)
     ? null
     : `credential: ${credentialIdentity(credential).join(", ")}`;
 }

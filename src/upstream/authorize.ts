@@ -43,23 +43,22 @@ export function credentialUnavailable(holder: CredentialHolder, wallMs: number):
  * if it cannot be used now. For AWS this signs the request, with the time of now.
  */
 export async function authorized(
-  { provider: { settings }, account }: Sender,
+  { account }: Sender,
   { request, url, headers }: UnauthorizedRequest,
   { world, turns }: Process,
 ): Promise<Result<HeaderFields>> {
-  const { credential: holder } = account;
-  const { credential } = settings;
-  if (holder === null || credential === undefined) return success(headers);
+  if (account.credential === null) return success(headers);
+  const { holder, settings } = account.credential;
   const wallMs = world.wall();
   const issued = holder.usable(wallMs);
   if (issued === null) return failed(credentialUnavailable(holder, wallMs));
   const { secret } = issued;
   if (secret.kind === "token") {
-    const { header = "authorization", prefix = "Bearer" } = credential;
+    const { header = "authorization", prefix = "Bearer" } = settings;
     const value = prefix === "" ? secret.token : `${prefix} ${secret.token}`;
     return success({ ...headers, [header.toLowerCase()]: value });
   }
-  const { region = "", service = "" } = credential;
+  const { region = "", service = "" } = settings;
   return success({
     ...headers,
     ...await signed(secret, { region, service }),

@@ -1,4 +1,4 @@
-import type { ProviderConfig } from "../config/schema.ts";
+import type { CredentialConfig, ProviderConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
 import type { Carrier } from "../prompt/carry.ts";
 import type { NamedTarget, Preset } from "../prompt/preset.ts";
@@ -34,11 +34,17 @@ export interface ProviderAccount {
   /** The key; null if headers or a client certificate are the credentials. */
   readonly key: string | null;
   /** The credential that is refreshed, which no header of the wire has; null for a key or none. */
-  readonly credential: CredentialHolder | null;
+  readonly credential: AccountCredential | null;
   /** Share of the requests among the keys of the provider; 0 only for objects of the account. */
   readonly weight: number;
   /** True if the key may be used for requests with this model. */
   serves(model: string): boolean;
+}
+
+/** A credential that is refreshed, and the settings by which it is sent. */
+export interface AccountCredential {
+  readonly holder: CredentialHolder;
+  readonly settings: CredentialConfig;
 }
 
 /** A configured upstream with its accounts. */

@@ -134,7 +134,9 @@ Deno.test("paths begin at the configuration file, and a key file is read with it
     for (const text of texts) {
       await Deno.writeTextFile(`${folder}/sa.json`, text);
       const loaded = await load(`${folder}/config.yaml`, {});
-      results.push(loaded.ok ? loaded.config.providers.p?.credential : loaded.problems[0]);
+      results.push(
+        loaded.ok ? loaded.config.providers.p?.api_keys[0]?.credential : loaded.problems[0],
+      );
     }
     const unusable =
       `${PLACE}.key_file: names a file without a usable key of a service account (line 5, column 42)`;
@@ -169,4 +171,22 @@ Deno.test("a credential over http to another machine is a warning, as a key is",
 Deno.test("a provider without a credential has no member for it", () => {
   const { providers } = configOf(withProvider("p", "type: compat", "base_url: https://p/v1"));
   assert(providers.p !== undefined && !("credential" in providers.p));
+});
+
+Deno.test("a key of api_keys has a value or a credential, and no two are for one account", () => {
+  const pool = (...keys: readonly string[]) =>
+    problemsOf(
+      withProvider("p", "type: compat", "base_url: https://p/v1", `api_keys: [${keys.join(", ")}]`),
+    ).map((line) => line.replace(/ \(line.*/, ""));
+  const file = "credential: {type: file, path: /t}";
+  assertEquals(pool(`{name: a, ${file}}`, "{name: b, value: k}"), []);
+  const either = "providers.p.api_keys[0]: needs value or credential, one of both";
+  assertEquals(pool("{name: a}"), [either]);
+  assertEquals(pool(`{name: a, value: k, ${file}}`), [either]);
+  assertEquals(pool("{name: a, credential: {type: file}}"), [
+    "providers.p.api_keys[0].credential: needs one of path with type file",
+  ]);
+  assertEquals(pool(`{name: a, ${file}}`, `{name: b, ${file}}`), [
+    "providers.p.api_keys[1].credential: is for the same account as an earlier key",
+  ]);
 });

@@ -21,7 +21,7 @@ export function credentialOf(written: string): CredentialConfig {
   const config = configOf(`
 providers: {p: {type: compat, base_url: "https://p/v1", credential: {${written}}}}
 routing: {routes: [{name: r, targets: [{provider: p}]}]}`);
-  const credential = config.providers.p?.credential;
+  const credential = config.providers.p?.api_keys[0]?.credential;
   if (credential === undefined) throw new Error("the provider has no credential");
   return credential;
 }
