@@ -57,9 +57,9 @@ export function sealedPaths(
 
 /**
  * Returns the members that turn thinking off if sealed blocks are cut in the running tool loop, or
- * if the loop has no thinking although the client enables it; a null value removes a member. A model
- * that thinks refuses calls without the signed thinking before them, and newer models also think
- * without this field. With thinking off the API refuses to clear that of earlier turns.
+ * if the loop has no thinking although the client enables it; a null value removes a member. A
+ * model that thinks refuses calls without the signed thinking before them, and newer models also
+ * think without this field. With thinking off the API refuses to clear that of earlier turns.
  */
 export function thinkingOff(
   { messages, thinking, context_management: context }: JsonObject,
