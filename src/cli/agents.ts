@@ -87,7 +87,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
       ].join("\n");
     },
     steps: () => [
-      "switchyard agent codex --model MODEL > ~/.codex/switchyard.config.toml",
+      "mkdir -p ~/.codex; switchyard agent codex --model MODEL > ~/.codex/switchyard.config.toml",
       "codex -p switchyard",
       "For apply_patch on a model that Codex does not know, add a catalog:",
       "codex debug models --bundled | switchyard agent codex --model MODEL --catalog > ~/.codex/switchyard-models.json",
@@ -133,7 +133,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
       return `${JSON.stringify({ providers: { switchyard: provider } }, null, 2)}\n`;
     },
     steps: ({ model }) => [
-      "switchyard agent pi --model MODEL > ~/.pi/agent/models.json",
+      "mkdir -p ~/.pi/agent; switchyard agent pi --model MODEL > ~/.pi/agent/models.json",
       `pi --provider switchyard --model ${quoted(model)}`,
     ],
   },

@@ -25,12 +25,14 @@ export function orderLines(
     `the target that the strategy picks: ${targets.map(nameOf).join(" or ")}`,
     targets.length === 2 ? "the other target" : "the other targets, in the order of the strategy",
   ];
+  const { fallbackOn } = first.failover;
+  // Without `outage` a silent one is retried at once, like any that fails.
+  const silent = "those that were silent, with the retries that they have left";
   const places = [
     ...own,
     ...fallbacks.map(nameOf),
-    "those that were silent, with the retries that they have left",
+    ...fallbackOn.includes("outage") ? [silent] : [],
   ];
-  const { fallbackOn } = first.failover;
   return [
     "  Candidates, in order, until one responds:",
     ...places.map((text, at) => `    ${`${at + 1}.`.padEnd(6)} ${text}`),

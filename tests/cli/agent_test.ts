@@ -1,4 +1,4 @@
-import { AGENTS } from "../../src/cli/agents.ts";
+import { type AgentPlace, AGENTS, unknownModel } from "../../src/cli/agents.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran } from "./test_terminal.ts";
@@ -219,5 +219,24 @@ Deno.test("without a bundled entry the catalog has short instructions, and says 
     assertEquals(code, 0);
     assertStringIncludes(err, "Standard input held no model of Codex");
     assertStringIncludes(out, '"slug": "coder"');
+  }
+});
+
+Deno.test("the guide has the steps of each agent, which make the folder of a file that they write", async () => {
+  const guide = await Deno.readTextFile("docs/guide/agents.md");
+  const place: AgentPlace = {
+    url: "http://gw",
+    model: "MODEL",
+    smallModel: "MODEL",
+    reasoning: false,
+    keyVariable: "SWITCHYARD_KEY",
+    about: unknownModel,
+  };
+  for (const { title, steps } of Object.values(AGENTS)) {
+    const [head, ...rest] = steps(place).filter((step) => /^(eval|mkdir|switchyard) /.test(step));
+    assert(head !== undefined && rest.length === 0, title);
+    assertStringIncludes(guide, `\n${head}\n`);
+    const [, folder = ""] = /> (.*)\/[^/]+$/.exec(head) ?? [];
+    if (folder !== "") assert(head.startsWith(`mkdir -p ${folder}; `), title);
   }
 });

@@ -181,7 +181,6 @@ routing:
     "    2.     anthropic/same",
     "    3.     anthropic/open",
     "    4.     openai/large",
-    "    5.     those that were silent, with the retries that they have left",
     "  After a prompt that is too long for openai/small, skipped: anthropic/same (it holds 8000 tokens)",
     "  After a prompt that is too long for anthropic/same, skipped: openai/small (it holds 8000 tokens)",
     "  After a prompt that is too long for openai/large, skipped: openai/small (it holds 8000 tokens), anthropic/same (it holds 8000 tokens)",

@@ -32,8 +32,33 @@ const MOVED: readonly (readonly [api: string, loop: Loop, stream: boolean])[] = 
   ]),
 ];
 
-/** Starts a gateway whose route has another target after `move`. */
-function startMoving(): HostSdk & { move(): void } {
+/** Sends the second step of a loop whose first step another model has made, without thinking. */
+const bare: Loop = async ({ anthropic }, { stream, model = MODEL }) => {
+  const body = {
+    model,
+    max_tokens: 4096,
+    thinking: { type: "enabled" as const, budget_tokens: 2048 },
+    tools: [{ name: "weather", input_schema: { type: "object" as const } }],
+    messages: [
+      { role: "user" as const, content: "Weather?" },
+      {
+        role: "assistant" as const,
+        content: [{ type: "tool_use" as const, id: "call_1", name: "weather", input: {} }],
+      },
+      {
+        role: "user" as const,
+        content: [{ type: "tool_result" as const, tool_use_id: "call_1", content: "sunny" }],
+      },
+    ],
+  };
+  const message = stream
+    ? await anthropic.messages.stream(body).finalMessage()
+    : await anthropic.messages.create(body);
+  return message.content.map((block) => block.type === "text" ? block.text : "").join("");
+};
+
+/** Starts a gateway whose route has another target, or these targets, after `move`. */
+function startMoving(moved = "targets: [{provider: messages}]"): HostSdk & { move(): void } {
   const world = newRealWorld();
   const answer = newSimulator(world);
   const sent: string[] = [];
@@ -42,20 +67,20 @@ function startMoving(): HostSdk & { move(): void } {
     return await answer(request);
   });
   const root = `http://127.0.0.1:${server.addr.port}`;
-  const configFor = (provider: string) => `
+  const configFor = (targets: string) => `
 providers:
   compat: {type: compat, base_url: ${root}/compat/v1, api_key: sk-upstream}
   messages: {type: messages, base_url: ${root}/messages, api_key: sk-upstream}
-routing: {routes: [{name: main, targets: [{provider: ${provider}}]}]}
+routing: {routes: [{name: main, ${targets}}]}
 retry: {enabled: false}
 `;
-  const gateway = serveGateway(configFor("compat"));
+  const gateway = serveGateway(configFor("targets: [{provider: compat}]"));
   return {
     ...sdkOf(gateway),
     gateway,
     sent,
     restart: () => Promise.resolve(),
-    move: () => void gateway.gateway.reload(parsedConfig(configFor("messages"))),
+    move: () => void gateway.gateway.reload(parsedConfig(configFor(moved))),
     async [Symbol.asyncDispose]() {
       await gateway.close();
       await server.shutdown();
@@ -76,5 +101,16 @@ for (const [api, loop, stream] of MOVED) {
     const last = sdk.sent.at(-1) ?? "";
     assertStringIncludes(last, '"thinking":{"type":"disabled"}');
     assertEquals(last.includes("switchyard1."), false);
+  });
+}
+
+for (const stream of [false, true]) {
+  Deno.test(`a tool loop without thinking falls back to a provider that wants it, ${stream ? "streamed" : "whole"}`, async () => {
+    await using sdk = startMoving(
+      `targets: [{provider: compat, model: sim-error-503}], fallback: [{provider: messages, model: ${MODEL}}]`,
+    );
+    sdk.move();
+    assertStringIncludes(await bare(sdk, { stream, model: "sim-error-503" }), "sunny");
+    assertStringIncludes(sdk.sent.at(-1) ?? "", '"thinking":{"type":"disabled"}');
   });
 }

@@ -16,6 +16,7 @@ export function forwardedCount(
   target: Target,
 ): Result<Candidate> {
   const sealed = sealedBlocks(document.value.messages);
+  const lossy = sealedPaths(document.value, sealed);
   return success({
     target,
     request: {
@@ -26,7 +27,7 @@ export function forwardedCount(
     },
     hasSideEffects: false,
     billing: "tokens",
-    ...sealed.length > 0 && { lossy: sealedPaths(document.value, sealed) },
+    ...lossy.length > 0 && { lossy },
     responseHandler: () => COUNT_HANDLER,
     onComplete: () => null,
   });

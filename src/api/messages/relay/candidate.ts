@@ -29,6 +29,7 @@ export function newRelayedCandidates(
     const version = clientVersion(headers) ?? providerVersion(provider.settings);
     const preset = relayedPreset(document, target, takesSampling(document.value, version));
     if (!preset.ok) return preset;
+    const lossy = sealedPaths(document.value, sealed);
     const { entries, values } = preset.value;
     const filled = { ...document.value, ...values };
     const added = [...entries, ...relayedDefaults(filled, version, provider)];
@@ -42,7 +43,7 @@ export function newRelayedCandidates(
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
-      ...sealed.length > 0 && { lossy: sealedPaths(document.value, sealed) },
+      ...lossy.length > 0 && { lossy },
       responseHandler: () => newResponseHandler(stream, id, target),
       onComplete: () => null,
     });

@@ -56,30 +56,42 @@ export function sealedPaths(
 }
 
 /**
- * Returns the members that turn thinking off if sealed blocks are cut in the running tool loop; a
- * null value removes a member. A model that thinks refuses calls without the signed thinking before
- * them, and newer models also think without this field. With thinking off the API refuses to clear
- * that of earlier turns.
+ * Returns the members that turn thinking off if sealed blocks are cut in the running tool loop, or
+ * if the loop has no thinking although the client enables it; a null value removes a member. A
+ * model that thinks refuses calls without the signed thinking before them, and newer models also
+ * think without this field. With thinking off the API refuses to clear that of earlier turns.
  */
 export function thinkingOff(
   { messages, thinking, context_management: context }: JsonObject,
   found: readonly SealedBlocks[],
 ): readonly (readonly [key: string, valueText: string | null])[] {
-  if (!Array.isArray(messages) || found.length === 0) return [];
-  if (isObject(thinking) && thinking.type === "disabled") return [];
+  const type = isObject(thinking) ? thinking.type : null;
+  const mayBeBare = type === "enabled";
+  if (!Array.isArray(messages) || found.length === 0 && !mayBeBare) return [];
+  if (type === "disabled") return [];
   const start = messages.findLastIndex((one) =>
     isObject(one) && one.role === "user" && !hasBlock(one, "tool_result")
   );
-  const isLoop = found.some(({ message }) =>
+  const isCut = found.some(({ message }) =>
     message > start && hasBlock(messages[message], "tool_use")
   );
-  if (!isLoop) return [];
+  if (!isCut && !(mayBeBare && isBareLoop(messages.slice(start + 1)))) return [];
   const edits = isObject(context) && Array.isArray(context.edits) ? context.edits : [null];
   const clears = edits.every((edit) => isObject(edit) && /^clear_thinking_/.test(`${edit.type}`));
   return [
     ["thinking", '{"type":"disabled"}'],
     ...clears ? [["context_management", null]] as const : [],
   ];
+}
+
+/**
+ * True if a tool loop has calls and no thinking at all. With `enabled` the model always thinks
+ * before its first call, so the API would refuse the loop: it has come from elsewhere, or its
+ * thinking is lost.
+ */
+function isBareLoop(loop: readonly JsonValue[]): boolean {
+  return loop.some((one) => hasBlock(one, "tool_use")) &&
+    !loop.some((one) => hasBlock(one, "thinking") || hasBlock(one, "redacted_thinking"));
 }
 
 function hasBlock(message: JsonValue | undefined, type: string): boolean {

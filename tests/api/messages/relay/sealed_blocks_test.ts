@@ -114,6 +114,23 @@ Deno.test("thinking is off where sealed blocks are cut in the running tool loop"
   for (const [messages, more] of others) assertEquals(off(messages, more), [{}, false]);
 });
 
+Deno.test("enabled thinking is off in a tool loop that has none, as its model always thinks first", () => {
+  const enabled = { thinking: { type: "enabled", budget_tokens: 2048 } };
+  const bare = { role: "assistant", content: [TEXT, CALL] };
+  const isOff = { thinking: '{"type":"disabled"}' };
+  assertEquals(off([ASKED, bare, RESULTS], enabled), [isOff, true]);
+  const signed = { role: "assistant", content: [FOREIGN, CALL] };
+  const redacted = { role: "assistant", content: [{ type: "redacted_thinking", data: "x" }, CALL] };
+  const others: readonly JsonValue[][] = [
+    // Without interleaved thinking only the first step of a loop has it.
+    [ASKED, signed, RESULTS, bare, RESULTS],
+    [ASKED, redacted, RESULTS],
+    [ASKED, bare, RESULTS, ASKED],
+    [ASKED, { role: "assistant", content: [TEXT] }],
+  ];
+  for (const messages of others) assertEquals(off(messages, enabled), [{}, false]);
+});
+
 Deno.test("with thinking off no thinking is cleared", () => {
   const loop = [ASKED, { role: "assistant", content: [OWN, CALL] }, RESULTS];
   const clear = { type: "clear_thinking_20251015", keep: "all" };
