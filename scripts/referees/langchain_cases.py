@@ -1,0 +1,110 @@
+"""Runs the standard tests of LangChain for three clients over each kind of provider of a gateway.
+
+The arguments are the gateway's address, a client key and the kinds. Prints a line of JSON for each test.
+"""
+
+import base64
+import json
+import struct
+import sys
+import zlib
+
+import httpx
+import pytest
+from langchain_anthropic import ChatAnthropic
+from langchain_openai import ChatOpenAI
+from langchain_tests.integration_tests import ChatModelIntegrationTests
+
+URL, KEY, *KINDS = sys.argv[1:]
+
+# Each client API: the client, and what it is made with.
+OPENAI = {"base_url": f"{URL}/v1", "api_key": KEY, "max_retries": 0}
+CLIENTS = {
+    "chat": (ChatOpenAI, {**OPENAI, "use_responses_api": False, "stream_usage": True}),
+    "responses": (ChatOpenAI, {**OPENAI, "use_responses_api": True}),
+    "messages": (ChatAnthropic, {"base_url": URL, "api_key": KEY, "max_retries": 0}),
+}
+
+# Tests that only want some call: the model calls the first tool that it is offered. In the others
+# it follows the plan that the question has got on its way, or repeats the question.
+CALLING = (
+    "test_tool_choice",
+    "test_agent_loop",
+    "test_bind_runnables_as_tools",
+    "test_structured_output",
+)
+
+
+def png():
+    """Returns a PNG of one pixel."""
+
+    def chunk(kind, data):
+        checksum = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+    head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    pixel = zlib.compress(b"\0\0\0\0")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixel) + chunk(b"IEND", b"")
+
+
+FILES = {".png": png(), ".jpg": png(), ".pdf": b"%PDF-1.4\n%%EOF\n", ".wav": b"RIFF\0\0\0\0WAVE"}
+
+
+def get_file(url, **_options):
+    """Stands for `httpx.get`: the files that tests fetch are small ones of this machine."""
+    content = next((file for end, file in FILES.items() if url.endswith(end)), FILES[".png"])
+    return httpx.Response(200, content=content, request=httpx.Request("GET", url))
+
+
+class Base(ChatModelIntegrationTests):
+    """The standard tests, with a model of the simulator for each of them."""
+
+    kind = api = ""
+    supports_json_mode = property(lambda self: self.api != "messages")
+    supports_image_inputs = supports_image_tool_message = True
+    supports_pdf_inputs = supports_pdf_tool_message = True
+    supports_anthropic_inputs = property(lambda self: self.api == "messages")
+    model_override_value = property(lambda self: f"{self.kind}/sim-long")
+
+    @property
+    def chat_model_class(self):
+        return CLIENTS[self.api][0]
+
+    @property
+    def chat_model_params(self):
+        return {**CLIENTS[self.api][1], "model": f"{self.kind}/sim-plan"}
+
+    @pytest.fixture
+    def model(self, request, monkeypatch):
+        monkeypatch.setattr(httpx, "get", get_file)
+        calls = request.node.originalname.startswith(CALLING)
+        name = f"{self.kind}/{'sim-tools' if calls else 'sim-plan'}"
+        return self.chat_model_class(**{**self.chat_model_params, "model": name})
+
+
+class Recorder:
+    """Collects a class for each kind and client, and prints what each of its tests gave."""
+
+    @staticmethod
+    def pytest_pycollect_makemodule(module_path, parent):
+        module = pytest.Module.from_parent(parent, path=module_path)
+        for kind in KINDS:
+            for api in CLIENTS:
+                name = f"Test_{kind}_{api}"
+                setattr(module.obj, name, type(name, (Base,), {"kind": kind, "api": api}))
+        return module
+
+    @staticmethod
+    def pytest_runtest_logreport(report):
+        if report.when == "call" or report.outcome != "passed":
+            _file, group, test = report.nodeid.split("::")
+            _test, kind, api = group.split("_")
+            crash = getattr(report.longrepr, "reprcrash", None)
+            words = crash.message if crash else str(report.longrepr or "")
+            case = f"{api} over {kind}: {test}"
+            print("\n" + json.dumps({"case": case, "outcome": report.outcome, "words": words}))
+
+
+if __name__ == "__main__":
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:benchmark", "-o", "asyncio_mode=auto"]
+    sys.exit(0 if pytest.main([__file__, *options], plugins=[Recorder()]) in (0, 1) else 2)
