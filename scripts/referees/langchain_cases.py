@@ -61,8 +61,11 @@ class Base(ChatModelIntegrationTests):
 
     kind = api = ""
     supports_json_mode = property(lambda self: self.api != "messages")
-    supports_image_inputs = supports_image_tool_message = True
-    supports_pdf_inputs = supports_pdf_tool_message = True
+    supports_image_inputs = supports_pdf_inputs = True
+    # A tool message of Chat Completions has only texts.
+    supports_image_tool_message = supports_pdf_tool_message = property(
+        lambda self: self.api != "chat"
+    )
     supports_anthropic_inputs = property(lambda self: self.api == "messages")
     model_override_value = property(lambda self: f"{self.kind}/sim-long")
 
@@ -106,5 +109,8 @@ class Recorder:
 
 
 if __name__ == "__main__":
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:benchmark", "-o", "asyncio_mode=auto"]
+    # That test needs recorded traffic of its own.
+    options = ["-q", "-p", "no:cacheprovider", "-k", "not test_stream_time", "-o", "asyncio_mode=auto"]
+    # The clients keep connections of the loop in which they were made.
+    options += ["-o", "asyncio_default_test_loop_scope=session"]
     sys.exit(0 if pytest.main([__file__, *options], plugins=[Recorder()]) in (0, 1) else 2)

