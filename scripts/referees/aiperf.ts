@@ -11,8 +11,8 @@ const PACKAGE = "aiperf==0.13.0";
 
 /** Kinds of endpoints as AIPerf names them: the client APIs. */
 const APIS = ["chat", "responses", "messages"];
-const REQUESTS = 128;
-const CONCURRENCY = 16;
+const CALL_COUNT = 128;
+const WORKER_COUNT = 16;
 
 /** The question, which the model repeats at a word each 5 ms. */
 const WORDS = Array.from({ length: 32 }, (_, at) => `word${at + 1}`);
@@ -51,13 +51,13 @@ interface Metric {
 /** Returns a sentence about each thing in a report that is wrong. */
 function problemsOf(report: Report): readonly string[] {
   const { error_summary, was_cancelled, request_count } = report;
-  const tokens = WORDS.length * REQUESTS;
+  const tokens = WORDS.length * CALL_COUNT;
   const output = report.total_usage_completion_tokens?.avg;
   const input = report.total_usage_prompt_tokens?.avg;
   return [
     ...error_summary.map((one) => JSON.stringify(one)),
     ...(was_cancelled ? ["The run was cancelled."] : []),
-    ...(request_count?.avg === REQUESTS ? [] : [`${request_count?.avg} calls were completed.`]),
+    ...(request_count?.avg === CALL_COUNT ? [] : [`${request_count?.avg} calls were completed.`]),
     ...(output === tokens ? [] : [`There are ${output} tokens of output, not ${tokens}.`]),
     ...(input === tokens ? [] : [`There are ${input} tokens of input, not ${tokens}.`]),
   ];
@@ -72,7 +72,7 @@ async function reportOf(program: string, api: string, folder: string): Promise<R
       ...["profile", "--ui", "none", "--streaming", "--use-server-token-count"],
       ...["--model", KINDS.map((kind) => `${kind}/${MODEL}`).join(",")],
       ...["--url", system.url, "--api-key", CLIENT_KEY, "--endpoint-type", api],
-      ...["--request-count", `${REQUESTS}`, "--concurrency", `${CONCURRENCY}`],
+      ...["--request-count", `${CALL_COUNT}`, "--concurrency", `${WORKER_COUNT}`],
       ...["--input-file", `${folder}/questions.jsonl`, "--custom-dataset-type", "single_turn"],
       ...["--tokenizer", `${folder}/tokenizer`, "--artifact-dir", artifacts],
     ],

@@ -25,14 +25,17 @@ CLIENTS = {
     "messages": (ChatAnthropic, {"base_url": URL, "api_key": KEY, "max_retries": 0}),
 }
 
-# Tests that only want some call: the model calls the first tool that it is offered. In the others
-# it follows the plan that the question has got on its way, or repeats the question.
-CALLING = (
-    "test_tool_choice",
-    "test_agent_loop",
-    "test_bind_runnables_as_tools",
-    "test_structured_output",
-)
+# Models for tests, by the beginning of their names: one calls the first tool that it is offered,
+# one follows the plan that the question has got on its way. In the others it repeats the question.
+MODELS = {
+    "test_tool_choice": "sim-tools",
+    "test_agent_loop": "sim-tools",
+    "test_bind_runnables_as_tools": "sim-tools",
+    "test_structured_output": "sim-tools",
+    "test_tool_calling": "sim-plan",
+    "test_unicode_tool_call": "sim-plan",
+    "test_json_mode": "sim-plan",
+}
 
 
 def png():
@@ -75,14 +78,15 @@ class Base(ChatModelIntegrationTests):
 
     @property
     def chat_model_params(self):
-        return {**CLIENTS[self.api][1], "model": f"{self.kind}/sim-plan"}
+        return {**CLIENTS[self.api][1], "model": f"{self.kind}/sim-echo"}
 
     @pytest.fixture
     def model(self, request, monkeypatch):
         monkeypatch.setattr(httpx, "get", get_file)
-        calls = request.node.originalname.startswith(CALLING)
-        name = f"{self.kind}/{'sim-tools' if calls else 'sim-plan'}"
-        return self.chat_model_class(**{**self.chat_model_params, "model": name})
+        test = request.node.originalname
+        name = next((name for start, name in MODELS.items() if test.startswith(start)), "sim-echo")
+        params = {**self.chat_model_params, "model": f"{self.kind}/{name}"}
+        return self.chat_model_class(**params)
 
 
 class Recorder:

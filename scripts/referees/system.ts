@@ -31,8 +31,8 @@ export interface System extends AsyncDisposable {
 }
 
 /**
- * Serves the simulator and starts a gateway over a provider of each kind. Other models than theirs
- * are all `sim-echo` of the kind `otherwise`, or `sim-embed` for embeddings. `edit` returns the
+ * Serves the simulator and starts a gateway over a provider of each kind. A model without a kind
+ * is `sim-echo` of the kind `otherwise`, or `sim-embed` for embeddings. `edit` returns the
  * body that the simulator receives in place of another one.
  */
 export async function startSystem(
