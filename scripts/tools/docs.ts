@@ -8,6 +8,7 @@ import { errorsPage } from "./reference/errors.ts";
 import { hostsPage } from "./reference/hosts.ts";
 import { importTable } from "./reference/imports.ts";
 import { logFieldsPage } from "./reference/log_fields.ts";
+import { refereesPage } from "./reference/referees.ts";
 import { requestFieldsPage } from "./reference/request_fields.ts";
 import { spansPage } from "./reference/spans.ts";
 import { metricsPage } from "./reference/metrics.ts";
@@ -25,6 +26,7 @@ export const GENERATED_PAGES: Readonly<Record<string, () => string | Promise<str
   "docs/reference/clients.md": clientsPage,
   "docs/reference/hosts.md": hostsPage,
   "docs/reference/spans.md": spansPage,
+  "docs/reference/referees.md": refereesPage,
 };
 
 /** Parts of pages that are written from the code, between their two comments. */

@@ -32,6 +32,7 @@ import faults from "../../docs/reference/faults.md" with { type: "text" };
 import metrics from "../../docs/reference/metrics.md" with { type: "text" };
 import logFields from "../../docs/reference/log-fields.md" with { type: "text" };
 import requestFields from "../../docs/reference/request-fields.md" with { type: "text" };
+import referees from "../../docs/reference/referees.md" with { type: "text" };
 import reload from "../../docs/operate/reload.md" with { type: "text" };
 import shutdown from "../../docs/operate/shutdown.md" with { type: "text" };
 import workers from "../../docs/operate/workers.md" with { type: "text" };
@@ -105,6 +106,7 @@ export const HELP_PAGES: readonly HelpPage[] = [
   { topic: "metrics", text: metrics },
   { topic: "log-fields", text: logFields },
   { topic: "request-fields", text: requestFields },
+  { topic: "referees", text: referees },
   { topic: "reload", text: reload },
   { topic: "shutdown", text: shutdown },
   { topic: "workers", text: workers },

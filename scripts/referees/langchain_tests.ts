@@ -1,0 +1,68 @@
+import { pythonWith } from "../tools/package_cache.ts";
+import expected from "./langchain_tests.json" with { type: "json" };
+import { CLIENT_KEY, KINDS, startSystem } from "./system.ts";
+import { judge } from "./verdict.ts";
+
+// The standard tests that LangChain has for integrations, for its clients of Chat Completions,
+// Responses and Messages, over each kind of provider.
+
+const PACKAGES = [
+  "langchain-tests==1.1.9",
+  "langchain-openai==1.7.4",
+  "langchain-anthropic==1.7.10",
+];
+
+/** What the model says or calls after a question, by words of the question. */
+const PLANS: Readonly<Record<string, readonly unknown[]>> = {
+  "What is the value of magic_function(3)? Use the tool.": [call("magic_function", { input: 3 })],
+  "What is the value of magic_function_no_args()? Use the tool.": [
+    call("magic_function_no_args", {}),
+  ],
+  "(Hello Group) - a Chinese technology company": [
+    call("unicode_customer", { customer_name: "你好啊集团", description: "技术公司" }),
+  ],
+  "(Hello Corporation) - a Japanese company": [
+    call("unicode_customer", { customer_name: "こんにちは株式会社", description: "会社" }),
+  ],
+  "'punchline' keys. Return nothing other than JSON.": [
+    JSON.stringify({ setup: "Why do cats purr?", punchline: "Because they can." }),
+  ],
+};
+
+function call(name: string, input: object) {
+  return { call: [{ name, input }] };
+}
+
+/** Adds the plans to the questions in the body of a request. */
+function withPlans(body: string): string {
+  return Object.entries(PLANS).reduce((edited, [question, plan]) => {
+    const planned = `${question}\nsim-plan: ${JSON.stringify(plan)}`;
+    return edited.replaceAll(question, () => JSON.stringify(planned).slice(1, -1));
+  }, body);
+}
+
+const python = await pythonWith(PACKAGES);
+await using system = await startSystem({ edit: withPlans });
+const script = new URL("langchain_cases.py", import.meta.url).pathname;
+
+/** Runs the tests over a kind of provider; returns what the program printed. */
+async function outputOver(kind: string): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(python, {
+    args: [script, system.url, CLIENT_KEY, kind],
+    env: { PYTHONDONTWRITEBYTECODE: "1", LANGSMITH_TRACING: "false" },
+    stdin: "null",
+  }).output();
+  const output = new TextDecoder().decode(stdout);
+  if (code !== 0) throw new Error(`${output}\n${new TextDecoder().decode(stderr)}`);
+  return output;
+}
+
+const output = (await Promise.all(KINDS.map(outputOver))).join("\n");
+const cases = output.split("\n").filter((line) => line.startsWith('{"case": '))
+  .map((line): { case: string; outcome: string; words: string } => JSON.parse(line));
+console.log(`${cases.filter(({ outcome }) => outcome === "skipped").length} cases are skipped`);
+const tried = cases.filter(({ outcome }) => outcome !== "skipped");
+const red = new Map(
+  tried.filter(({ outcome }) => outcome === "failed").map((one) => [one.case, one.words]),
+);
+Deno.exitCode = judge({ tried: tried.length, red }, expected);

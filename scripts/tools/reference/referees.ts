@@ -1,0 +1,77 @@
+import { EXPECTED } from "../../referees/data.ts";
+import type { RedCases } from "../../referees/verdict.ts";
+import { generatedNote, tableText } from "./markdown.ts";
+
+/** Each referee: what it judges, and the command that runs it. */
+const REFEREES: readonly (readonly [name: string, judges: string, command: string])[] = [
+  [
+    "LangChain's standard tests",
+    "the clients of LangChain (Chat Completions, Responses, Messages) over each kind of provider",
+    run("scripts/referees/langchain_tests.ts"),
+  ],
+  [
+    "Schemathesis",
+    "every operation of the public OpenAPI documents of OpenAI and Anthropic that the gateway " +
+    "serves, with right and wrong requests",
+    run("scripts/referees/schemathesis.ts"),
+  ],
+  [
+    "AIPerf",
+    "load over three client APIs and each kind of provider: no call fails, no token is lost",
+    run("scripts/referees/aiperf.ts"),
+  ],
+  ["Arize Phoenix", "models and tokens of exported spans", run("scripts/referees/phoenix.ts")],
+  [
+    "Codex",
+    "sessions over each kind of provider, as [the page of clients](clients.md) shows",
+    run("scripts/clients/run.ts cli codex codex_sse"),
+  ],
+  [
+    "Claude Code",
+    "sessions, tools and refused features, as " +
+    "[their page](../guide/messages.md#claude-code-run-on-each-provider-type) shows",
+    "`scripts/clients/claude_code`",
+  ],
+];
+
+const TITLES: Readonly<Record<string, string>> = {
+  langchain_tests: "LangChain's standard tests",
+  schemathesis: "Schemathesis",
+  aiperf: "AIPerf",
+};
+
+/** Returns the page `docs/reference/referees.md`. */
+export function refereesPage(): string {
+  const sections = Object.entries(EXPECTED).map(([name, expected]) =>
+    `## ${TITLES[name] ?? name}\n\n${redText(name, expected)}`
+  );
+  return `# Outside referees
+
+${generatedNote("`scripts/referees/`")}
+
+Programs that are not part of this project judge a running gateway over the [simulator](../develop/simulator.md). They are
+not part of the test command: each is installed from its registry into the user's cache folder when it is run.
+
+${tableText(["referee", "what it judges", "command"], REFEREES)}
+
+The first three print what they expect and what they found. They end with 1 if a case is red that is not
+listed here, or if one that is listed is not red. \`*\` in the name of a case is for any text.
+
+${sections.join("\n\n")}
+`;
+}
+
+function run(script: string): string {
+  return `\`./scripts/deno run -A ${script}\``;
+}
+
+function redText(name: string, expected: readonly RedCases[]): string {
+  const rows = expected.map(({ cases, reason }) => [
+    cases.map((one) => `\`${one}\``).join(", "),
+    reason,
+  ]);
+  const file = `\`scripts/referees/${name}.json\``;
+  return rows.length === 0
+    ? `No case is red (${file}).`
+    : `Red cases (${file}):\n\n${tableText(["case", "why it is red"], rows)}`;
+}
