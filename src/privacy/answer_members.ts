@@ -1,14 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
-
-/** How the texts of an answer are written, as far as its JSON does not say it. */
-export interface AnswerForm {
-  /** True if the request demands JSON as the text of the answer. */
-  isJsonText: boolean;
-  /** True if the thinking comes from the provider as it is, which has signed it. */
-  isThinkingSigned: boolean;
-}
+import type { AnswerForm } from "./types.ts";
 
 /** True if a request demands JSON as the text of its answer, in any client API. */
 export function demandsJson(request: JsonObject): boolean {

@@ -7,7 +7,8 @@ import {
 } from "../core/json/json.ts";
 import { type Edit, splice } from "../formats/edit.ts";
 import { replaceString, visitStrings } from "./answer_strings.ts";
-import { type AnswerForm, kindOf } from "./answer_members.ts";
+import { kindOf } from "./answer_members.ts";
+import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
 import { mayHaveToken } from "./restore.ts";
 

@@ -1,6 +1,6 @@
 import type { StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import { pushAll } from "../core/push_all.ts";
-import type { AnswerForm } from "./answer_members.ts";
+import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { newRecordRestorer } from "./restore_records.ts";
 

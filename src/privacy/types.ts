@@ -1,4 +1,3 @@
-import type { AnswerForm } from "./answer_members.ts";
 import type { PrivacyCounts } from "../core/privacy_counts.ts";
 
 /** What becomes of a match. */
@@ -89,6 +88,14 @@ export interface Tokens extends TokenMap {
    * values as it may.
    */
   take(value: string, label: string, scope: string): TokenValue | null;
+}
+
+/** How the texts of an answer are written, as far as its JSON does not say it. */
+export interface AnswerForm {
+  /** True if the request demands JSON as the text of the answer. */
+  isJsonText: boolean;
+  /** True if the thinking comes from the provider as it is, which has signed it. */
+  isThinkingSigned: boolean;
 }
 
 /** What a call carries whose client has a policy. */

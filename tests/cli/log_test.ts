@@ -4,6 +4,7 @@ import { openRecordFile } from "../../src/record/record_file.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { fileOptions, recordSection, withFolder, written, WRITTEN_KEY } from "../record/support.ts";
+import { blocksIn } from "../docs/pages.ts";
 import { testTerminal } from "./test_terminal.ts";
 
 const HOSTILE = "\u001b[31mred\u0007 \u202egnp.exe";
@@ -151,4 +152,22 @@ Deno.test("a file that a gateway has open is read from its admin listener, or on
       err,
       /^A gateway has .*record\.db open, so records are read from its admin listener\.\nThe admin page is off/,
     );
+  }));
+
+Deno.test("each command of the page runs over the file", () =>
+  withRecords(async (command) => {
+    const page = blocksIn("bash").filter(({ section }) =>
+      section.startsWith("docs/operate/record.md")
+    );
+    const lines = page.flatMap(({ text }) => text.trim().split("\n"));
+    assertEquals(lines.length, 6);
+    for (const line of lines) {
+      const [words = ""] = line.replace(/[\da-f]{8}-[\da-f-]{27}/, "id-1").split(" > ");
+      const [, ...args] = [...words.matchAll(/"([^"]*)"|(\S+)/g)].map(([word, quoted]) =>
+        quoted ?? word
+      );
+      const [status, out, err] = await command(...args);
+      assertEquals([status, err], [0, ""], line);
+      assert(out !== "", line);
+    }
   }));

@@ -34,6 +34,7 @@ const ENDS: readonly (readonly [Failure, before: End, broken: End])[] = [
   [fault("provider_keys_refused", "").failure, "refused", "refused"],
   [fault("credential_unavailable", "").failure, "refused", "refused"],
   [fault("internal_error", "").failure, "internal", "internal"],
+  [fault("response_refused", "").failure, "blocked", "blocked"],
 ];
 
 Deno.test("each failure has one end in the log, and a different one if it broke a stream", () => {

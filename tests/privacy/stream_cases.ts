@@ -1,5 +1,5 @@
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
-import type { AnswerForm } from "../../src/privacy/answer_members.ts";
+import type { AnswerForm } from "../../src/privacy/types.ts";
 import type { AnswerText } from "../../src/privacy/answer_text.ts";
 import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
 

@@ -83,6 +83,7 @@ Deno.test("a client that leaves has a record of what it had", () =>
 
 Deno.test("bodies beyond their bound are cut at a character, and the record says so", () =>
   withFolder(async (folder) => {
+    assertEquals(MAX_BODY_CHARS, 1_048_576);
     const long = "é😀".repeat(MAX_BODY_CHARS / 2);
     const message = { role: "assistant", content: long };
     const choices = [{ index: 0, message, finish_reason: "stop" }];
