@@ -13,8 +13,8 @@ export interface CallMask {
 
 /** Returns what masks the texts of a call by its privacy policy; they stay without one. */
 export function newMask(call: Call): CallMask {
-  const policy = call.client.privacy?.policy ?? policyOf(call);
-  const rules = maskingRules(policy?.request ?? []);
+  // Not the rules that the call has begun with: it may have been refused before.
+  const rules = maskingRules(policyOf(call)?.request ?? []);
   const mask = (text: string) => rules.length === 0 ? text : maskText(text, rules);
 
   function maskPart(part: string): string {

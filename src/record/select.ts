@@ -18,8 +18,8 @@ export interface Selection {
 export type Selected = Pick<Call, "generation" | "controls" | "client" | "caller" | "report">;
 
 /**
- * Failures of which only the head is recorded: a flood, or content that a rule of `privacy` lets
- * nobody have.
+ * Failures of which only the head is recorded: a flood, or content that a rule of `privacy` has
+ * refused.
  */
 const HEADS_ONLY: ReadonlySet<string> = new Set<Failure["kind"]>([
   "overloaded",
