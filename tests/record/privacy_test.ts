@@ -67,10 +67,11 @@ for (const stream of [false, true]) {
   Deno.test(`a record has tokens in the request and in the ${stream ? "stream" : "response"}, and the client has values`, () =>
     withFolder(async (folder) => {
       const world = scriptedWorld({ fetch: echoing() });
-      const { app, thread, finish } = await recordingGateway(configIn(folder), world);
+      const { app, thread, reported, finish } = await recordingGateway(configIn(folder), world);
       const response = await app(chatRequest({ body: { messages: USER, stream } }));
       const redacted = response.headers.get("x-gateway-redacted");
       assert((await response.text()).includes(VALUE));
+      await reported(1);
       const [record] = await finish();
       const { body, events } = record?.response ?? {};
       assertMatch(record?.request?.body ?? "", TOKEN);
@@ -116,7 +117,10 @@ Deno.test("values in headers, the query, the path, the session and the model are
 Deno.test("a call that a rule has refused has its head alone, also if the answer was refused", () =>
   withFolder(async (folder) => {
     const world = scriptedWorld({ fetch: echoing(`${"word ".repeat(100)} a stranger.`) });
-    const { app, thread, reports, finish } = await recordingGateway(configIn(folder), world);
+    const { app, thread, reports, reported, finish } = await recordingGateway(
+      configIn(folder),
+      world,
+    );
     const statuses: number[] = [];
     const refused = [{ role: "user", content: "a kingfisher" }];
     for (
@@ -130,6 +134,7 @@ Deno.test("a call that a rule has refused has its head alone, also if the answer
       statuses.push(response.status);
       await response.text();
     }
+    await reported(3);
     const records = await finish();
     assertEquals(records.map(kindAndEnd), [
       ["heads", "refused", "privacy_rule_matched", { r1: 1 }],
@@ -175,7 +180,7 @@ Deno.test("a replay replaces no token again, so that the same rules make no diff
   withFolder(async (folder) => {
     const text = configIn(folder);
     const world = scriptedWorld({ fetch: echoing() });
-    const { app, finish } = await recordingGateway(text, world);
+    const { app, reported, finish } = await recordingGateway(text, world);
     for (const stream of [false, true]) {
       await (await app(chatRequest({ body: { messages: USER, stream } }))).text();
     }
