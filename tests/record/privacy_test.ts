@@ -184,6 +184,7 @@ Deno.test("a replay replaces no token again, so that the same rules make no diff
     for (const stream of [false, true]) {
       await (await app(chatRequest({ body: { messages: USER, stream } }))).text();
     }
+    await reported(2);
     const records = await finish();
     for (
       const after of [text, PLACE, PLACE + privacyConfig(["pattern: 'qz[a-z]{5}', action: refuse"])]
