@@ -87,7 +87,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
     "gateway",
     "api",
   ],
-  record: ["core", "formats", "config", "data", "store", "observe", "access", "call"],
+  record: [
+    "core",
+    "formats",
+    "config",
+    "data",
+    "store",
+    "observe",
+    "privacy",
+    "access",
+    "call",
+  ],
   replay: [
     "core",
     "formats",

@@ -54,11 +54,17 @@ export function gatewayFields(
   return fields;
 }
 
-/** Returns how many values the privacy rules have acted on; those that only count are left out. */
-export function redactedText({ matches, unread, unrestored = 0 }: PrivacyCounts): string {
+/** Returns how many values each privacy rule has acted on, without rules that only count. */
+export function actedRules(privacy: PrivacyCounts | null): Record<string, number> {
+  const acted = privacy?.matches.filter(({ action }) => action !== "monitor") ?? [];
+  return Object.fromEntries(acted.map(({ rule, count }) => [rule, count]));
+}
+
+/** Returns the same as text, with the parts that no rule can read. */
+export function redactedText(privacy: PrivacyCounts): string {
+  const { unread, unrestored = 0 } = privacy;
   return [
-    ...matches.filter(({ action }) => action !== "monitor")
-      .map(({ rule, count }) => `${rule}=${count}`),
+    ...Object.entries(actedRules(privacy)).map(([rule, count]) => `${rule}=${count}`),
     ...unread > 0 ? [`unread=${unread}`] : [],
     ...unrestored > 0 ? [`unrestored=${unrestored}`] : [],
   ].join(", ");

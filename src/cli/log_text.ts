@@ -73,6 +73,7 @@ export function recordLines({ id, at, head, request }: CallRecord): string {
     ["tools called", head.tools_called.join(", ")],
     ["lossy", head.lossy.join(", ")],
     ["verified", head.verified.join(", ")],
+    ["redacted", Object.entries(head.redacted).map((one) => one.join("=")).join(", ")],
     ["cache", head.cache],
     ["tokens", head.usage === null ? null : `${head.usage.input} in, ${head.usage.output} out`],
     ["cost", head.cost === null ? null : `${head.cost} USD`],

@@ -4,7 +4,8 @@ import { sseText } from "../formats/sse.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { endpointContent } from "./endpoint_content.ts";
 import { recordedHeaders, recordHead, respondedHeaders } from "./head.ts";
-import { type Selection, selectRecord } from "./select.ts";
+import { newMask } from "./mask_call.ts";
+import { hasOnlyHead, type Selection, selectRecord } from "./select.ts";
 import type { WrittenRecord } from "./written_record.ts";
 
 /** Maximum length of a request and of a response in a record. */
@@ -75,8 +76,9 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
   /** Returns the record without what exceeds its bounds. */
   function record({ kind: chosen, why }: Selection): WrittenRecord {
     const cut: string[] = [];
+    const mask = newMask(call);
     if (chosen === "heads") {
-      return { id: call.id, at, head: recordHead(call, { kind: chosen, why }, cut) };
+      return { id: call.id, at, head: recordHead(call, { mask, why, cut }) };
     }
     if (request !== null && request.length > MAX_BODY_CHARS) cut.push("request");
     if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
@@ -84,14 +86,14 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     return {
       id: call.id,
       at,
-      head: recordHead(call, { kind: chosen, why }, cut),
+      head: recordHead(call, { mask, why, cut }),
       request: {
-        headers: recordedHeaders(call),
-        query: queryOf(url),
+        headers: recordedHeaders(call, mask),
+        query: mask.query(queryOf(url)),
         body: request === null ? null : beginning(request),
       },
       response: {
-        headers: respondedHeaders(call),
+        headers: respondedHeaders(call, mask),
         body: kind === "body" ? text : null,
         events: kind === "events" ? text : null,
       },
@@ -122,7 +124,11 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       sink.release(heldChars);
       // The handshake of a WebSocket is a call; its turns have the records.
       const chosen = call.report.status === 101 ? null : select();
-      if (chosen !== null) sink.add(record(chosen));
+      if (chosen === null) return;
+      // A rule may refuse a stream whose beginning was captured.
+      const kind = hasOnlyHead(call.report) ? "heads" : chosen.kind;
+      call.report.recorded = kind;
+      sink.add(record({ ...chosen, kind }));
     },
   };
 }

@@ -22,6 +22,8 @@ export interface RecordFilter {
   readonly label?: readonly (readonly [name: string, value: string])[];
   /** Names of called tools. */
   readonly tool?: readonly string[];
+  /** Names of privacy rules that acted. */
+  readonly redacted?: readonly string[];
   readonly lossy?: boolean;
   readonly fallback?: boolean;
   readonly retried?: boolean;
@@ -71,6 +73,7 @@ function headTests(filter: RecordFilter): HeadTest[] {
     ...oneOf(filter.api, ({ api }) => [api]),
     ...oneOf(filter.end, ({ end }) => [end]),
     ...oneOf(filter.code, ({ code }) => [code]),
+    ...oneOf(filter.redacted, ({ redacted }) => Object.keys(redacted)),
     ...oneOf(tool, ({ tools_called }) => tools_called),
     ...models === undefined ? [] : [(head: RecordHead) => {
       const names = [head.model_requested ?? "", ...head.attempts.map((one) => one.model)];

@@ -29,6 +29,7 @@ export const FILTER_OPTIONS = {
   status: { value: "STATUS", about: "Statuses, such as 429 or 4xx." },
   code: { value: "CODE", about: "Error codes." },
   tool: { value: "NAME", about: "Names of called tools." },
+  redacted: { value: "RULE", about: "Names of privacy rules that acted." },
   lossy: { value: null, about: "Calls with fields that the provider received only in part." },
   fallback: { value: null, about: "Calls with a fallback." },
   retried: { value: null, about: "Calls with a retry." },
@@ -63,6 +64,7 @@ const LISTS = [
   "status",
   "code",
   "tool",
+  "redacted",
 ] as const;
 
 const FLAGS = ["lossy", "fallback", "retried", "stream"] as const;

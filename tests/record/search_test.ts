@@ -30,6 +30,7 @@ const HEADS: fc.Arbitrary<Partial<RecordHead>> = fc.record({
   end: fc.constantFrom("complete", "refused", "client_gone"),
   stream: fc.boolean(),
   model_requested: fc.constantFrom("gpt-4o", "gpt-4o-mini", "claude"),
+  redacted: fc.constantFrom({}, { mail: 2 }, { cards: 1, mail: 1 }),
   fallbacks: fc.constantFrom(0, 1),
   cost: fc.constantFrom(null, 0.1, 2),
 });
@@ -41,6 +42,7 @@ const FILTERS: fc.Arbitrary<RecordFilter> = fc.record({
   end: fc.constant(["refused", "complete"]),
   stream: fc.boolean(),
   model: fc.constantFrom(["gpt-*"], ["claude"]),
+  redacted: fc.constantFrom(["mail"], ["cards", "keys"]),
   fallback: fc.constant(true),
   minCost: fc.constantFrom(0.05, 1),
   since: fc.integer({ min: 0, max: 700 }),
@@ -60,6 +62,7 @@ function isMeant(head: RecordHead, at: number, filter: RecordFilter): boolean {
     (filter.model?.some((one) =>
       models.some((name) => one === "gpt-*" ? name.startsWith("gpt-") : name === one)
     ) ?? true) &&
+    (filter.redacted?.some((rule) => rule in head.redacted) ?? true) &&
     (filter.fallback === undefined || head.fallbacks > 0) &&
     (filter.minCost === undefined || (head.cost !== null && head.cost >= filter.minCost)) &&
     at >= (filter.since ?? 0) && at <= (filter.until ?? Infinity);

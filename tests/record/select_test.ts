@@ -1,3 +1,5 @@
+import { refuse } from "../../src/core/failure/result.ts";
+import { hasOnlyHead } from "../../src/record/select.ts";
 import { RECORD_CHOICES, type RecordChoice } from "../../src/core/record_choice.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
@@ -148,3 +150,16 @@ routing: {routes: [{name: main, match: {models: [m]}, targets: [{provider: up}]}
     ]);
     assertEquals(records[0]?.request?.body?.includes('"other"'), true);
   }));
+
+Deno.test("of a call that a privacy rule has refused, or an overloaded gateway, only the head is recorded", () => {
+  const kinds = [
+    "overloaded",
+    "privacy_rule_matched",
+    "privacy_unreplaceable",
+    "privacy_unread",
+    "privacy_too_many_values",
+    "privacy_search_timeout",
+  ] as const;
+  for (const kind of kinds) assert(hasOnlyHead(refuse(kind, "No.")), kind);
+  assert(!hasOnlyHead(refuse("invalid_type", "No.")) && !hasOnlyHead({ failure: null }));
+});

@@ -46,6 +46,7 @@ export function newRecord({ head, request, ...rest }: RecordParts = {}): CallRec
       cache: null,
       lossy: [],
       verified: [],
+      redacted: {},
       usage: { input: 1_000, output: 100, total: 1_100, cached: 0, cache_write: 0, reasoning: 0 },
       units: null,
       cost: null,

@@ -29,10 +29,11 @@ const SERVICES = [
   keys("glpat-", `${PART}{20,64}`),
   keys("npm_", "[A-Za-z0-9]{36}"),
   keys("hf_", "[A-Za-z0-9]{30,64}"),
+  keys("gsk_", "[A-Za-z0-9]{40,64}"),
   keys("pypi-", `${PART}{50,1000}`),
   keys("eyJ", String.raw`${PART}{8,680}\.eyJ${PART}{8,680}\.${PART}{8,680}`),
   "AccountKey=(?<value>[A-Za-z0-9+/=]{40,200})",
-  String.raw`:\/\/[^\s:@\/]{0,64}:(?<password>[^\s@\/]{1,128})@`,
+  String.raw`:\/\/[^\s:@\/\0]{0,64}:(?<password>[^\s@\/\0]{1,128})@`,
 ].join("|");
 
 /** Returns a finder of what one expression of keys matches, or of its named part. */

@@ -3,10 +3,10 @@ import type { Finder } from "../types.ts";
 const BEGIN = "-----BEGIN ", END = "-----END ";
 
 /** The first line of a private key (RFC 7468), from its beginning on. */
-const FIRST_LINE = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY-----/y;
+const FIRST_LINE = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y;
 
 /** The rest of the last line behind its beginning. */
-const LAST_LINE = /(?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY-----/y;
+const LAST_LINE = /(?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y;
 
 /** The longest key; of one without an end this much counts. */
 const MAX_CHARS = 16_384;

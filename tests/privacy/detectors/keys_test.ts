@@ -18,6 +18,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
     `glpat-${"x".repeat(20)}`,
     `npm_${"a".repeat(36)}`,
     `hf_${"b".repeat(34)}`,
+    `gsk_${"b".repeat(52)}`,
     `pypi-${"A".repeat(160)}`,
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz",
   ],
@@ -47,6 +48,8 @@ Deno.test("of an account key and of a password in an address only the secret cou
   assertEquals(find(`AccountName=x;AccountKey=${key};`), [key]);
   assertEquals(find("postgres://user:s3cr:et@db.test:5432/x"), ["s3cr:et"]);
   assertEquals(find("https://host:8080/a@b"), []);
+  // Two strings of a request, with what is between them in a search.
+  assertEquals(find("http://host\0to:bob@example.com"), []);
 });
 
 Deno.test("five nouns joined by hyphens are no key", () => {

@@ -6,7 +6,9 @@ const LINES = ["-----BEGIN RSA PRIVATE KEY-----", "MIIEow==", "-----END RSA PRIV
 
 Deno.test("a private key is found with line ends and with escapes in their place", () => {
   for (const key of [LINES.join("\n"), LINES.join("\\n"), LINES.join("\r\n")]) {
-    assertEquals(valuesOf(`Key: ${key} end`, PEM), [key]);
+    for (const one of [key, key.replaceAll("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK")]) {
+      assertEquals(valuesOf(`Key: ${one} end`, PEM), [one]);
+    }
   }
 });
 
