@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EndpointFacts } from "../core/endpoint.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
-import { type Result, success } from "../core/failure/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
 import { demandsJson } from "../privacy/answer_members.ts";
 import { writePath } from "../privacy/json_strings.ts";
@@ -29,6 +29,7 @@ export function startPrivacy(call: Call, policy: Policy | null): void {
   if (privacy === null || policy === null) return;
   client.privacy = privacy.newCall(policy);
   report.privacy = client.privacy.counts;
+  hideSession(call, client.privacy);
 }
 
 /** What replaces the values of a request. */
@@ -48,6 +49,8 @@ export async function replaceDocument(
 ): Promise<Result<JsonDocument>> {
   const { privacy } = call.client;
   if (privacy === null || document.members.length === 0) return success(document);
+  const refused = refuseModelHeader(call, privacy);
+  if (refused !== null) return refused;
   privacy.scopes ??= await findScopes(call, document.value);
   privacy.answer.isJsonText = demandsJson(document.value);
   recallValues(call, privacy, document.value);
@@ -115,11 +118,23 @@ export async function replaceForm(
 ): Promise<Result<MultipartBody>> {
   const { privacy } = call.client;
   if (privacy === null) return success(form);
+  const refused = refuseModelHeader(call, privacy);
+  if (refused !== null) return refused;
   privacy.scopes ??= await findScopes(call, {});
   return await paced(
     call,
     (pace, scopes) => replaceInForm(privacy, form, { ...place, pace, scopes }),
   );
+}
+
+/** Refuses a model in a header that has a value: providers would get it as it is. */
+function refuseModelHeader({ controls: { model } }: Call, { policy }: CallPrivacy): Failed | null {
+  if (model === null) return null;
+  const found = search(model, policy.request).find(({ rule }) => rule.action !== "monitor");
+  if (found === undefined) return null;
+  const code = found.rule.action === "refuse" ? "privacy_rule_matched" : "privacy_unreplaceable";
+  const rule = `has a value of the privacy rule '${found.rule.name}'`;
+  return refuse(code, { kind: "rule", rule }, "X-Gateway-Model");
 }
 
 /** Takes the session out of the report if its name has a value: it is in log lines. */

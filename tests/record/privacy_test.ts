@@ -90,7 +90,6 @@ Deno.test("values in headers, the query, the path, the session and the model are
       "x-team": `team of kingfisher@example.com and ${VALUE}`,
       "x-gateway-note": inBytes("Grüße, Brücke"),
       "x-gateway-sessionid": VALUE,
-      "x-gateway-model": `up/${VALUE}`,
       traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     };
     const url = `http://localhost/v1/chat/completions?a=1&user=${encodeURIComponent(VALUE)}&b=%2F`;
@@ -98,6 +97,11 @@ Deno.test("values in headers, the query, the path, the session and the model are
     await (await app(new Request(url, { method: "POST", headers, body }))).body?.cancel();
     const list = new Request(`http://localhost/v1/models/${VALUE}`, { headers });
     await (await app(list)).body?.cancel();
+    // Refused, because a model with a value would be sent as it is.
+    const named = { ...headers, "x-gateway-model": `up/${VALUE}` };
+    const refused = await app(new Request(url, { method: "POST", headers: named, body }));
+    assertEquals(refused.status, 400);
+    await refused.body?.cancel();
     const records = await finish();
     const [{ head, request } = {}] = records;
     assertEquals(request?.headers, {
@@ -105,12 +109,12 @@ Deno.test("values in headers, the query, the path, the session and the model are
       "x-team": "team of [email] and [email]",
       "x-gateway-note": inBytes("Grüße, [value]"),
       "x-gateway-sessionid": "[email]",
-      "x-gateway-model": "up/[email]",
       traceparent: headers.traceparent,
     });
     assertEquals(request?.query, "a=1&user=%5Bemail%5D&b=%2F");
-    assertEquals(head?.model_requested, "up/[email]");
+    assertEquals(head?.model_requested, "m");
     assertEquals(records[1]?.head.path, "/v1/models/[email]");
+    assertEquals([records.length, records[2]?.request], [3, undefined]);
     assertNoValue(records, thread.requests);
   }));
 

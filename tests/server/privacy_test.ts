@@ -355,3 +355,23 @@ Deno.test("a reload that changes the rules of a socket closes it with 1012, any 
   served.reload(UP + privacyConfig(["find: [email], action: mask"]));
   assertEquals(await client.closed, 1012);
 });
+
+Deno.test("a model in a header that has a value is refused by the header's name", async () => {
+  const { call, sent } = serving(`${UP}${RULES}`);
+  const refused = await call(CHAT, chat("Hi"), { "x-gateway-model": "ask-a@x.com" });
+  const { error } = await refused.json();
+  assertEquals([refused.status, error.code, error.param], [
+    400,
+    "privacy_unreplaceable",
+    "X-Gateway-Model",
+  ]);
+  assert(!error.message.includes("a@x.com"));
+  assertEquals(sent, []);
+});
+
+Deno.test("a session with a value is in no log line, also of a request without a body", async () => {
+  const { call, reported, log } = serving(`${UP}${RULES}`);
+  await (await call("/v1/models", "", { "x-gateway-sessionid": "a@x.com" }, "GET")).text();
+  assertEquals((await reported(1)).session, null);
+  assert(!log.some((line) => line.includes("a@x.com")));
+});
