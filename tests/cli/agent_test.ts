@@ -152,7 +152,7 @@ Deno.test("the first named model of the file is the usual model, with its limits
   assertEquals(entries, [["small", "small", undefined, 1], ["coder", "Coder", 200_000, 2]]);
 });
 
-Deno.test("a file that is named beside an address has the models of the gateway there", async () => {
+Deno.test("with --url a file that is named has the models of the gateway and says whether it needs a key", async () => {
   using file = await configFile(NAMED);
   const { out } = await ran(["agent", "claude", "--url", "https://gw/", "--config", file.path]);
   assertStringIncludes(out, "export ANTHROPIC_BASE_URL=https://gw\n");
