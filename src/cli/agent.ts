@@ -58,6 +58,8 @@ export const agent: Command = {
     }
     const found = Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined;
     if (found === undefined) return wrongUsage(terminal, "agent", unknownAgent(name));
+    const wrong = wrongWords(options);
+    if (wrong !== null) return wrongUsage(terminal, "agent", wrong);
     const gateway = await findGateway(options, terminal.environment);
     const models = gateway.ok ? gateway.value.models : [];
     const model = optionValue(options, "model") ?? models[0]?.name;
@@ -114,20 +116,36 @@ function unknownAgent(name: string): string {
 
 /** Returns the address of the gateway, the variable of its client key, and its named models. */
 async function findGateway(options: OptionValues, environment: Readonly<Record<string, string>>) {
-  const written = optionValue(options, "url");
+  const url = optionValue(options, "url")?.replace(/\/+$/, "").replace(/\/v1$/, "");
   const variable = optionValue(options, "key-env");
-  if (written !== undefined) {
-    const url = written.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const file = optionValue(options, "config");
+  if (url !== undefined && file === undefined) {
     const keyVariable = variable ?? KEY_VARIABLE;
     return { ok: true, value: { url, keyVariable, models: [] } } as const;
   }
-  const file = optionValue(options, "config") ?? USUAL_CONFIG;
-  const loaded = await load(file, environment);
+  const loaded = await load(file ?? USUAL_CONFIG, environment);
   if (!loaded.ok) {
     const hint = "--url names the address of a gateway without its file.";
     return { ok: false, problems: [...loaded.problems, hint] } as const;
   }
-  return { ok: true, value: placeOf(loaded.config, variable) } as const;
+  const place = placeOf(loaded.config, variable);
+  return { ok: true, value: { ...place, url: url ?? place.url } } as const;
+}
+
+/** Returns what is wrong with the values that the shell or the agent reads; null if nothing is. */
+function wrongWords(options: OptionValues): string | null {
+  const { url, ...names } = Object.fromEntries(
+    ["url", "model", "small-model", "key-env"].map((name) => [name, optionValue(options, name)]),
+  );
+  if (url !== undefined && !/^https?:\/\/[^/]/.test(url)) {
+    return "--url must be an http or https URL.";
+  }
+  const empty = Object.keys(names).find((name) => names[name] === "");
+  if (empty !== undefined) return `--${empty} must not be empty.`;
+  // The shell reads the name within quotes, where other characters would be a command or a text.
+  return /^[A-Za-z_]\w*$/.test(names["key-env"] ?? KEY_VARIABLE)
+    ? null
+    : "--key-env must be the name of an environment variable.";
 }
 
 function placeOf({ server, security, models }: Config, variable: string | undefined) {

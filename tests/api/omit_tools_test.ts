@@ -144,6 +144,31 @@ Deno.test("a target that serves a hosted tool itself gets it", async () => {
   assertEquals<unknown>(sentTools(requests), [TOOL, SEARCH]);
 });
 
+Deno.test("a native target gets the tools that the input declares without those that are left out, and the text of the rest unchanged", async () => {
+  const input = (...tools: readonly string[]) =>
+    `{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":[${tools}]},` +
+    '{"role":"user","content":"Hi"}]}';
+  const search = '{"type":"web_search"}';
+  const own = '{"type":"custom",  "name":"run"}';
+  for (
+    const [sent, lossy, received] of [
+      [input(search, own), "input[0].tools[0]", input(own)],
+      [input(own, search), "input[0].tools[1]", input(own)],
+      [input(search), "input[0].tools[0]", input()],
+      [input(own), null, input(own)],
+    ] as const
+  ) {
+    const { post, requests } = gatewayFor("responses");
+    const reply = await post("/responses", sent);
+    assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, lossy], reply.text);
+    assertEquals(requests[0]?.body, received);
+  }
+  const { post, requests } = gatewayFor("responses", "", "");
+  const reply = await post("/responses", input(own, search));
+  assertEquals([reply.status, ...refusal(reply.text)], [400, "input[0].tools[1].type"]);
+  assertEquals(requests.length, 0);
+});
+
 Deno.test("a native target gets the text of the other tools unchanged, and no tools if none remains", async () => {
   const { post, requests } = gatewayFor("responses");
   const text =

@@ -152,6 +152,14 @@ Deno.test("the first named model of the file is the usual model, with its limits
   assertEquals(entries, [["small", "small", undefined, 1], ["coder", "Coder", 200_000, 2]]);
 });
 
+Deno.test("with --url a file that is named has the models of the gateway and says whether it needs a key", async () => {
+  using file = await configFile(NAMED);
+  const { out } = await ran(["agent", "claude", "--url", "https://gw/", "--config", file.path]);
+  assertStringIncludes(out, "export ANTHROPIC_BASE_URL=https://gw\n");
+  assertStringIncludes(out, "export ANTHROPIC_AUTH_TOKEN=unused\n");
+  assertStringIncludes(out, "export CLAUDE_CODE_MAX_CONTEXT_TOKENS=200000\n");
+});
+
 Deno.test("without a name the agents are listed; a wrong one is named with what there is", async () => {
   const listed = await ran(["agent"]);
   assertEquals(listed.out.split("\n").map((line) => line.split(" ")[0]), [
@@ -164,6 +172,10 @@ Deno.test("without a name the agents are listed; a wrong one is named with what 
       [["cluade", "--model", "m"], "did you mean claude?"],
       [["claude"], "--model is missing."],
       [["claude", "--model", "m", "--catalog"], "--catalog is for codex."],
+      [["claude", "--model", ""], "--model must not be empty."],
+      [["claude", ...URL, "--key-env", "$(id)"], "--key-env must be the name of"],
+      [["claude", ...URL, "--key-env", "my-key"], "--key-env must be the name of"],
+      [["claude", "--model", "m", "--url", "gw:9000"], "--url must be an http or https URL."],
     ] as const
   ) {
     const { code, out, err } = await ran(["agent", ...args]);

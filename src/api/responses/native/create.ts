@@ -12,7 +12,12 @@ import { MAX_RESOURCE_BYTES } from "../../stored/native_call.ts";
 import { CLIENT_RUN } from "./fields.ts";
 import { newNativeRelay } from "./relay.ts";
 import { parseNativeResponse } from "./whole_response.ts";
-import { omittedChoiceProblem, type OmittedTools, omittedTools } from "./omitted_tools.ts";
+import {
+  omittedChoiceProblem,
+  type OmittedTools,
+  omittedTools,
+  toolLists,
+} from "./omitted_tools.ts";
 import { nativePreset } from "./preset.ts";
 import { nativeBody } from "./request.ts";
 import { bindResponse } from "../state/store_response.ts";
@@ -31,8 +36,7 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
     if (problem !== null) return problem;
     const preset = nativePreset(request.document, target);
     if (!preset.ok) return preset;
-    const omittedPaths = [...omitted.keys()].map((index) => `tools[${index}]`);
-    const lossy = [...unstored, ...omittedPaths, ...preset.value.lossy];
+    const lossy = [...unstored, ...omitted.keys(), ...preset.value.lossy];
     return success<Candidate>({
       target,
       request: {
@@ -99,16 +103,16 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
 
 /** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
 function undeclaredProblem(
-  { background, tools }: JsonObject,
+  request: JsonObject,
   target: Target,
   omitted: OmittedTools,
 ): Failed | null {
   const { provider } = target;
   const { background_responses, hosted_tools } = provider.settings.capabilities;
-  if (background === true && !background_responses) {
+  if (request.background === true && !background_responses) {
     return undeclared("background", provider, "background_responses");
   }
-  const path = unlistedTool(tools, hosted_tools, omitted);
+  const path = unlistedTool(request, hosted_tools, omitted);
   return path === null ? null : undeclared(`${path}.type`, provider, "hosted_tools");
 }
 
@@ -117,16 +121,16 @@ function undeclaredProblem(
  * if none.
  */
 function unlistedTool(
-  tools: JsonObject[string],
+  request: JsonObject,
   listed: readonly string[],
   omitted: OmittedTools,
 ): string | null {
   // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
-  const waiting = [{ tools, path: "tools" }];
+  const waiting = [...toolLists(request)];
   for (const { tools, path } of waiting) {
     for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
       const at = `${path}[${index}]`;
-      if (path === "tools" && omitted.has(index)) continue;
+      if (omitted.has(at)) continue;
       if (!isObject(tool) || typeof tool.type !== "string") continue;
       if (!CLIENT_RUN.includes(tool.type) && !listed.includes(tool.type)) return at;
       if (tool.type === "namespace") waiting.push({ tools: tool.tools, path: `${at}.tools` });

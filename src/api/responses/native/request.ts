@@ -5,7 +5,7 @@ import type { Target } from "../../../wires/wire.ts";
 import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
 import type { ResponsesRequest } from "../request.ts";
 import type { NativePreset } from "./preset.ts";
-import { type OmittedTools, remainingTools } from "./omitted_tools.ts";
+import { type OmittedTools, remainingItem, remainingTools } from "./omitted_tools.ts";
 
 /**
  * Returns the client's document for a native target, with the target's model, what a named model
@@ -21,11 +21,13 @@ export function nativeBody(
   preset: Pick<NativePreset, "entries" | "values"> = { entries: [], values: {} },
 ): string {
   const { text, value, members } = document;
+  const tools = omitted.size === 0 ? undefined : remainingTools(document, omitted);
+  const input = () => ["input", inputText(document, context, omitted)] as const;
   const changes: (readonly [key: string, valueText: string | null])[] = [
     ...(value.model === target.model ? [] : [["model", JSON.stringify(target.model)] as const]),
     ...preset.entries,
     ...samplingDefaults({ ...value, ...preset.values }, target.provider),
-    ...(omitted.size === 0 ? [] : [["tools", remainingTools(document, omitted)] as const]),
+    ...(tools === undefined ? [] : [["tools", tools] as const]),
     // The provider stores a response unless the request forbids it.
     ...(store || value.store === false ? [] : [["store", "false"] as const]),
   ];
@@ -33,14 +35,14 @@ export function nativeBody(
   switch (continuation.kind) {
     case "none":
     case "upstream_conversation":
+      if ([...omitted.keys()].some((path) => path.startsWith("input["))) changes.push(input());
       break;
     case "local":
-      changes.push(["input", inputText(document, context)]);
-      changes.push(["previous_response_id", null], ["conversation", null]);
+      changes.push(input(), ["previous_response_id", null], ["conversation", null]);
       break;
     case "upstream_response": {
       const { previousResponseId: previous, tail } = continuation;
-      if (tail.length > 0) changes.push(["input", inputText(document, context)]);
+      if (tail.length > 0) changes.push(input());
       if (previous !== previousResponseId) {
         changes.push(["previous_response_id", JSON.stringify(previous)]);
       }
@@ -53,6 +55,7 @@ export function nativeBody(
 function inputText(
   { text, value, members }: JsonDocument,
   { continuation, added }: ResolvedRequest,
+  omitted: OmittedTools,
 ): string {
   const input = members.find(({ key }) => key === "input");
   const spans = input === undefined || !Array.isArray(value.input)
@@ -60,7 +63,8 @@ function inputText(
     : parseElements(text, input.start);
   const written = new Map<string | null, string>();
   for (const [index, { start, end }] of spans.entries()) {
-    written.set(`input[${index}]`, text.slice(start, end));
+    const path = `input[${index}]`;
+    written.set(path, remainingItem(text.slice(start, end), path, omitted));
   }
   const items = [
     ...storedHistory(continuation).map((item) => JSON.stringify(item)),
