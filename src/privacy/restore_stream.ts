@@ -10,10 +10,10 @@ const COMMENT: StreamRecord = { event: null, data: "", raw: ": keep-alive\n\n" }
 /** How a stream ends that is not delivered to its end. */
 export interface StreamStop {
   /**
-   * Called once when a rule refuses the answer or a search has thrown an error. Ends the attempt;
-   * returns the terminal records that the client gets.
+   * Called once when a rule refuses the answer or a search has thrown an error, with the group that
+   * was searched. Ends the attempt; returns the terminal records that the client gets.
    */
-  stop(error: unknown): readonly StreamRecord[];
+  stop(error: unknown, group: readonly StreamRecord[]): readonly StreamRecord[];
   /** Called when the attempt has ended too. */
   stopped(): void;
 }
@@ -68,12 +68,12 @@ export function searchStream(
       if (isStopped) continue;
       const searched = pushGroup(group);
       isStopped = "error" in searched;
-      if ("error" in searched) yield { records: stop(searched.error), hasText: true };
+      if ("error" in searched) yield { records: stop(searched.error, group), hasText: true };
       else if (searched.records.length > 0) yield searched;
     }
     const rest = isStopped ? null : pushGroup(null);
     if (rest !== null && "error" in rest) {
-      yield { records: stop(rest.error), hasText: true };
+      yield { records: stop(rest.error, []), hasText: true };
       isStopped = true;
     } else if (rest !== null && rest.records.length > 0) yield rest;
     if (isStopped) stopped();

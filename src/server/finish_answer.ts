@@ -99,6 +99,8 @@ async function applyRules(
     return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
   }
   const search = newSearch(call, privacy, rules, reply);
+  // An early head has the status already, so its signs of life do not wait for the first text.
+  if (call.report.ms.earlyHead !== null) return success(streamOf(reply, search.stream));
   const first = await search.begin();
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
@@ -125,13 +127,15 @@ function newSearch(
   let failure: Fault | null = null;
   let isBegun = true;
   const stream = searchStream(reply, answer, form, {
-    stop(error) {
+    stop(error, group) {
       failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
       call.cancellation.cancel(failure);
       if (!isBegun) return [];
       const type = FAULTS[failure.kind].type;
       const reason = { message: failure.message, type, code: failure.kind };
-      return stopRecords(reply.fail?.(failure) ?? [], reason);
+      const terminal = reply.fail?.(failure) ?? [];
+      // A stream that has failed already has its only terminal in the group.
+      return stopRecords(terminal.length > 0 ? terminal : group, reason);
     },
     stopped() {
       if (!isBegun) return;

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
+import { callLate, lateGateway, REQUESTS, streaming, STREAMS } from "../support/late_upstreams.ts";
 import { type Fetch, scriptedWorld } from "../support/world.ts";
 import { pieces, streamOf as streamOfBytes } from "../support/pieces.ts";
 import { privacyConfig } from "../privacy/rules.ts";
@@ -406,5 +407,24 @@ Deno.test("an answer without tokens and matches has the bytes that it has withou
       (await on.ask("chat", { stream: true })).text,
       (await off.ask("chat", { stream: true })).text,
     );
+  }
+});
+
+Deno.test("rules for answers do not hold back an early head: signs of life come at their times, and a refusal is one terminal behind them", async () => {
+  for (const api of ["chat", "messages", "responses"] as const) {
+    for (const type of ["compat", "messages", "responses"] as const) {
+      for (const hold of ["", ", hold: 60s"]) {
+        const target = { type, answers: [streaming(STREAMS[type] ?? [], 40_500)] };
+        const rule = "words: [beta], phase: response, action: refuse";
+        const gateway = lateGateway([target], `early_head: 20s${hold}`, privacyConfig([rule]));
+        const { status, headAt, writes, text } = await callLate(gateway, api, { stepMs: 500 });
+        const what = `${REQUESTS[api].path} over ${type}${hold}`;
+        assertEquals([status, headAt], [200, 20], what);
+        assertEquals(writes.slice(0, 2).map(([at]) => at), [20, 35], what);
+        assertEquals(text.includes("beta"), false, what);
+        assertEquals(text.match(/response_refused/g)?.length, 1, what);
+        assertEquals(gateway.reports[0]?.failure?.kind, "response_refused", what);
+      }
+    }
   }
 });
