@@ -145,8 +145,9 @@ export function newGateway(
     newCapture,
     planned: options.planned ?? null,
     ended(call) {
-      for (const sink of allSinks) isolated(() => sink(call.report));
+      // The capture says in the report what is recorded, which the access line has.
       isolated(() => call.capture?.end(call));
+      for (const sink of allSinks) isolated(() => sink(call.report));
     },
     reload(config) {
       const previous = current;
