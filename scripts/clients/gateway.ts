@@ -3,6 +3,7 @@ import { STARTERS } from "../../src/cli/init.ts";
 import { listen, type Listening } from "../../src/cli/listen.ts";
 import { isRefusal } from "../../src/core/failure/failure.ts";
 import { messageOf } from "../../src/core/failure/openai_error.ts";
+import type { RequestHeaders } from "../../src/core/header_fields.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
@@ -124,9 +125,14 @@ function serveGateway(configFor: (coder: CoderTarget) => string, world: World) {
   const first = configOf(configFor({ provider: "compat", model: "sim-plan" }));
   const reports = new Map<string, Readonly<CallReport>>();
   const idsByKey = new Map<string, string[]>();
+  // A turn of a WebSocket has the header fields of its handshake.
+  const began = ({ id }: CallReport, headers: RequestHeaders) => {
+    const key = keyOf(headers);
+    idsByKey.set(key, [...idsByKey.get(key) ?? [], id]);
+  };
   const gateway = newGateway(compile(first, 1), world, [(report) => {
     reports.set(report.id, report);
-  }]);
+  }], { began });
   const app = createApp(gateway);
   const server = listening(listen(
     async (request, peer) => {
@@ -135,11 +141,7 @@ function serveGateway(configFor: (coder: CoderTarget) => string, world: World) {
         gateway.reload(configOf(configFor({ provider, model })));
         return new Response("The targets are replaced.\n");
       }
-      const response = await app(request, peer);
-      const key = keyOf(request.headers);
-      const ids = [...idsByKey.get(key) ?? [], response.headers.get("x-request-id") ?? ""];
-      idsByKey.set(key, ids);
-      return response;
+      return await app(request, peer);
     },
     "127.0.0.1",
     0,
@@ -160,7 +162,7 @@ function listening(server: Listening): Extract<Listening, { ok: true }> {
 }
 
 /** Returns the API key of a request, in the header of either kind of client. */
-function keyOf(headers: Headers): string {
+function keyOf(headers: Pick<RequestHeaders, "get">): string {
   return headers.get("x-api-key") ?? headers.get("authorization")?.replace(/^Bearer /, "") ?? "";
 }
 
