@@ -45,7 +45,11 @@ export function gatewayFields(
   if (provider !== null) fields.push(["x-gateway-provider", headerText(provider)]);
   if (model !== null) fields.push(["x-gateway-model", headerText(model)]);
   if (cache !== null) fields.push(["x-gateway-cache-status", cache]);
-  const partial = [...new Set([...lossy, ...privacy?.lossy ?? []])];
+  const lossyToTokens = privacy?.lossy ?? NO_PATHS;
+  // Most calls have neither.
+  const partial = lossy.length + lossyToTokens.length === 0
+    ? NO_PATHS
+    : [...new Set([...lossy, ...lossyToTokens])];
   if (partial.length > 0) fields.push(["x-gateway-lossy", pathList(partial, maxListChars)]);
   if (verified.length > 0) fields.push(["x-gateway-verified", pathList(verified, maxListChars)]);
   if (held !== null) fields.push(["x-gateway-held", held]);

@@ -94,7 +94,8 @@ function matchesText(
   privacy: CallReport["privacy"],
   wanted: RuleCount["phase"],
 ): string | null {
-  const matches = privacy?.matches.filter(({ phase }) => phase === wanted) ?? [];
+  if (privacy === null) return null;
+  const matches = privacy.matches.filter(({ phase }) => phase === wanted);
   return matches.map(({ rule, count }) => `${rule}:${count}`).join(",") || null;
 }
 

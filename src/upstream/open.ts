@@ -140,9 +140,16 @@ export async function open(
     if (!isDelivering) timer.close();
   }
 
-  function reported(told: () => Usage | null): void {
-    meter?.stream(told);
-    span?.uses(told);
+  /** Sets the source of the counts that the provider has reported. */
+  function reported(counts: () => Usage | null): void {
+    meter?.stream(counts);
+    span?.uses(counts);
+  }
+
+  /** Stores the outcome as the client receives it; a failure if a rule refuses it. */
+  function storeFinished(outcome: Outcome): Promise<Result<void>> | null {
+    const finished = finishOutcome(call, outcome, candidate);
+    return finished.ok ? candidate.onComplete(finished.value) : Promise.resolve(finished);
   }
 
   function isCancelled(): boolean {
@@ -186,18 +193,14 @@ export async function open(
         return read;
       }
       const { response: whole, outcome } = read.value;
-      span?.uses(() => outcome.usage);
-      if (avoidsFilter && outcome.isFiltered === true) {
-        meter?.stream(() => outcome.usage);
-        return failed(contentFiltered());
-      }
+      reported(() => outcome.usage);
+      if (avoidsFilter && outcome.isFiltered === true) return failed(contentFiltered());
       // The tokens of the upstream are billed even if the outcome cannot be stored.
       report.usage = outcome.usage;
       report.units = outcome.units ?? null;
       // A body that is not parsed for its members is not parsed for an estimate either.
       meter?.complete(outcome, outline.value === null ? whole.body : null);
-      const finished = finishOutcome(call, outcome, candidate);
-      const storing = finished.ok ? candidate.onComplete(finished.value) : finished;
+      const storing = storeFinished(outcome);
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
       const isPersonal = outcome.reasoning !== undefined;
@@ -206,10 +209,12 @@ export async function open(
     const { translation } = reader;
     reported(() => translation.usage());
     let isCommitted = false;
-    const source = newRecordReader(body, newFraming(wire), {
-      ...reader,
-      ...span !== null && { onRecords: (records) => span.receivedRecords(records) },
-    });
+    const source = newRecordReader(
+      body,
+      newFraming(wire),
+      reader,
+      span === null ? null : (records) => span.receivedRecords(records),
+    );
     const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
     isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
@@ -226,8 +231,7 @@ export async function open(
       onComplete(outcome) {
         report.usage = outcome.usage;
         report.units = outcome.units ?? null;
-        const finished = finishOutcome(call, outcome, candidate);
-        return finished.ok ? candidate.onComplete(finished.value) : Promise.resolve(finished);
+        return storeFinished(outcome);
       },
       onTranslated(sent, waiting) {
         sentChars = charsOf(sent);

@@ -18,20 +18,19 @@ const LF = 0x0a, CR = 0x0d;
 /** Reader of a body as whole records, in the groups in which they arrived. */
 export type RecordReader = ReturnType<typeof newRecordReader>;
 
-/** The parts of a handler that determine its records, and who else receives them. */
-interface RecordLimits extends Pick<StreamHandler, "maxRecordBytes" | "needed"> {
-  /** Called with each group of records with data; absent if nothing needs them. */
-  onRecords?(records: readonly StreamRecord[]): void;
-}
+/** The parts of a handler that determine its records. */
+type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
 
 /**
  * Returns a reader that splits a body into records. Bytes that are not UTF-8 are a fault, and so is
- * a record whose JSON is too large to be parsed.
+ * a record whose JSON is too large to be parsed. `onRecords` is called with each group of records
+ * with data; null if nothing needs them.
  */
 export function newRecordReader(
   body: Pick<BodyReader, "read" | "turn">,
   framing: Framing,
-  { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed, onRecords }: RecordLimits = {},
+  { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
+  onRecords: ((records: readonly StreamRecord[]) => void) | null = null,
 ) {
   const tail = newByteBuffer();
   let ended = false;
