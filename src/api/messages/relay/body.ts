@@ -28,13 +28,12 @@ export function relayedBody(
 
   // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
-    const changes = [
-      ...value.model === model ? [] : [["model", JSON.stringify(model)] as const],
-      ...added,
-      ...thinkingOff(value, sealed),
-    ];
     return known ??= [
-      ...changeMembers(text.indexOf("{"), members, changes),
+      ...changeMembers(text.indexOf("{"), members, [
+        ...value.model === model ? [] : [["model", JSON.stringify(model)] as const],
+        ...added,
+        ...thinkingOff(value, sealed),
+      ]),
       ...cutEdits(document, sealed),
     ];
   }

@@ -22,6 +22,7 @@ export function newRelayedCandidates(
 ): (target: Target) => Result<Candidate> {
   const { document, stream, isBeta } = request;
   let found: readonly SealedBlocks[] | null = null;
+  let lost: readonly string[] | null = null;
 
   return (target) => {
     const { provider, model } = target;
@@ -29,7 +30,7 @@ export function newRelayedCandidates(
     const version = clientVersion(headers) ?? providerVersion(provider.settings);
     const preset = relayedPreset(document, target, takesSampling(document.value, version));
     if (!preset.ok) return preset;
-    const lossy = sealedPaths(document.value, sealed);
+    const lossy = lost ??= sealedPaths(document.value, sealed);
     const { entries, values } = preset.value;
     const filled = { ...document.value, ...values };
     const added = [...entries, ...relayedDefaults(filled, version, provider)];
