@@ -1,4 +1,4 @@
-import { promisesTo } from "../generate/promises_to.ts";
+import { newCallVerifier } from "../generate/call_verifier.ts";
 import type { ChatRequest } from "../../wires/chat_request.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import { newId } from "../../core/ids.ts";
@@ -25,7 +25,6 @@ import { compat } from "../../wires/compat/compat.ts";
 import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { pathsOf } from "../../wires/verified/response_promise.ts";
-import { newVerifier } from "../../wires/verified/verifier.ts";
 import { shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
@@ -188,11 +187,7 @@ function newResponseHandler(
   });
   const verified = promises === undefined ? relay : verifyRelay(
     relay,
-    newVerifier(promisesTo(call, promises), {
-      isStream: request.stream,
-      idSource: call.world,
-      onResult: call.metrics.verified,
-    }),
+    newCallVerifier(call, promises, request.stream),
     call.world,
   );
   const reader = isSigningHost(target) ? collectReasoning(verified, call.world) : verified;

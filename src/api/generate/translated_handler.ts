@@ -1,4 +1,4 @@
-import { promisesTo } from "./promises_to.ts";
+import { newCallVerifier } from "./call_verifier.ts";
 import { type EventEncoder, translateStream } from "../../core/stream/stream.ts";
 import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
@@ -12,7 +12,7 @@ import { newNumberStage } from "../../wires/compat/number_stage.ts";
 import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import type { ResponsePromise } from "../../wires/verified/response_promise.ts";
 import type { Stage } from "../../wires/verified/stage.ts";
-import { newStagedDecoder, newVerifier, passStage } from "../../wires/verified/verifier.ts";
+import { newStagedDecoder, passStage } from "../../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../../wires/wire.ts";
 import { newContentWatch, newWatchedDecoder } from "./content_watch.ts";
 import { newCustomCallStage } from "./custom_calls.ts";
@@ -114,20 +114,12 @@ export function newTranslatedHandler(
 function newStages(
   { call, target, promises, bridged, numbered, isStream }: TranslatedCall,
 ): readonly Stage[] {
-  const { world, metrics, report } = call;
   const stages: Stage[] = [];
   if (numbered !== undefined) stages.push(newNumberStage(numbered));
   if (target.named?.preset.showsName === true) stages.push(newShownModelStage(target.named.name));
-  if (promises !== undefined) {
-    stages.push(
-      newVerifier(promisesTo(call, promises), {
-        isStream,
-        idSource: world,
-        onResult: metrics.verified,
-      }),
-    );
-  }
+  if (promises !== undefined) stages.push(newCallVerifier(call, promises, isStream));
   if (bridged !== undefined) {
+    const { report } = call;
     // A failed attempt may have made some.
     report.customCalls = 0;
     stages.push(newCustomCallStage(bridged, () => void (report.customCalls += 1)));
