@@ -1,22 +1,6 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
 import type { AnswerForm } from "./types.ts";
-
-/** True if a request demands JSON as the text of its answer, in any client API. */
-export function demandsJson(request: JsonObject): boolean {
-  const { response_format, text, output_config, output_format } = request;
-  return [
-    response_format,
-    isObject(text) ? text.format : undefined,
-    isObject(output_config) ? output_config.format : undefined,
-    output_format,
-  ].some(isJsonFormat);
-}
-
-function isJsonFormat(format: JsonValue | undefined): boolean {
-  return isObject(format) && (format.type === "json_schema" || format.type === "json_object");
-}
 
 /** Members with identifiers and names that providers and the gateway make, and enumerated ones. */
 const NAMES: ReadonlySet<string> = new Set([

@@ -2,6 +2,7 @@ import type { AttemptSpan } from "../../core/call_span.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
+import { demandsJson } from "../../formats/json_demand.ts";
 import { scanJson } from "../../formats/json_scan.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import { boundedText } from "./bounds.ts";
@@ -27,6 +28,7 @@ const REQUEST_MEMBERS = [
   "response_format",
   "text",
   "output_config",
+  "output_format",
   "format",
   "options",
 ];
@@ -251,19 +253,9 @@ function settingsOf(body: JsonObject): RequestSettings {
   };
 }
 
-/** True if the request asks for JSON, by the members that the protocols have for it. */
-function isJsonRequested({ response_format, text, output_config, format }: JsonObject): boolean {
-  const forms = [
-    response_format,
-    isObject(text) ? text.format : undefined,
-    isObject(output_config) ? output_config.format : undefined,
-  ];
-  const isTyped = forms.some((form) => isObject(form) && isJsonType(form.type));
-  return isTyped || format === "json" || isObject(format);
-}
-
-function isJsonType(type: JsonValue | undefined): boolean {
-  return type === "json_object" || type === "json_schema";
+/** True if the request asks for JSON; `format` is the member of the Ollama API. */
+function isJsonRequested(body: JsonObject): boolean {
+  return demandsJson(body) || body.format === "json" || isObject(body.format);
 }
 
 /** Returns the facts of a response; those that it does not name are as before. */

@@ -197,7 +197,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
 }
 
 function isEnabled(environment: SpanSettings["environment"]): boolean {
-  const value = (name: string) => (environment[name] ?? "").trim();
+  const value = variablesOf(environment);
   if (value("OTEL_SDK_DISABLED").toLowerCase() === "true") return false;
   const exporters = value("OTEL_TRACES_EXPORTER") || "otlp";
   if (!exporters.split(",").some((word) => word.trim() === "otlp")) return false;
@@ -205,10 +205,15 @@ function isEnabled(environment: SpanSettings["environment"]): boolean {
     value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== "";
 }
 
+/** Returns a function from the name of a variable to its value; empty if it is not set. */
+function variablesOf(environment: SpanSettings["environment"]): (name: string) => string {
+  return (name) => (environment[name] ?? "").trim();
+}
+
 /** Returns the protocol of the configuration, else that of the variables, else JSON. */
 function protocolOf({ protocol, environment }: SpanSettings): string {
   if (protocol !== "auto") return protocol;
-  const value = (name: string) => (environment[name] ?? "").trim();
+  const value = variablesOf(environment);
   return value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") || value("OTEL_EXPORTER_OTLP_PROTOCOL") ||
     "http/json";
 }
