@@ -7,14 +7,7 @@ import type { Hit } from "../record/record_file.ts";
 import { DEFAULT_LIMIT_RECORDS, MAX_LIMIT_RECORDS, parseNumber } from "../record/search.ts";
 import { PLACE_OPTIONS } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
-import {
-  type Command,
-  CONFIG_OPTION,
-  FAILED_STATUS,
-  OK_STATUS,
-  printProblems,
-  wrongUsage,
-} from "./command.ts";
+import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
 import { findSource, type LogSource } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
@@ -177,10 +170,7 @@ async function onSource(
   task: (source: LogSource) => Promise<number>,
 ): Promise<number> {
   const found = await findSource(options, terminal);
-  if (!found.ok) {
-    printProblems(terminal, found.problems);
-    return FAILED_STATUS;
-  }
+  if (!found.ok) return printProblems(terminal, found.problems);
   try {
     return await task(found.source);
   } finally {

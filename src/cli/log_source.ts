@@ -67,7 +67,7 @@ export async function findSource(options: OptionValues, terminal: Terminal): Pro
   // Loaded only now, because most commands open no database.
   const { openRecords } = await import("../record/read_records.ts");
   const opened = openRecords({ ...config, record });
-  if (opened.kind === "open") return fileSource(opened.file, config, gatewayUrl);
+  if (opened.ok) return fileSource(opened.file, config, gatewayUrl);
   if (opened.reason !== "locked" || written !== undefined) {
     return { ok: false, problems: [opened.problem] };
   }
