@@ -2,6 +2,7 @@ import type { RequestForms } from "../routing/explain.ts";
 import { contentPolicy, importMapSource, TEXT_POLICY } from "./content_policy.ts";
 import { newEvents } from "./events.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
+import { peerAddress } from "../core/peer_address.ts";
 import type { Log } from "../observe/log.ts";
 import { newAdminLog } from "./log.ts";
 import { newFigureReader } from "./key_figures.ts";
@@ -97,10 +98,10 @@ export function newAdmin(options: AdminOptions): Admin {
       case LOG_PATH:
         // A search without a reader would never end.
         if (request.method === "HEAD") return { status: 200, type: JSON_TYPE, body: "" };
-        return records.list(searchParams, addressOf(client));
+        return records.list(searchParams, peerAddress(client));
     }
     if (pathname.startsWith(RECORD_PATH)) {
-      return await records.show(pathname.slice(RECORD_PATH.length), addressOf(client));
+      return await records.show(pathname.slice(RECORD_PATH.length), peerAddress(client));
     }
     const file = files.get(pathname);
     return file === undefined
@@ -156,10 +157,6 @@ export function newAdmin(options: AdminOptions): Admin {
 /** Path of the records, and of one before its ID. */
 const LOG_PATH = "/log";
 const RECORD_PATH = "/log/";
-
-function addressOf({ remoteAddr }: AdminClient): string {
-  return remoteAddr !== undefined && "hostname" in remoteAddr ? remoteAddr.hostname : "";
-}
 
 /** Headers of every response besides the content policy. */
 const FIXED_HEADERS = {

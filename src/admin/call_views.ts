@@ -1,10 +1,10 @@
 import {
+  codeOf,
   type Failure,
   FAULTS,
   isRefusal,
   isServerFailure,
   logEndOf,
-  REFUSALS,
 } from "../core/failure/failure.ts";
 import { REFUSAL_DOCS } from "../core/failure/refusal_docs.ts";
 import { accessFields } from "../observe/access_log.ts";
@@ -195,11 +195,6 @@ function outcomeOf(
   if (FAULTS[failure.kind].byClient) return "left";
   if (!wasSent({ outcome: failure.kind })) return attempts.some(wasSent) ? "failed" : "not_sent";
   return logEndOf(failure) === "refused" ? "refused" : "failed";
-}
-
-/** Returns the code of a failure as clients receive it; its kind if it comes from a provider. */
-function codeOf(failure: Failure): string {
-  return isRefusal(failure) ? REFUSALS[failure.kind].code ?? failure.kind : failure.kind;
 }
 
 /** Returns why a call is stored longer than others; null for a call that is not. */

@@ -6,7 +6,12 @@ import { dialogueOf } from "../record/dialogue.ts";
 import { FILTER_NAMES, parseFilter } from "../record/filter_options.ts";
 import type { Hit } from "../record/record_file.ts";
 import type { Recorder } from "../record/recorder.ts";
-import { searchRecords } from "../record/search.ts";
+import {
+  DEFAULT_LIMIT_RECORDS,
+  MAX_LIMIT_RECORDS,
+  parseNumber,
+  searchRecords,
+} from "../record/search.ts";
 
 /** Response to a request for records. */
 export interface LogResponse {
@@ -33,9 +38,8 @@ export interface AdminLog {
   show(id: string, address: string): Promise<LogResponse>;
 }
 
-/** Maximum number of searches at the same time, and of their hits. */
+/** Maximum number of searches at the same time. */
 const MAX_SEARCHES_COUNT = 5;
-const DEFAULT_LIMIT_RECORDS = 20, MAX_LIMIT_RECORDS = 1_000;
 
 const TEXT_TYPE = "text/plain; charset=utf-8", LINES_TYPE = "application/x-ndjson";
 
@@ -53,20 +57,18 @@ export function newAdminLog({ gateway, scan, log, gatewayUrl }: LogDeps): AdminL
     if (scan === null) return NOT_FOUND;
     const { generation, world, metrics } = gateway;
     const calendar = newCalendar(generation.config.security.time_zone);
-    const parsed = parseFilter((name) => query.get(name) ?? undefined, {
-      wallMs: world.wall(),
-      calendar,
-    });
+    const valueOf = (name: string) => query.get(name) ?? undefined;
+    const parsed = parseFilter(valueOf, { wallMs: world.wall(), calendar });
     if (!parsed.ok) return wrong(`${parsed.option} ${parsed.problem}`);
     const unknown = [...query.keys()].find((name) => !KNOWN.has(name));
     if (unknown !== undefined) return wrong(`${unknown.slice(0, 100)} is not a known parameter.`);
     const withContent = query.get("content") === "true";
-    const written = query.get("limit");
+    const written = valueOf("limit");
     const limit = written === "Infinity" && withContent
       ? Infinity
-      : numberIn(written, DEFAULT_LIMIT_RECORDS);
-    const before = numberIn(query.get("cursor"), null);
-    if (limit === undefined || limit === null || limit < 1) return wrong("limit must be a number.");
+      : parseNumber(written, DEFAULT_LIMIT_RECORDS);
+    const before = parseNumber(valueOf("cursor"), null);
+    if (limit === undefined || limit < 1) return wrong("limit must be a number.");
     if (!withContent && limit > MAX_LIMIT_RECORDS) {
       return wrong(`limit is at most ${MAX_LIMIT_RECORDS}.`);
     }
@@ -116,12 +118,6 @@ function wrong(text: string): LogResponse {
 
 function busy(): LogResponse {
   return { status: 503, type: TEXT_TYPE, body: "The records cannot be searched now; try again.\n" };
-}
-
-/** Returns a number; `usual` without a text, undefined for another text. */
-function numberIn<Usual>(written: string | null, usual: Usual): number | Usual | undefined {
-  if (written === null) return usual;
-  return /^\d{1,15}$/.test(written) ? Number(written) : undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
 import style from "./page/page.css" with { type: "text" };
 import page from "./page/page.html" with { type: "text" };
 import script from "./page/page.js" with { type: "text" };
+import ask from "./page/ask.js" with { type: "text" };
 import calls from "./page/calls.js" with { type: "text" };
 import charts from "./page/charts.js" with { type: "text" };
 import curl from "./page/curl.js" with { type: "text" };
@@ -48,6 +49,7 @@ export const PAGE_FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFil
   ["/", { type: "text/html; charset=utf-8", text: page }],
   ["/page.css", { type: STYLE, text: style }],
   ["/page.js", { type: SCRIPT, text: script }],
+  ["/ask.js", { type: SCRIPT, text: ask }],
   ["/calls.js", { type: SCRIPT, text: calls }],
   ["/charts.js", { type: SCRIPT, text: charts }],
   ["/curl.js", { type: SCRIPT, text: curl }],

@@ -4,22 +4,14 @@ import { exportLine } from "../record/export_record.ts";
 import { FILTER_NAMES, FILTER_OPTIONS } from "../record/filter_options.ts";
 import type { CallRecord } from "../record/record.ts";
 import type { Hit } from "../record/record_file.ts";
+import { DEFAULT_LIMIT_RECORDS, MAX_LIMIT_RECORDS, parseNumber } from "../record/search.ts";
 import { PLACE_OPTIONS } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
-import {
-  type Command,
-  CONFIG_OPTION,
-  FAILED_STATUS,
-  OK_STATUS,
-  printProblems,
-  wrongUsage,
-} from "./command.ts";
+import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
 import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
 import { findSource, type LogSource } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
 import { visible } from "./top_words.ts";
-
-const DEFAULT_LIMIT_RECORDS = 20, MAX_LIMIT_RECORDS = 1_000;
 
 const FORMATS = ["table", "jsonl"] as const;
 
@@ -56,8 +48,9 @@ export const log: Command = {
   async run(options, terminal) {
     const isExport = options.has("export");
     const format = optionValue(options, "format") ?? "table";
-    const limit = numberOption(options, "limit", isExport ? Infinity : DEFAULT_LIMIT_RECORDS);
-    const cursor = numberOption(options, "cursor", null);
+    const usualLimit = isExport ? Infinity : DEFAULT_LIMIT_RECORDS;
+    const limit = parseNumber(optionValue(options, "limit"), usualLimit);
+    const cursor = parseNumber(optionValue(options, "cursor"), null);
     if (format !== "table" && format !== "jsonl") {
       return wrongUsage(terminal, "log", "--format is table or jsonl.");
     }
@@ -65,7 +58,7 @@ export const log: Command = {
     if (content !== undefined && (content !== "none" || !isExport)) {
       return wrongUsage(terminal, "log", "--content is none, with --export.");
     }
-    if (limit === undefined || limit === null || limit < 1) {
+    if (limit === undefined || limit < 1) {
       return wrongUsage(terminal, "log", "--limit is a number from 1 on.");
     }
     if (!isExport && limit > MAX_LIMIT_RECORDS) {
@@ -76,11 +69,15 @@ export const log: Command = {
     return await onSource(options, terminal, async (source) => {
       let last: Hit | null = null;
       let found = 0;
-      const print = isExport
-        ? (hit: Hit) => "record" in hit && terminal.out(exportLine(hit.record, withContent))
-        : format === "jsonl"
-        ? (hit: Hit) => "record" in hit && terminal.out(exportLine(hit.record, false))
-        : (hit: Hit) => terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
+      const isTable = format === "table" && !isExport;
+      const printRow = (hit: Hit) => {
+        terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
+        if (!options.has("show-text") || !("record" in hit) || hit.excerpt === null) return;
+        terminal.out(`    ${visible(hit.excerpt)}\n`);
+      };
+      const printLine = (hit: Hit) => {
+        if ("record" in hit) terminal.out(exportLine(hit.record, withContent));
+      };
       const problem = await source.search({
         limit,
         before: cursor,
@@ -89,16 +86,12 @@ export const log: Command = {
       }, (hit) => {
         last = hit;
         found++;
-        print(hit);
-        if (format === "table" && !isExport && options.has("show-text")) {
-          if ("record" in hit && hit.excerpt !== null) {
-            terminal.out(`    ${visible(hit.excerpt)}\n`);
-          }
-        }
+        if (isTable) printRow(hit);
+        else printLine(hit);
       });
       if (problem?.isUsage) return wrongUsage(terminal, "log", problem.text);
       if (problem !== null) return printProblems(terminal, [problem.text]);
-      if (format === "table" && !isExport) terminal.out(endLine(found, limit, last));
+      if (isTable) terminal.out(endLine(found, limit, last));
       return OK_STATUS;
     });
   },
@@ -177,10 +170,7 @@ async function onSource(
   task: (source: LogSource) => Promise<number>,
 ): Promise<number> {
   const found = await findSource(options, terminal);
-  if (!found.ok) {
-    printProblems(terminal, found.problems);
-    return FAILED_STATUS;
-  }
+  if (!found.ok) return printProblems(terminal, found.problems);
   try {
     return await task(found.source);
   } finally {
@@ -192,13 +182,6 @@ async function onSource(
 function filterValue(options: OptionValues, name: typeof FILTER_NAMES[number]): string | undefined {
   if (!options.has(name)) return undefined;
   return FILTER_OPTIONS[name].value === null ? "true" : optionValue(options, name);
-}
-
-/** Returns a number; `usual` for an absent option, undefined for another text. */
-function numberOption<Usual>(options: OptionValues, name: string, usual: Usual) {
-  const written = optionValue(options, name);
-  if (written === undefined) return usual;
-  return /^\d{1,15}$/.test(written) ? Number(written) : undefined;
 }
 
 /** Returns a text of several lines without characters that a terminal would act on. */

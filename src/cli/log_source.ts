@@ -3,6 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
+import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
 import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
@@ -66,7 +67,7 @@ export async function findSource(options: OptionValues, terminal: Terminal): Pro
   // Loaded only now, because most commands open no database.
   const { openRecords } = await import("../record/read_records.ts");
   const opened = openRecords({ ...config, record });
-  if (opened.kind === "open") return fileSource(opened.file, config, gatewayUrl);
+  if (opened.ok) return fileSource(opened.file, config, gatewayUrl);
   if (opened.reason !== "locked" || written !== undefined) {
     return { ok: false, problems: [opened.problem] };
   }
@@ -139,23 +140,21 @@ async function readListener(
       body: null,
       cancellation: new Cancellation(),
     });
-    let rest = "";
+    const framing = newNdjsonFraming();
+    let refusal = "";
     for await (const text of texts(response)) {
-      rest += text;
-      if (response.status !== 200) continue;
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const hit = parseHit(line);
-        if (hit === null) return problem(`The search has ended early: ${url} reports an error.`);
-        each(hit);
-      }
+      if (response.status !== 200) refusal += text;
+      else {for (const { data } of framing.push(text)) {
+          const hit = parseHit(data);
+          if (hit === null) return problem(`The search has ended early: ${url} reports an error.`);
+          each(hit);
+        }}
     }
     switch (response.status) {
       case 200:
         return null;
       case 400:
-        return { text: `--${rest.trim()}`, isUsage: true };
+        return { text: `--${refusal.trim()}`, isUsage: true };
       case 401:
         return problem(`The admin listener at ${url} requires its password.`);
       case 404:

@@ -30,7 +30,7 @@ export const record: Command = {
     // Loaded only now, because most commands open no database.
     const { openRecords } = await import("../record/read_records.ts");
     const opened = openRecords(loaded.config);
-    if (opened.kind !== "open") {
+    if (!opened.ok) {
       const running = "A gateway that runs holds the file: stop it, or see its metrics.";
       return printProblems(
         terminal,

@@ -4,7 +4,7 @@ import { newCalendar } from "../core/calendar.ts";
 import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
 import { newDryGateway } from "../replay/plan_record.ts";
-import { newRecordSet, type RecordFilter } from "../replay/record_set.ts";
+import { newRecordSet, type ReplayFilter } from "../replay/record_set.ts";
 import { replaySet } from "../replay/replay_set.ts";
 import { reportJson } from "../replay/report.ts";
 import { reportText } from "../replay/report_text.ts";
@@ -156,7 +156,7 @@ async function loadBoth({ config, against }: Given, terminal: Terminal): Promise
  * Returns which records are replayed; null if the time is none. A time such as `2h` is before the
  * newest record, so that a file has the same report at any time.
  */
-function filterOf({ since, key }: Given, { security }: Config): RecordFilter | null {
+function filterOf({ since, key }: Given, { security }: Config): ReplayFilter | null {
   if (since === undefined) return { key, sinceMs: () => -Infinity };
   const calendar = newCalendar(security.time_zone);
   const sinceMs = (wallMs: number) => parseTime(since, { wallMs, calendar });

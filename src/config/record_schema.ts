@@ -2,9 +2,6 @@ import * as z from "zod";
 import { RECORD_CHOICES } from "../core/record_choice.ts";
 import { duration, flag, integer, section, text } from "./fields.ts";
 
-/** Values of `record.policy`: what is masked before a record is written. */
-export const RECORD_POLICIES = ["credentials", "none"] as const;
-
 /** Bounds and default of `record.max_bytes`. */
 const MIN_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_FILE_BYTES = 64 * 1024 * 1024 * 1024;
@@ -38,7 +35,7 @@ export const recordSchema = section({
     .describe("Time after which a record is deleted, at least 1h."),
   max_bytes: integer(MIN_FILE_BYTES, MAX_FILE_BYTES).prefault(DEFAULT_FILE_BYTES)
     .describe("Maximum size of the file; the oldest records are deleted first."),
-  policy: z.enum(RECORD_POLICIES).default("credentials").describe(
+  policy: z.enum(["credentials", "none"]).default("credentials").describe(
     "What is masked before a record is written: credentials such as API keys and private keys, or " +
       "none.",
   ),

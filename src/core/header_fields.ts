@@ -15,6 +15,7 @@ export interface RequestHeaders extends Iterable<[name: string, value: string]> 
   has(name: string): boolean;
 }
 
+const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -28,4 +29,9 @@ export function decodeHeaderText(value: string): string {
   } catch {
     return value;
   }
+}
+
+/** Returns a text as a received header value: one character for each byte of its UTF-8. */
+export function encodeHeaderText(text: string): string {
+  return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
 }

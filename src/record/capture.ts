@@ -1,4 +1,4 @@
-import { jsonPieces } from "../core/json/json_pieces.ts";
+import { jsonBeginning } from "../core/json/json_pieces.ts";
 import type { Reply, StreamRecord } from "../core/stream/reply.ts";
 import { sseText } from "../formats/sse.ts";
 import type { Call, Capture } from "../call/call.ts";
@@ -116,7 +116,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       kind = "body";
       response = reply.kind === "whole"
         ? new TextDecoder().decode(reply.response.body.subarray(0, 3 * MAX_BODY_CHARS + 1))
-        : beginningOf(jsonPieces(reply.value));
+        : jsonBeginning(reply.value, MAX_BODY_CHARS);
       count();
       return reply;
     },
@@ -145,14 +145,4 @@ function beginning(text: string): string {
   const last = text.charCodeAt(MAX_BODY_CHARS - 1);
   const splits = last >= 0xd800 && last < 0xdc00;
   return text.slice(0, splits ? MAX_BODY_CHARS - 1 : MAX_BODY_CHARS);
-}
-
-/** Joins pieces to one character behind the bound. */
-function beginningOf(pieces: Iterable<string>): string {
-  let text = "";
-  for (const piece of pieces) {
-    if (text.length > MAX_BODY_CHARS) break;
-    text += piece;
-  }
-  return text.slice(0, MAX_BODY_CHARS + 1);
 }

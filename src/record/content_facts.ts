@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, objectsIn } from "../core/json/json.ts";
 import type { RecordHead } from "./record.ts";
 
 /** Facts of a head that only the content of a call has. */
@@ -31,10 +31,6 @@ export function contentFacts(
 
 function namesOf(names: readonly string[]): string[] {
   return [...new Set(names)].slice(0, MAX_NAMES_COUNT).map((name) => name.slice(0, MAX_NAME_CHARS));
-}
-
-function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Returns the names of an offered tool: of the function, else of the hosted tool's type. */

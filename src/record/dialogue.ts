@@ -1,4 +1,10 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectsIn,
+  parseJson,
+} from "../core/json/json.ts";
 import { responseObjects } from "./events_of.ts";
 import type { CallRecord } from "./record.ts";
 
@@ -38,10 +44,6 @@ function messageTurn(message: JsonObject): DialogueTurn {
     ...calls,
   ].filter(Boolean).join("\n");
   return { role: typeof name === "string" ? `${who} ${name}` : who, text };
-}
-
-function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Returns what people read of a part: its text, or the call and the result of a tool. */

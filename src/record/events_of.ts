@@ -13,6 +13,7 @@ export function responseObjects(response: CallRecord["response"]): readonly Json
 }
 
 function objectIn(text: string): JsonObject[] {
-  const value = text.startsWith("{") ? parseJson(text) : undefined;
+  // Most texts that are none are the end of a stream or a comment.
+  const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
   return isObject(value) ? [value] : [];
 }

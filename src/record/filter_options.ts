@@ -1,4 +1,4 @@
-import type { Calendar } from "../core/calendar.ts";
+import { type Calendar, isDate } from "../core/calendar.ts";
 import { parseDuration } from "../config/units.ts";
 import type { RecordFilter } from "./filter.ts";
 import type { SearchedPart } from "./searched_texts.ts";
@@ -51,7 +51,7 @@ export type FilterName = keyof typeof FILTER_OPTIONS;
 /** Every name, in the order of the help. */
 export const FILTER_NAMES = Object.keys(FILTER_OPTIONS) as readonly FilterName[];
 
-/** Options whose value is a list with commas, with the member of the filter. */
+/** Options whose value is a list with commas; members of the filter have the same names. */
 const LISTS = [
   "id",
   "key",
@@ -69,6 +69,7 @@ const LISTS = [
 
 const FLAGS = ["lossy", "fallback", "retried", "stream"] as const;
 
+/** Options whose value is a number, with the member of the filter. */
 const FIGURES = [
   ["min-ms", "minMs"],
   ["min-first-ms", "minFirstMs"],
@@ -157,7 +158,10 @@ export function parseTime(written: string, { wallMs, calendar }: FilterClock): n
   if (ago !== null) return wallMs - ago;
   const [, date, hours = "00", minutes = "00", seconds = "00"] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(written) ?? [];
-  if (date === undefined || Number.isNaN(Date.parse(`${date}T${hours}:${minutes}:${seconds}Z`))) {
+  if (
+    date === undefined || !isDate(date) ||
+    Number.isNaN(Date.parse(`${date}T${hours}:${minutes}:${seconds}Z`))
+  ) {
     const exact = /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(written)
       ? Date.parse(written)
       : NaN;

@@ -1,7 +1,7 @@
 import { isInGroup } from "../config/templates.ts";
 import { VERSION } from "../core/build.ts";
 import { SESSION_HEADERS } from "../core/session.ts";
-import { type Failure, isRefusal, REFUSALS } from "../core/failure/failure.ts";
+import { codeOf } from "../core/failure/failure.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Call } from "../call/call.ts";
 import { actedRules, gatewayFields } from "../call/gateway_fields.ts";
@@ -81,10 +81,6 @@ function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
   const member = { name, template: report.template ?? undefined };
   return generation.config.security.groups.filter((group) => isInGroup(group, member))
     .map((group) => group.name);
-}
-
-function codeOf(failure: Failure): string {
-  return isRefusal(failure) ? REFUSALS[failure.kind].code ?? failure.kind : failure.kind;
 }
 
 function shortened(text: string | null): string | null {

@@ -1,4 +1,4 @@
-import { decodeHeaderText } from "../core/header_fields.ts";
+import { decodeHeaderText, encodeHeaderText } from "../core/header_fields.ts";
 import type { Call } from "../call/call.ts";
 import { policyOf } from "../call/privacy.ts";
 import { maskingRules, maskText } from "./mask_text.ts";
@@ -33,11 +33,6 @@ export function newMask(call: Call): CallMask {
     },
     query: (query) => query.split("&").map(maskPart).join("&"),
   };
-}
-
-/** Returns a text as the bytes of a header value, each as one character. */
-function encodeHeaderText(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
 /** Returns a part of a query as text; as it is if its encoding is no text. */

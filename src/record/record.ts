@@ -2,8 +2,6 @@ import * as z from "zod";
 import { RECORD_FORMAT } from "./record_format.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 
-export { RECORD_FORMAT };
-
 /** Name or text that may be absent. */
 const optionalText = z.string().nullable();
 const count = z.int().min(0);

@@ -1,20 +1,22 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { inflateRawSync } from "node:zlib";
 import { isObject, parseJson } from "../core/json/json.ts";
 import {
   type Database,
   integerOf,
   openDatabase,
   recordOf,
+  rollBack,
   type Row,
 } from "../store/sqlite/database.ts";
 import { problemOf } from "../store/sqlite/errors.ts";
+import { readNumber } from "../store/sqlite/operations/table.ts";
+import { PAGE_BYTES } from "../store/sqlite/pages.ts";
 import type { Problem } from "../store/sqlite/problems.ts";
-import { contentFacts, NO_CONTENT_FACTS } from "./content_facts.ts";
-import { responseObjects } from "./events_of.ts";
+import { makeRoom, MAX_DELETED_RECORDS, relieve, shrink, usedBytes } from "./file_room.ts";
 import { newMatcher, type RecordFilter } from "./filter.ts";
-import type { CallRecord, RecordHead } from "./record.ts";
+import { type PreparedRecord, prepareRecord } from "./prepare_record.ts";
+import type { CallRecord } from "./record.ts";
 import { RECORD_FORMAT } from "./record_format.ts";
-import { redactCredentials } from "./redact_credentials.ts";
 import { newSealer } from "./seal.ts";
 import { RECORD_TABLES } from "./tables.ts";
 import type { RecordPolicy, StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
@@ -109,25 +111,10 @@ export interface RecordFile {
 const MAX_SLICE_RECORDS = 500;
 const MAX_SLICE_CHARS = 2 * 1024 * 1024;
 
-/** Maximum number of rows that one statement deletes. */
-const MAX_DELETED_RECORDS = 64;
-
 /** Room for the pages that are only partly filled, per record. */
-const PAGE_BYTES = 4096;
+const MARGIN_BYTES = PAGE_BYTES;
 
-/** Share of the records that is deleted when the disk is full. */
-const RELIEF_RATIO = 0.05;
-
-/** Free pages that are given back in one step while the file is too large. */
-const MAX_FREED_PAGES_COUNT = 1_000;
-
-interface Prepared {
-  readonly at: number;
-  readonly head: Uint8Array;
-  readonly body: Uint8Array | null;
-}
-
-const encoder = new TextEncoder(), decoder = new TextDecoder();
+const decoder = new TextDecoder();
 
 /** Opens the file of records, which is created if there is none. Throws if it cannot be used. */
 export function openRecordFile(options: RecordFileOptions): RecordFile {
@@ -149,9 +136,9 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     }
   }
 
-  function insert(records: readonly Prepared[]): void {
+  function insert(records: readonly PreparedRecord[]): void {
     database.checkFile();
-    const sizes = records.map(({ head, body }) => head.length + (body?.length ?? 0) + PAGE_BYTES);
+    const sizes = records.map(({ head, body }) => head.length + (body?.length ?? 0) + MARGIN_BYTES);
     const [first, before] = [seq, count];
     try {
       inTransaction(() => {
@@ -190,9 +177,10 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   function readHead(row: Row): StoredHead | number | null {
     const opened = sealer.open("record_head", integerOf(row, "seq"), recordOf(row, "head"));
-    const head = opened.ok ? parseJson(decoder.decode(opened.bytes)) : opened.keyNumber;
+    if (!opened.ok) return opened.keyNumber;
+    const head = parseJson(decoder.decode(opened.bytes));
     // The bytes are authentic, so this program has written them.
-    return isObject(head) ? head as unknown as StoredHead : opened.ok ? null : opened.keyNumber;
+    return isObject(head) ? head as unknown as StoredHead : null;
   }
 
   function readBody(number: number): { readonly body: StoredBody; readonly chars: number } | null {
@@ -243,7 +231,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   return {
     write(records, now) {
-      const prepared = records.flatMap((one) => prepare(one, settings.policy) ?? []);
+      const prepared = records.flatMap((one) => prepareRecord(one, settings.policy) ?? []);
       const unredacted = records.length - prepared.length;
       const heads = prepared.filter(({ body }) => body === null).length;
       const attempt = (): Written => {
@@ -309,126 +297,13 @@ function newRecord({ id, head }: StoredHead, at: number, content: StoredBody): C
   };
 }
 
-/** Returns the parts of a record as they are sealed; null if masking has failed. */
-function prepare(record: WrittenRecord, policy: RecordPolicy): Prepared | null {
-  try {
-    const { id, at, head, request, response } = redacted(record, policy);
-    const asked = request?.body ? parseJson(request.body) : undefined;
-    const client = isObject(asked) ? asked : null;
-    const facts = request === undefined
-      ? NO_CONTENT_FACTS
-      : contentFacts(client, responseObjects(response));
-    const whole: RecordHead = { ...head, ...facts };
-    const previous = client?.previous_response_id;
-    const body: StoredBody | null = request === undefined ? null : {
-      request,
-      ...response !== undefined && { response },
-      ...typeof previous === "string" && { previous: { response: previous, record: null } },
-    };
-    return {
-      at,
-      head: encoder.encode(JSON.stringify({ id, head: whole })),
-      body: body === null
-        ? null
-        : deflateRawSync(encoder.encode(JSON.stringify(body)), { level: 1 }),
-    };
-  } catch {
-    return null;
-  }
-}
-
-/** Returns a record in which the policy has masked what it names. */
-function redacted(record: WrittenRecord, policy: RecordPolicy): WrittenRecord {
-  if (policy === "none") return record;
-  const { request, response, ...rest } = record;
-  return {
-    ...rest,
-    ...request !== undefined && {
-      request: {
-        headers: redactedValues(request.headers),
-        query: redactCredentials(request.query),
-        body: request.body === null ? null : redactCredentials(request.body),
-      },
-    },
-    ...response !== undefined && {
-      response: {
-        headers: redactedValues(response.headers),
-        body: response.body === null ? null : redactCredentials(response.body),
-        events: response.events === null ? null : redactCredentials(response.events),
-      },
-    },
-  };
-}
-
-function redactedValues(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, redactCredentials(value)]),
-  );
-}
-
-/**
- * Deletes the oldest records until the rest takes at most these bytes. Returns the number of
- * deleted ones.
- */
-function makeRoom(database: Database, maxBytes: number): number {
-  let removed = 0;
-  for (let used = usedBytes(database); used > maxBytes;) {
-    const oldest = database.rows(
-      `select seq, bytes from record order by seq limit ${MAX_DELETED_RECORDS}`,
-    );
-    if (oldest.length === 0) return removed;
-    let freed = 0;
-    let last = 0;
-    for (const row of oldest) {
-      last = integerOf(row, "seq");
-      freed += integerOf(row, "bytes");
-      if (freed >= used - maxBytes) break;
-    }
-    removed += database.change("delete from record where seq <= ?", last);
-    used = usedBytes(database);
-  }
-  return removed;
-}
-
-/** Deletes the oldest records of a file whose disk is full. Returns the number of deleted ones. */
-function relieve(database: Database, records: number): number {
-  return database.change(
-    "delete from record where seq in (select seq from record order by seq limit ?)",
-    Math.ceil(records * RELIEF_RATIO),
-  );
-}
-
-/** Gives free pages back to the disk while the file is larger than it may be. */
-function shrink(database: Database, maxBytes: number): void {
-  for (let free = -1;;) {
-    const left = pragma(database, "freelist_count");
-    if (left === free || left === 0 || fileBytes(database) <= maxBytes) return;
-    free = left;
-    database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
-  }
-}
-
-function fileBytes(database: Database): number {
-  return pragma(database, "page_count") * PAGE_BYTES;
-}
-
-function usedBytes(database: Database): number {
-  return fileBytes(database) - pragma(database, "freelist_count") * PAGE_BYTES;
-}
-
-function pragma(database: Database, name: "page_count" | "freelist_count"): number {
-  const row = database.row(`pragma ${name}`);
-  return row === undefined ? 0 : integerOf(row, name);
-}
-
 function lastNumber(database: Database): number {
   const row = database.row("select seq from sqlite_sequence where name = 'record'");
   return row === undefined ? 0 : integerOf(row, "seq");
 }
 
 function countRecords(database: Database): number {
-  const row = database.row("select count(*) as records from record");
-  return row === undefined ? 0 : integerOf(row, "records");
+  return readNumber(database, "select count(*) from record");
 }
 
 function timesOf(database: Database): Pick<RecordTotals, "oldest" | "newest"> {
@@ -437,12 +312,4 @@ function timesOf(database: Database): Pick<RecordTotals, "oldest" | "newest"> {
   );
   if (row === undefined || row.oldest === null) return { oldest: null, newest: null };
   return { oldest: integerOf(row, "oldest"), newest: integerOf(row, "newest") };
-}
-
-function rollBack(database: Database): void {
-  try {
-    database.change("rollback");
-  } catch {
-    // After some errors SQLite has rolled back already, and there is no transaction.
-  }
 }

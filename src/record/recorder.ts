@@ -1,7 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { RECORD_DROPS, type RecordDrop } from "../data/record_drop.ts";
-import { parseEncryptionKey } from "../formats/encryption_key.ts";
 import type { RecordSizes } from "../observe/gauges.ts";
 import type { Log } from "../observe/log.ts";
 import { openingProblem, type Problem } from "../store/sqlite/problems.ts";
@@ -9,7 +8,7 @@ import type { Call, Capture } from "../call/call.ts";
 import { newRecordCapture } from "./capture.ts";
 import type { RecordReply } from "./messages.ts";
 import type { RecordTotals, ScanRequest, ScanResult, Written } from "./record_file.ts";
-import { recordSettings } from "./record_settings.ts";
+import { recordFileOptions, recordSettings } from "./record_settings.ts";
 import { mayRecord } from "./select.ts";
 import { type RecordThread, type StartRecordThread, startRecordThread } from "./thread.ts";
 import type { WrittenRecord } from "./written_record.ts";
@@ -102,15 +101,7 @@ export function openRecorder(
   let cancelLimit = world.after(OPEN_TIMEOUT_MS, () => refuse("worker"));
 
   const thread: RecordThread = start({ onReply: receive, onCrash: () => end("worker") });
-  thread.post({
-    kind: "open",
-    options: {
-      path,
-      keys: config.state.encryption_keys.flatMap((text) => parseEncryptionKey(text) ?? []),
-      ...recordSettings(config),
-    },
-    now: world.wall(),
-  });
+  thread.post({ kind: "open", options: recordFileOptions(config), now: world.wall() });
 
   function receive(reply: RecordReply): void {
     switch (reply.kind) {
@@ -149,7 +140,7 @@ export function openRecorder(
   function receiveWritten(written: Written): void {
     const batch = inFlight;
     inFlight = [];
-    for (const record of batch) heldChars -= charsOf(record);
+    release(batch);
     if (!written.ok) {
       drop("disk", batch.length);
       if (written.problem === "removed") return end("removed");
@@ -162,6 +153,11 @@ export function openRecorder(
     schedule();
   }
 
+  /** Counts records out that no longer wait. */
+  function release(records: readonly WrittenRecord[]): void {
+    for (const record of records) heldChars -= charsOf(record);
+  }
+
   /** Ends recording for the rest of the process: the right to open files is gone. */
   function end(problem: Problem): void {
     if (state === "opening") return refuse(problem);
@@ -169,7 +165,7 @@ export function openRecorder(
     const isClosing = state === "closing";
     state = "ended";
     const lost = [...waiting, ...inFlight];
-    for (const record of lost) heldChars -= charsOf(record);
+    release(lost);
     drop(isClosing ? "shutdown" : "worker", lost.length);
     [waiting, inFlight] = [[], []];
     finish();
@@ -200,7 +196,7 @@ export function openRecorder(
   function pause(reason: Problem): void {
     isPaused = true;
     drop("disk", waiting.length);
-    for (const record of waiting.splice(0)) heldChars -= charsOf(record);
+    release(waiting.splice(0));
     log.error("recording paused for a minute", { reason });
     if (state === "closing") return schedule();
     cancelPause = world.after(PAUSE_MS, () => {

@@ -5,6 +5,18 @@ import type { Hit, ScanRequest, ScanResult } from "./record_file.ts";
 /** Characters of content that one search looks through. */
 const MAX_SEARCHED_CHARS = 2 * 1024 * 1024 * 1024;
 
+/** Number of hits of a list without its own, and the maximum for hits without their content. */
+export const DEFAULT_LIMIT_RECORDS = 20, MAX_LIMIT_RECORDS = 1_000;
+
+/** Returns a written limit or position; `usual` for an absent one, undefined for another text. */
+export function parseNumber<Usual>(
+  written: string | undefined,
+  usual: Usual,
+): number | Usual | undefined {
+  if (written === undefined) return usual;
+  return /^\d{1,15}$/.test(written) ? Number(written) : undefined;
+}
+
 /** A search in records. */
 export interface Search {
   readonly filter: RecordFilter;

@@ -1,6 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import type { JsonObject } from "../core/json/json.ts";
-import { jsonPieces } from "../core/json/json_pieces.ts";
+import { jsonBeginning } from "../core/json/json_pieces.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { sseText } from "../formats/sse.ts";
 import type { Call, Capture } from "../call/call.ts";
@@ -82,7 +81,7 @@ export function newCapture(
       if (reply.kind === "stream") return { ...reply, records: captured(reply.records) };
       if (reply.kind === "whole") response = reply.response.body;
       else {
-        const text = beginning(reply.value);
+        const text = jsonBeginning(reply.value, MAX_SHARED_CHARS);
         response = text;
         hold(text.length);
       }
@@ -98,16 +97,4 @@ export function newCapture(
       });
     },
   };
-}
-
-/**
- * Returns the JSON text of an object, cut one character behind the length that an event may have.
- */
-function beginning(value: JsonObject): string {
-  let text = "";
-  for (const piece of jsonPieces(value)) {
-    if (text.length > MAX_SHARED_CHARS) break;
-    text += piece;
-  }
-  return text.slice(0, MAX_SHARED_CHARS + 1);
 }

@@ -1,6 +1,7 @@
 import { isRequestType, REQUEST_TYPES, ROUTED_PATHS } from "../core/endpoint.ts";
 import { listOf } from "../config/list_of.ts";
 import { isObject, isTooDeep, type JsonObject, parseExact } from "../core/json/json.ts";
+import { encodeHeaderText } from "../core/header_fields.ts";
 import { VERSION } from "../core/build.ts";
 import type { Generation, RouteTarget } from "../call/generation.ts";
 
@@ -41,8 +42,6 @@ export interface SandboxResponse {
 
 /** Maximum length of a command ID. */
 const MAX_ID_CHARS = 256;
-const encoder = new TextEncoder();
-
 /** Parses a text message of the dashboard. */
 export function parseMessage(text: string): RemoteMessage {
   const message = parseExact(text);
@@ -65,7 +64,7 @@ function parseCommand(id: string, { target, request_type, request }: JsonObject)
   if (!isName(value)) return wrong(id, "target must contain a mode and a value.");
   switch (mode) {
     case "route":
-      return execute(id, path, { "x-gateway-route": headerValue(value) }, request);
+      return execute(id, path, { "x-gateway-route": encodeHeaderText(value) }, request);
     case "model":
       return execute(id, path, {}, { ...request, model: value });
     default:
@@ -101,13 +100,6 @@ function parseId(written: unknown): string | null {
 function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.trim() === value &&
     !/\p{Cc}/u.test(value);
-}
-
-/** Returns text as one character per UTF-8 byte, like a received header value. */
-function headerValue(text: string): string {
-  let value = "";
-  for (const byte of encoder.encode(text)) value += String.fromCharCode(byte);
-  return value;
 }
 
 /**

@@ -62,7 +62,7 @@ function memberPath(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** Returns the type of a value, with the length of a text if that is wanted. */
+/** Returns the type of a value, which is no content. */
 export function shapeOf(value: JsonValue | undefined): string {
   if (value === undefined) return "absent";
   if (value === null) return "null";

@@ -32,7 +32,10 @@ function maskedProvider(provider: ProviderConfig): ProviderConfig {
   };
 }
 
-/** Returns an address without user and password; parameters keep their names only. */
+/**
+ * Returns an address without user and password; of parameters that are likely secrets only the
+ * names.
+ */
 function maskedUrl(written: string): string {
   const url = new URL(written);
   if (url.username === "" && url.password === "" && url.search === "") return written;

@@ -24,7 +24,7 @@ export interface RecordSet {
 }
 
 /** Which records of a file are replayed. */
-export interface RecordFilter {
+export interface ReplayFilter {
   /** Name of the client key; null for all. */
   readonly key: string | null;
   /**
@@ -47,7 +47,7 @@ const BLOCK_BYTES = 1024 * 1024;
 const LINE_FEED_CODE = 0x0a;
 
 /** Finds the records of exported lines. Only their places stay in memory. */
-export function newRecordSet(text: RecordText, filter: RecordFilter): RecordSet {
+export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet {
   const found: (RecordEntry & { readonly key: string | null; readonly previous: string | null })[] =
     [];
   for (const place of text.places()) {

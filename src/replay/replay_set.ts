@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { responseObjects } from "../record/events_of.ts";
 import type { CallRecord } from "../record/record.ts";
 import { compare, type Comparison } from "./compare.ts";
 import type { DifferenceKind } from "./difference.ts";
@@ -110,15 +111,8 @@ function newChain(set: RecordSet, gateways: readonly DryGateway[]) {
 /** Returns the response object of a record; null if it has none that is complete. */
 function resourceOf({ response, head }: CallRecord): JsonObject | null {
   if (response === undefined || head.cut.includes("response")) return null;
-  if (response.body !== null) return objectIn(response.body);
+  const objects = responseObjects(response);
+  if (response.body !== null) return objects[0] ?? null;
   // The terminal event is the last one with a response.
-  const lines = response.events?.split("\n") ?? [];
-  const last = lines.findLast((line) => line.startsWith("data:") && line.includes('"response"'));
-  const event = last === undefined ? null : objectIn(last.slice("data:".length));
-  return isObject(event?.response) ? event.response : null;
-}
-
-function objectIn(text: string): JsonObject | null {
-  const value = parseJson(text);
-  return isObject(value) ? value : null;
+  return objects.map((event) => event.response).findLast(isObject) ?? null;
 }

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { Ajv2020, type AnySchema } from "ajv/dist/2020.js";
-import { parseRecord, RECORD_FORMAT, recordJsonSchema } from "../../src/record/record.ts";
+import { parseRecord, recordJsonSchema } from "../../src/record/record.ts";
+import { RECORD_FORMAT } from "../../src/record/record_format.ts";
 import { newRecord } from "../support/records.ts";
 
 const validate = new Ajv2020({ strict: false, validateFormats: false })

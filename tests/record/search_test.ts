@@ -197,7 +197,9 @@ Deno.test("times are read in the time zone of the file, days, hours and spans", 
   // The day on which the clocks go back.
   assertEquals(timeOf("2026-10-25T14:00"), "2026-10-25T13:00:00.000Z");
   assertEquals(timeOf("2026-11-23T14:05:00Z"), "2026-11-23T14:05:00.000Z");
-  for (const text of ["", "yesterday", "2026-13-01", "14:00", "1"]) {
+  for (
+    const text of ["", "yesterday", "2026-13-01", "2026-02-30", "2026-04-31T10:00", "14:00", "1"]
+  ) {
     assertEquals(timeOf(text), null);
   }
 });

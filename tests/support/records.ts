@@ -1,4 +1,5 @@
-import { type CallRecord, RECORD_FORMAT, type RecordHead } from "../../src/record/record.ts";
+import type { CallRecord, RecordHead } from "../../src/record/record.ts";
+import { RECORD_FORMAT } from "../../src/record/record_format.ts";
 
 /** Parts of a record that a test chooses. */
 export interface RecordParts extends Partial<Omit<CallRecord, "head" | "request">> {

@@ -1,6 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { addFields, useAsk } from "./ask.js";
 import { CHAT_PATH } from "./curl.js";
 import { view } from "./ui.js";
 /** @import { ExplainView } from "../snapshot.ts" */
@@ -11,18 +12,16 @@ const PATHS = [CHAT_PATH, "/v1/responses", "/v1/messages", "/v1/embeddings"];
 export function Explain() {
   const [result, setResult] = useState(/** @type {ExplainView | null} */ (null));
   const [problem, setProblem] = useState(/** @type {string | null} */ (null));
-  /** Number of the newest request: the response to an earlier one is not shown. */
-  const newest = useRef(0);
+  const ask = useAsk();
 
   /** @param {SubmitEvent} event */
   async function submit(event) {
     event.preventDefault();
     const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const number = ++newest.current;
-    const answer = await ask(queryOf(data));
-    if (number !== newest.current) return;
-    setResult(typeof answer === "string" ? null : answer);
-    setProblem(typeof answer === "string" ? answer : null);
+    const answer = await ask(`/explain?${queryOf(data)}`);
+    if (answer === null) return;
+    setResult(answer.ok ? JSON.parse(answer.text) : null);
+    setProblem(answer.ok ? null : messageIn(answer.text));
   }
 
   return view`<form class="panel form" id="explain" aria-labelledby="explain-title" onSubmit=${submit}>
@@ -54,30 +53,12 @@ export function Explain() {
  */
 function queryOf(data) {
   const query = new URLSearchParams();
-  for (const name of ["model", "path", "provider"]) {
-    const value = String(data.get(name) ?? "").trim();
-    if (value !== "") query.set(name, value);
-  }
+  addFields(query, data, ["model", "path", "provider"]);
   for (const line of String(data.get("headers") ?? "").split("\n")) {
     if (line.trim() === "") continue;
     query.append("header", line.trim());
   }
   return query;
-}
-
-/**
- * @param {URLSearchParams} query
- * @returns {Promise<ExplainView | string>}
- */
-async function ask(query) {
-  try {
-    // Without the origin the browser refuses it on a page whose address has a password.
-    const response = await fetch(`${location.origin}/explain?${query}`);
-    const text = await response.text();
-    return response.ok ? JSON.parse(text) : messageIn(text);
-  } catch {
-    return "The gateway cannot be reached.";
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { addFields, useAsk } from "./ask.js";
 import { clock, counted, dateAndClock, duration, size, whole } from "./format.js";
 import { EmptyRow, Name, Section, Table, view } from "./ui.js";
 /** @import { RecordsView } from "../snapshot.ts" */
@@ -43,18 +44,14 @@ export function Log({ records }) {
   const [hits, setHits] = useState(/** @type {readonly Hit[] | null} */ (null));
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
   const [problem, setProblem] = useState(/** @type {string | null} */ (null));
-  /** Number of the newest request: the response to an earlier one is not shown. */
-  const newest = useRef(0);
+  const ask = useAsk();
 
   /** @param {SubmitEvent} event */
   async function search(event) {
     event.preventDefault();
     const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     const query = new URLSearchParams({ limit: String(MAX_ROWS) });
-    for (const [name = ""] of FIELDS) {
-      const value = String(data.get(name) ?? "").trim();
-      if (value !== "") query.set(name, value);
-    }
+    addFields(query, data, FIELDS.map(([name = ""]) => name));
     await load(`/log?${query}`, (text) => {
       setShown(null);
       setHits(text.split("\n").filter(Boolean).map((line) => JSON.parse(line)));
@@ -71,10 +68,9 @@ export function Log({ records }) {
    * @param {(text: string) => void} receive
    */
   async function load(path, receive) {
-    const number = ++newest.current;
     setProblem(null);
     const answer = await ask(path);
-    if (number !== newest.current) return;
+    if (answer === null) return;
     if (answer.ok) receive(answer.text);
     else setProblem(answer.text);
   }
@@ -174,18 +170,4 @@ function Content({ shown, onClose }) {
     view`<details><summary>Send it again with curl</summary><pre tabindex="0">${curl}</pre></details>`
   }
   </div>`;
-}
-
-/**
- * @param {string} path
- * @returns {Promise<{ ok: boolean, text: string }>}
- */
-async function ask(path) {
-  try {
-    // Without the origin the browser refuses it on a page whose address has a password.
-    const response = await fetch(`${location.origin}${path}`);
-    return { ok: response.ok, text: await response.text() };
-  } catch {
-    return { ok: false, text: "The gateway cannot be reached." };
-  }
 }

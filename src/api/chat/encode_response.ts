@@ -1,5 +1,5 @@
 import type { StreamEvent, Usage } from "../../core/stream/events.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, objectsIn } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { CallingReasoning } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
@@ -94,10 +94,6 @@ function newMessage() {
       };
     },
   };
-}
-
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Returns a tool call with one more piece of its arguments; the first piece is the call itself. */

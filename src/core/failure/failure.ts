@@ -286,6 +286,11 @@ export function isFaultKind(name: string): name is FaultKind {
   return name in FAULTS;
 }
 
+/** Returns the code of a failure as clients receive it; its kind if it comes from a provider. */
+export function codeOf(failure: Failure): string {
+  return isRefusal(failure) ? REFUSALS[failure.kind].code ?? failure.kind : failure.kind;
+}
+
 /** Returns the status of the response for a failure. */
 export function statusOf(failure: Failure): number {
   if (isRefusal(failure)) return REFUSALS[failure.kind].status;

@@ -48,6 +48,11 @@ export function isObject(value: unknown): value is JsonObject {
     !JSON.isRawJSON(value);
 }
 
+/** Returns the objects of a list; none for any other value. */
+export function objectsIn(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
 /** Nesting limit of values to translate: recursive functions would overflow the stack. */
 export const MAX_LEVELS = 500;
 

@@ -24,6 +24,16 @@ interface OpenValue {
   separator: string;
 }
 
+/** Returns the text of `JSON.stringify`, cut one character behind a length that it exceeds. */
+export function jsonBeginning(value: JsonObject, maxChars: number): string {
+  let text = "";
+  for (const piece of jsonPieces(value)) {
+    if (text.length > maxChars) break;
+    text += piece;
+  }
+  return text.slice(0, maxChars + 1);
+}
+
 /**
  * Yields the text of `JSON.stringify` in pieces of bounded size, so that neither the text of a long
  * list nor that of a long string is ever in memory as a whole.

@@ -1,3 +1,4 @@
+import { peerAddress } from "../../core/peer_address.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import {
   type Awaitable,
@@ -87,7 +88,7 @@ function admitKey(
 ): Awaitable<Failed | null> {
   const limits = key.ok && key.value !== null
     ? keyLimits(call, key.value)
-    : callerRate(call, () => ADDRESS_PREFIX + clientNetwork(addressOf(peer)));
+    : callerRate(call, () => ADDRESS_PREFIX + clientNetwork(peerAddress(peer)));
   return whenReady(takeLimits(call, limits), (refusal) => {
     if (refusal !== null) return refusal;
     if (!key.ok) return key;
@@ -102,14 +103,7 @@ function admitKey(
  * without one.
  */
 export function clientOf({ client }: Call, peer: Peer): string {
-  return client.key?.caller ?? ADDRESS_PREFIX + clientNetwork(addressOf(peer));
-}
-
-/**
- * Returns the address of a peer. Forwarding headers are ignored, because every client can set them.
- */
-function addressOf({ remoteAddr }: Peer): string {
-  return remoteAddr !== undefined && "hostname" in remoteAddr ? remoteAddr.hostname : "";
+  return client.key?.caller ?? ADDRESS_PREFIX + clientNetwork(peerAddress(peer));
 }
 
 /**

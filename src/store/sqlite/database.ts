@@ -171,6 +171,15 @@ function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
   };
 }
 
+/** Undoes the changes of a transaction. */
+export function rollBack(database: Database): void {
+  try {
+    database.change("rollback");
+  } catch {
+    // After some errors SQLite has rolled back already, and there is no transaction.
+  }
+}
+
 /** Returns a column that is an integer. Throws for any other value: the file is damaged. */
 export function integerOf(row: Row, column: string): number {
   const value = row[column];

@@ -1,18 +1,24 @@
 import type { WorkerReply, WorkerRequest } from "./messages.ts";
 
-/** The thread of a database, as the thread of the gateway sees it. */
-export interface Thread {
-  post(request: WorkerRequest): void;
+/** A further thread, as the thread of the gateway sees it. */
+export interface WorkerThread<Request> {
+  post(request: Request): void;
   /** Ends the thread without waiting for it. */
   terminate(): void;
 }
 
-/** What a thread reports. */
-export interface ThreadEvents {
-  onReply(reply: WorkerReply): void;
+/** What a further thread reports. */
+export interface WorkerEvents<Reply> {
+  onReply(reply: Reply): void;
   /** The thread has ended by itself. */
   onCrash(): void;
 }
+
+/** The thread of a database. */
+export type Thread = WorkerThread<WorkerRequest>;
+
+/** What the thread of a database reports. */
+export type ThreadEvents = WorkerEvents<WorkerReply>;
 
 /** Starts a thread. Tests start scripted ones. */
 export type StartThread = (events: ThreadEvents) => Thread;
@@ -28,8 +34,8 @@ export function startThread(events: ThreadEvents): Thread {
 /** Starts a thread that runs the file at this URL. */
 export function startWorker<Request, Reply>(
   file: URL,
-  { onReply, onCrash }: { onReply(reply: Reply): void; onCrash(): void },
-): { post(request: Request): void; terminate(): void } {
+  { onReply, onCrash }: WorkerEvents<Reply>,
+): WorkerThread<Request> {
   const worker = new Worker(file, { type: "module" });
   worker.onmessage = ({ data }: MessageEvent<Reply>) => onReply(data);
   worker.onmessageerror = onCrash;

@@ -1,6 +1,6 @@
 import type { RecordBounds } from "../records/bounds.ts";
 import { bytesOf } from "./bytes_of.ts";
-import type { Database } from "./database.ts";
+import { type Database, rollBack } from "./database.ts";
 import { problemOf } from "./errors.ts";
 import type { CallResult, OperationCall } from "./messages.ts";
 import type { Operation, OperationContext } from "./operation.ts";
@@ -103,12 +103,4 @@ function runOperation(
   if (operation === undefined) throw new TypeError(`there is no operation ${name}`);
   const context: OperationContext = { database, now, bounds };
   return operation.run(context, parameters);
-}
-
-function rollBack(database: Database): void {
-  try {
-    database.change("rollback");
-  } catch {
-    // After some errors SQLite has rolled back already, and there is no transaction.
-  }
 }

@@ -1,14 +1,12 @@
 import type { Database } from "../database.ts";
 import { RECORD_TYPES, type RecordType } from "../../records/record_store.ts";
 import type { OperationContext } from "../operation.ts";
+import { countFreePages, freeSomePages } from "../pages.ts";
 import { readNumber } from "./table.ts";
 
 /** Maximum number of expired records of one table, and of responses, that one run removes. */
 const MAX_EXPIRED_RECORDS = 500;
 const MAX_EXPIRED_RESPONSES_COUNT = 50;
-
-/** Maximum number of pages of 4 KiB that one run gives back to the disk. */
-const MAX_FREED_PAGES_COUNT = 1_000;
 
 /** Records of a table that expire by the column `expires`. */
 interface Expiring {
@@ -72,7 +70,7 @@ export const freePages = {
   kind: "maintenance" as const,
   run({ database }: OperationContext): boolean {
     const before = countFreePages(database);
-    if (before > 0) database.rows(`pragma incremental_vacuum(${MAX_FREED_PAGES_COUNT})`);
+    if (before > 0) freeSomePages(database);
     // The log has the content of records that were deleted since.
     database.rows("pragma wal_checkpoint(truncate)");
     const after = countFreePages(database);
@@ -119,8 +117,4 @@ function countRecords(database: Database): number {
     `select (select entries from total) + (select sum(entries) from record_total) +
        (select bodies from record_total where type = 'response')`,
   );
-}
-
-function countFreePages(database: Database): number {
-  return readNumber(database, "select freelist_count from pragma_freelist_count");
 }
