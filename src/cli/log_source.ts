@@ -143,12 +143,15 @@ async function readListener(
     const framing = newNdjsonFraming();
     let refusal = "";
     for await (const text of texts(response)) {
-      if (response.status !== 200) refusal += text;
-      else {for (const { data } of framing.push(text)) {
-          const hit = parseHit(data);
-          if (hit === null) return problem(`The search has ended early: ${url} reports an error.`);
-          each(hit);
-        }}
+      if (response.status !== 200) {
+        refusal += text;
+        continue;
+      }
+      for (const { data } of framing.push(text)) {
+        const hit = parseHit(data);
+        if (hit === null) return problem(`The search has ended early: ${url} reports an error.`);
+        each(hit);
+      }
     }
     switch (response.status) {
       case 200:
