@@ -1,3 +1,4 @@
+import { isHeaderName, isHeaderValue } from "../config/fields.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
 import { formatDuration } from "../config/units.ts";
 import { isPlaceholder } from "./address.ts";
@@ -430,9 +431,6 @@ export function seconds(value: number): string {
 /** Pattern of headers whose values are secrets. */
 const SECRET_HEADER = /auth|key|token|secret|cookie|password|credential/i;
 
-/** Pattern of names of headers, and of values that a header can have. */
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 /**
  * True for a value that may be a secret under any name: a long word of letters and digits, also
  * after a scheme, or a UUID. Versions of APIs have dashes between shorter words.
@@ -450,7 +448,7 @@ function readHeaders(tree: Tree | undefined, id: string, variables: Variables) {
   const used: (readonly [tree: Tree, name: string, note: string])[] = [];
   for (const [name, value] of membersOf(tree)) {
     const text = textOf(value);
-    if (text === null || !HEADER_NAME.test(name) || !HEADER_TEXT.test(text)) continue;
+    if (text === null || !isHeaderName(name) || !isHeaderValue(text)) continue;
     if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
     const isSecret = SECRET_HEADER.test(name) || mayBeSecret(text);
     const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");

@@ -1,4 +1,5 @@
 import type { CalendarPeriod } from "../core/calendar.ts";
+import { MAX_BUDGET_USD } from "../config/security_schema.ts";
 import type { Draft } from "./draft.ts";
 import { seconds } from "./litellm_entry.ts";
 import { FALLBACK_KEYS } from "./litellm_fallbacks.ts";
@@ -423,7 +424,9 @@ function readBudget(settings: Tree | undefined, draft: Draft): void {
   const usd = numberOf(budget);
   const written = textOf(duration) ?? "";
   const per = Object.hasOwn(PERIODS, written) ? PERIODS[written] : undefined;
-  if (usd === null || usd <= 0 || usd > MAX_USD || per === undefined || budget === undefined) {
+  if (
+    usd === null || usd <= 0 || usd > MAX_BUDGET_USD || per === undefined || budget === undefined
+  ) {
     return;
   }
   const group = { name: "all", keys: ["master"], budgets: [{ per, usd }] };
@@ -432,9 +435,6 @@ function readBudget(settings: Tree | undefined, draft: Draft): void {
   report.differently(budget, "security.groups[0].budgets[0].usd", note);
   report.differently(duration, "security.groups[0].budgets[0].per", note);
 }
-
-/** Maximum of `usd` of a budget. */
-const MAX_USD = 1_000_000;
 
 /** Reports the members of sections that nothing reads. */
 export function readOthers(root: Tree, { report }: Draft): void {
