@@ -82,8 +82,12 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     readProvider(tree);
   }
   const router = memberOf(root, "Router");
-  const main = targetsOf(memberOf(router, "default"), "models.*");
-  const small = targetsOf(memberOf(router, "background"), "models.*haiku*");
+  const main = targetsOf(memberOf(router, "default"), "models.*", "");
+  const small = targetsOf(
+    memberOf(router, "background"),
+    "models.*haiku*",
+    "by the name that the agent requests: models with haiku in it",
+  );
   reportRouter(router, draft);
   reportOthers(root, draft);
   const [first] = main;
@@ -152,20 +156,14 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const added = providers.add(id, settings, tree.path);
     const place = `providers.${added}`;
     known.set(name, { id: added, models });
-    const isSame = added === name;
-    report.say(
-      memberOf(tree, "name"),
-      isSame ? "carried" : "differently",
-      place,
-      isSame ? "" : "under another ID",
-    );
+    report.noted(memberOf(tree, "name"), place, added === name ? "" : "under another ID");
     const notes = [isGemini ? "over Google's endpoint for OpenAI clients" : "", read.note]
       .filter(Boolean).join("; ");
-    report.say(address, notes === "" ? "carried" : "differently", `${place}.base_url`, notes);
+    report.noted(address, `${place}.base_url`, notes);
     for (const one of ["api_key", "apiKey"]) {
       if (textOf(memberOf(tree, one)) === null) report.missing(memberOf(tree, one), "is no text");
       const to = key.text === null ? [] : `${place}.api_key`;
-      report.say(memberOf(tree, one), key.note === "" ? "carried" : "differently", to, key.note);
+      report.noted(memberOf(tree, one), to, key.note);
     }
     for (const item of itemsOf(memberOf(tree, "models"))) {
       if (textOf(item) === null) report.missing(item, "no name of a model");
@@ -198,8 +196,11 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     } else report.missing(item, "a transformer without a counterpart");
   }
 
-  /** Returns the targets of a value of `Router`: `provider,model`, or a list of them. */
-  function targetsOf(tree: Tree | undefined, place: string): readonly Target[] {
+  /**
+   * Returns the targets of a value of `Router`, `provider,model` or a list of them; `note` says
+   * how they work differently.
+   */
+  function targetsOf(tree: Tree | undefined, place: string, note: string): readonly Target[] {
     return itemsOf(tree).flatMap((item, index) => {
       const text = textOf(item) ?? "";
       const comma = text.indexOf(",");
@@ -209,12 +210,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         report.missing(item, "is no provider,model of a provider that is carried");
         return [];
       }
-      const isBackground = place !== "models.*";
-      const note = isBackground
-        ? "by the name that the agent requests: models with haiku in it"
-        : "";
-      const to = `${place}.${index === 0 ? "targets" : "fallback"}`;
-      report.say(item, isBackground ? "differently" : "carried", to, note);
+      report.noted(item, `${place}.${index === 0 ? "targets" : "fallback"}`, note);
       return [{ provider: provider.id, model: variables.text(model) }];
     });
   }
@@ -300,7 +296,7 @@ function readServer(root: Tree, { report, variables, set }: Draft): string | nul
     report.carried(get("HOST"), "server.host");
   } else {
     const note = isLocal ? "" : "without APIKEY only this machine is served, as there";
-    report.say(get("HOST"), isLocal ? "carried" : "differently", "server.host", note);
+    report.noted(get("HOST"), "server.host", note);
   }
   const port = numberOf(get("PORT"));
   const isPort = port !== null && Number.isSafeInteger(port) && port > 0 && port < 65_536;

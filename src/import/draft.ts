@@ -8,8 +8,6 @@ export interface Draft {
   readonly variables: Variables;
   /** Sets a key of a section; a later value of the same key replaces an earlier one. */
   set(section: string, key: string, value: Written, from: string): void;
-  /** True if the section has the key. */
-  has(section: string, key: string): boolean;
   /** Returns the sections with these names, in this order, without empty ones. */
   sections(names: readonly string[]): readonly (Part | Section)[];
 }
@@ -32,7 +30,6 @@ export function newDraft(report: Report, variables: Variables): Draft {
       if (!one.from.includes(from)) one.from.push(from);
       found.set(section, one);
     },
-    has: (section, key) => found.get(section)?.values.has(key) === true,
     sections: (names) =>
       names.flatMap((key) => {
         const one = found.get(key);

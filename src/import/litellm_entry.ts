@@ -136,30 +136,20 @@ const NO_MEANING: Readonly<Record<string, string>> = {
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
 
-/** Why an entry cannot be served, and whether it is so by its name. */
-type Refused = { readonly tree: Tree | undefined; readonly note: string };
+/** Why an entry cannot be served, with the member of the source that says so. */
+interface Refused {
+  readonly ok: false;
+  readonly tree: Tree | undefined;
+  readonly note: string;
+}
 
 /** Reads an entry; reports it as missing and returns null if it cannot be served. */
 export function readEntry(tree: Tree, reader: EntryReader): Entry | null {
-  const { report } = reader;
-  const params = withCredential(memberOf(tree, "litellm_params"), reader);
-  const named = resolved(memberOf(tree, "model_name"), reader);
-  const model = resolved(memberOf(params, "model"), reader);
-  const refused = firstRefusal(tree, params, named, model);
-  if (refused !== null || params === undefined || named === null || model === null) {
-    report.missing(refused?.tree, refused?.note ?? "");
-    report.missing(tree, "its entry is not carried");
-    return null;
-  }
-  const place = placeOf(model.text, params, reader.variables);
-  const upstream = place.ok ? upstreamModel(named.text, place.model) : null;
-  if (!place.ok || upstream === null || !upstream.ok) {
-    const note = !place.ok ? place.note : upstream !== null && !upstream.ok ? upstream.note : "";
-    report.missing(memberOf(params, "model"), note);
-    report.missing(tree, "its entry is not carried");
-    return null;
-  }
-  return newEntry({ tree, params, named, written: model, place, upstream: upstream.model }, reader);
+  const read = readParts(tree, reader);
+  if (read.ok) return newEntry(read.parts, reader);
+  reader.report.missing(read.tree, read.note);
+  reader.report.missing(tree, "its entry is not carried");
+  return null;
 }
 
 interface Named {
@@ -181,37 +171,40 @@ function resolved(tree: Tree | undefined, { environment, variables }: EntryReade
   return { text: value, note: `the value of ${name} at the time of the import`, unset: null };
 }
 
-function firstRefusal(
+function readParts(
   tree: Tree,
-  params: Tree | undefined,
-  named: Named | null,
-  model: Named | null,
-): Refused | null {
-  const nameTree = memberOf(tree, "model_name");
-  if (named === null) return { tree: nameTree ?? tree, note: "the entry has no model_name" };
-  if (params === undefined || model === null) {
-    return {
-      tree: memberOf(params, "model") ?? nameTree,
-      note: "the entry has no litellm_params.model",
-    };
+  reader: EntryReader,
+): { readonly ok: true; readonly parts: Parts } | Refused {
+  const params = withCredential(memberOf(tree, "litellm_params"), reader);
+  const [nameTree, modelTree] = [memberOf(tree, "model_name"), memberOf(params, "model")];
+  const [named, written] = [resolved(nameTree, reader), resolved(modelTree, reader)];
+  if (named === null) return refused(nameTree ?? tree, "the entry has no model_name");
+  if (params === undefined || written === null) {
+    return refused(modelTree ?? nameTree, "the entry has no litellm_params.model");
   }
   if (named.unset !== null) {
-    return {
-      tree: nameTree,
-      note: `the variable ${named.unset} is not set: set it for the import`,
-    };
+    return refused(nameTree, `the variable ${named.unset} is not set: set it for the import`);
   }
-  if (model.unset !== null) {
+  if (written.unset !== null) {
     const note =
-      `the variable ${model.unset} is not set: its value names the provider, so set it for the import`;
-    return { tree: memberOf(params, "model"), note };
+      `the variable ${written.unset} is not set: its value names the provider, so set it for the import`;
+    return refused(modelTree, note);
   }
   if (!MODEL_NAME.test(named.text)) {
     const note =
       "a name here is 1 to 128 letters, digits and ._:/*- and begins with a letter, a digit or *";
-    return { tree: nameTree, note };
+    return refused(nameTree, note);
   }
-  return null;
+  const place = placeOf(written.text, params, reader.variables);
+  if (!place.ok) return refused(modelTree, place.note);
+  const upstream = upstreamModel(named.text, place.model);
+  return upstream.ok
+    ? { ok: true, parts: { tree, params, named, written, place, upstream: upstream.model } }
+    : refused(modelTree, upstream.note);
+}
+
+function refused(tree: Tree | undefined, note: string): Refused {
+  return { ok: false, tree, note };
 }
 
 /** Returns the model that is sent; between equal patterns it is the requested name. */
@@ -275,30 +268,22 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     { provider, key: keyPath, model: place_, price: pricePath, metric }: Where,
   ): void {
     const name = memberOf(tree, "model_name");
-    report.say(name, named.note === "" ? "carried" : "differently", place_, named.note);
+    report.noted(name, place_, named.note);
     const texts = ["api_key", "api_base", "base_url"];
     report.notRead(params, texts.filter((one) => textOf(get(one)) === null));
     const notes = [written.note, place.modelNote, key.absent].filter(Boolean).join("; ");
-    report.say(get("model"), notes === "" ? "carried" : "differently", [place_, provider], notes);
+    report.noted(get("model"), [place_, provider], notes);
     report.carried(get("custom_llm_provider"), provider);
     for (const one of ["api_base", "base_url"]) {
-      const status = place.addressNote === "" ? "carried" : "differently";
-      report.say(get(one), status, `${provider}.base_url`, place.addressNote);
+      report.noted(get(one), `${provider}.base_url`, place.addressNote);
     }
-    report.say(
-      get("api_key"),
-      key.note === "" ? "carried" : "differently",
-      key.text === null ? [] : keyPath,
-      key.note,
-    );
+    report.noted(get("api_key"), key.text === null ? [] : keyPath, key.note);
     for (const { key: member, to, note } of place.used) {
-      const path = to === "" ? [] : `${provider}.${to}`;
-      report.say(get(member), note === "" ? "carried" : "differently", path, note);
+      report.noted(get(member), to === "" ? [] : `${provider}.${to}`, note);
     }
     if (organization !== null) report.carried(get("organization"), `${provider}.organization`);
     for (const [value, name, note] of headers.used) {
-      const status = note === "" ? "carried" : "differently";
-      report.say(value, status, `${provider}.headers.${name}`, note);
+      report.noted(value, `${provider}.headers.${name}`, note);
     }
     report.missing(get("extra_headers"), "no header with a text");
     if (times.timeout !== undefined) {

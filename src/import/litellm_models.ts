@@ -216,8 +216,7 @@ function sharedParameters(group: readonly Entry[], place: string, report: Report
   return shared;
 
   function reportParameter(name: string, { tree, note }: Parameter): void {
-    const status = note === "" ? "carried" : "differently";
-    report.say(tree, status, `${place}.parameters.${name}`, note);
+    report.noted(tree, `${place}.parameters.${name}`, note);
   }
 }
 

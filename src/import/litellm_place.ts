@@ -320,9 +320,8 @@ function vertexPlace({ params, variables, model }: Asked): Place {
 }
 
 /** Returns the name for a variable that gets the key of a provider from the source. */
-export function keyVariable(place: Extract<Place, { readonly ok: true }>): string {
-  return place.variable !== null && place.id.replace(/-api$/, "") === place.id &&
-      PREFIXES.get(place.id)?.variable === place.variable
-    ? place.variable
-    : variableName(place.id, "API_KEY");
+export function keyVariable({ id, variable }: Extract<Place, { readonly ok: true }>): string {
+  return variable !== null && PREFIXES.get(id)?.variable === variable
+    ? variable
+    : variableName(id, "API_KEY");
 }

@@ -141,7 +141,7 @@ export function readRouter(tree: Tree | undefined, draft: Draft): void {
     if (known !== "weighted") draft.set("routing", "default_strategy", known, strategy.path);
     const isUsage = written.startsWith("usage");
     const note = isUsage ? "by running calls, not by tokens of the minute" : "";
-    report.say(strategy, isUsage ? "differently" : "carried", "routing.default_strategy", note);
+    report.noted(strategy, "routing.default_strategy", note);
   } else report.missing(strategy, "a strategy that is not known here");
   readBreaker(tree, draft);
   readRedis(tree, draft, ["redis_host", "redis_port", "redis_password", "redis_url", "redis_db"]);
@@ -217,12 +217,7 @@ function readRedis(
   for (const key of [hostKey, portKey, numberKey]) {
     report.differently(memberOf(tree, key), where, note);
   }
-  report.say(
-    memberOf(tree, passwordKey),
-    secret?.note ? "differently" : "carried",
-    "state.valkey.password",
-    secret?.note ?? "",
-  );
+  report.noted(memberOf(tree, passwordKey), "state.valkey.password", secret?.note ?? "");
   return true;
 }
 
@@ -245,8 +240,7 @@ export function readRetries(
   if (first !== undefined || policies.length > 0) {
     draft.set("retry", "max_attempts", attempts, (first ?? policies[0]?.[1])?.path ?? "");
   }
-  const isCut = most > MAX_RETRIES;
-  report.say(first, isCut ? "differently" : "carried", place, isCut ? "at most 10 attempts" : "");
+  report.noted(first, place, most > MAX_RETRIES ? "at most 10 attempts" : "");
   for (const tree of others) report.noMeaning(tree, "that of router_settings counts");
   for (const [, tree] of policies) {
     report.differently(tree, place, "one number for all errors, the largest");
@@ -318,7 +312,7 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
   const isElsewhere = type === "redis" && !isShared;
   const note = isElsewhere ? "in memory: the file names no host of a Redis server" : "";
   for (const tree of [cache, memberOf(params, "type")]) {
-    report.say(tree, isElsewhere ? "differently" : "carried", "caching", note);
+    report.noted(tree, "caching", note);
   }
   report.missing(params, "no setting of the cache here");
 }
