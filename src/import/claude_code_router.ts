@@ -1,8 +1,9 @@
 import { PROVIDER_ID } from "../config/provider_schema.ts";
 import { HOSTS } from "../data/hosts.ts";
-import { hostWord, isPlaceholder, readAddress } from "./address.ts";
+import { hostWord, readAddress } from "./address.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
+import { readKey } from "./keys.ts";
 import { hostSettings, newProviders, type Settings } from "./providers.ts";
 import { newReport } from "./report.ts";
 import {
@@ -138,7 +139,10 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const models = itemsOf(memberOf(tree, "models")).flatMap((model) => textOf(model) ?? []);
     const word = read.host === null ? null : hostWord(read.host);
     const id = PROVIDER_ID.test(name) ? name : word ?? "provider";
-    const key = readKey(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"), id, read.host);
+    const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
+    const key = secret === null
+      ? { text: null, note: "" }
+      : readKey(secret, read.host, variableName(id, "API_KEY"), variables);
     const type = isMessages ? "messages" : "compat";
     const isDeepseek = type === "compat" && transformers.includes("deepseek");
     const most = maxTokens(use);
@@ -171,17 +175,6 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     }
     for (const item of itemsOf(use)) reportTransformer(item, place, type);
     report.missing(memberOf(tree, "transformer"), "a transformer of one model");
-  }
-
-  function readKey(tree: Tree | undefined, id: string, host: string | null) {
-    const written = textOf(tree);
-    if (written === null) return { text: null, note: "" };
-    if (variables.reference(written) === null && isPlaceholder(written, host)) {
-      const note =
-        "left out, because it is short and the host is private: set api_key if the host checks it";
-      return { text: null, note };
-    }
-    return variables.secret(written, variableName(id, "API_KEY"));
   }
 
   function reportTransformer(item: Tree, place: string, type: string): void {
@@ -309,15 +302,9 @@ function readServer(root: Tree, { report, variables, set }: Draft): string | nul
   if (isPort) report.carried(get("PORT"), "server.port");
   if (isKey) {
     set("security", "enabled", true, "APIKEY");
-    const secret = { name: "ccr", ...variables.clientKey(key) };
-    set("security", "api_key", { keys: [secret] }, "APIKEY");
-    const isLiteral = variables.reference(key) === null;
-    const member = isLiteral ? "sha256" : "value";
-    report.carried(
-      get("APIKEY"),
-      `security.api_key.keys[0].${member}`,
-      isLiteral ? "as its SHA-256 digest" : "",
-    );
+    const { member, text, note } = variables.clientKey(key);
+    set("security", "api_key", { keys: [{ name: "ccr", [member]: text }] }, "APIKEY");
+    report.carried(get("APIKEY"), `security.api_key.keys[0].${member}`, note);
   } else if (get("APIKEY")?.kind === "leaf" && key === null) {
     report.noMeaning(get("APIKEY"), "empty: no key is required");
   }

@@ -1,12 +1,13 @@
 import { isHeaderName, isHeaderValue } from "../config/fields.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
 import { formatDuration } from "../config/units.ts";
-import { isPlaceholder } from "./address.ts";
+import { isPrivateHost } from "./address.ts";
+import { readKey } from "./keys.ts";
 import { keyVariable, type Place, placeOf } from "./litellm_place.ts";
 import type { Settings } from "./providers.ts";
 import type { Report } from "./report.ts";
 import { itemsOf, memberOf, membersOf, numberOf, textOf, type Tree, truthOf } from "./source.ts";
-import { variableName, type Variables } from "./variables.ts";
+import { type Secret, variableName, type Variables } from "./variables.ts";
 import type { Written } from "./written_file.ts";
 
 /** Where an entry is in the written file. */
@@ -250,7 +251,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const { report, variables } = reader;
   const get = (key: string) => memberOf(params, key);
   const info = memberOf(tree, "model_info");
-  const key = readKey(get("api_key"), place, variables);
+  const key = findKey(get("api_key"), place, variables);
   const times = readTimeouts(params, reader.usual);
   const headers = readHeaders(get("extra_headers"), place.id, variables);
   const organization = textOf(get("organization"));
@@ -365,14 +366,12 @@ function capabilitiesOf({ capabilities }: Settings): Settings {
     : {};
 }
 
-interface Key {
-  readonly text: string | null;
-  readonly note: string;
+interface Key extends Secret {
   /** Note for the model of an entry without a key. */
   readonly absent: string;
 }
 
-function readKey(
+function findKey(
   tree: Tree | undefined,
   place: Extract<Place, { readonly ok: true }>,
   variables: Variables,
@@ -383,15 +382,10 @@ function readKey(
     return { text: null, note, absent: "" };
   }
   if (written !== null) {
-    if (variables.reference(written) === null && isPlaceholder(written, place.host)) {
-      const note =
-        "left out, because it is short and the host is private: set api_key if the host checks it";
-      return { text: null, note, absent: "" };
-    }
-    return { ...variables.secret(written, keyVariable(place)), absent: "" };
+    return { ...readKey(written, place.host, keyVariable(place), variables), absent: "" };
   }
   const { variable, host } = place;
-  if (variable === null || host !== null && isPlaceholder("", host)) {
+  if (variable === null || host !== null && isPrivateHost(host)) {
     return { text: null, note: "", absent: "" };
   }
   const absent = `without an api_key LiteLLM reads ${variable}, so this is its api_key`;

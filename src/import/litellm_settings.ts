@@ -354,9 +354,10 @@ export function readGeneral(
   if (master !== undefined && !isEmpty && written !== null) {
     const user = textOf(get("user_header_name"));
     const endUsers = user !== null && /^[A-Za-z0-9-]+$/.test(user) ? { header: user } : null;
+    const { member, text, note } = variables.clientKey(written);
     const key = {
       name: "master",
-      ...variables.clientKey(written),
+      [member]: text,
       ...endUsers !== null && { end_users: endUsers },
     };
     const header = textOf(get("litellm_key_header_name"));
@@ -364,8 +365,6 @@ export function readGeneral(
     draft.set("security", "enabled", true, master.path);
     draft.set("security", "api_key", { ...isHeader && { header }, keys: [key] }, master.path);
     const place = "security.api_key.keys[0]";
-    const isLiteral = variables.reference(written) === null;
-    const kept = isLiteral ? "as its SHA-256 digest; " : "";
     if (!isKey) {
       report.differently(
         master,
@@ -375,8 +374,8 @@ export function readGeneral(
     }
     report.carried(
       master,
-      `${place}.${isLiteral ? "sha256" : "value"}`,
-      `${kept}a client key like any other`,
+      `${place}.${member}`,
+      [note, "a client key like any other"].filter(Boolean).join("; "),
     );
     if (endUsers !== null) report.carried(get("user_header_name"), `${place}.end_users.header`);
     if (isHeader) report.carried(get("litellm_key_header_name"), "security.api_key.header");
