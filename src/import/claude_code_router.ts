@@ -1,5 +1,6 @@
 import { PROVIDER_ID } from "../config/provider_schema.ts";
 import { HOSTS } from "../data/hosts.ts";
+import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
@@ -9,7 +10,6 @@ import { newReport } from "./report.ts";
 import {
   itemsOf,
   memberOf,
-  membersOf,
   numberOf,
   parseSourceText,
   textOf,
@@ -89,7 +89,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     "models.*haiku*",
     "by the name that the agent requests: models with haiku in it",
   );
-  reportRouter(router, draft);
+  reportAbsent(router, report, ROUTES_MISSING);
   reportOthers(root, draft);
   const [first] = main;
   const file = first === undefined ? null : writeFile(HEAD, [
@@ -322,7 +322,7 @@ function readServer(root: Tree, { report, variables, set }: Draft): string | nul
   return formatDuration(Math.round(time));
 }
 
-const ROUTES_MISSING: Readonly<Record<string, string>> = {
+const ROUTES_MISSING: Absent = {
   think: "requests are not routed by whether they think",
   longContext:
     "requests are not routed by their length; context_size of targets with fallback_on is nearest",
@@ -331,13 +331,6 @@ const ROUTES_MISSING: Readonly<Record<string, string>> = {
   image: "requests are not routed by their images",
   custom: "JavaScript is not run",
 };
-
-function reportRouter(router: Tree | undefined, { report }: Draft): void {
-  for (const [key, tree] of membersOf(router)) {
-    const note = Object.hasOwn(ROUTES_MISSING, key) ? ROUTES_MISSING[key] : undefined;
-    if (note !== undefined) report.missing(tree, note);
-  }
-}
 
 function reportOthers(root: Tree, { report }: Draft): void {
   const get = (key: string) => memberOf(root, key);

@@ -1,4 +1,5 @@
 import type { Report } from "./report.ts";
+import type { Tree } from "./source.ts";
 import type { Variables } from "./variables.ts";
 import type { Part, Section, Written } from "./written_file.ts";
 
@@ -38,4 +39,15 @@ export function newDraft(report: Report, variables: Variables): Draft {
           : [{ key, from: one.from, value: Object.fromEntries(one.values) }];
       }),
   };
+}
+
+/** Sets a key of a section to what a value of the source gives, if there is that value. */
+export function setFrom(
+  draft: Draft,
+  tree: Tree | undefined,
+  section: string,
+  key: string,
+  value: string | number | boolean,
+): void {
+  if (tree !== undefined) draft.set(section, key, value, tree.path);
 }

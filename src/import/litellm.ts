@@ -1,24 +1,21 @@
 import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { reportAbsent } from "./absent.ts";
 import { newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
-import { readEntry, type Timeouts } from "./litellm_entry.ts";
+import { readEntry } from "./litellm_entry.ts";
 import { type Chains, FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
+import { readGeneral } from "./litellm_general.ts";
 import { type Models, newModels, routeBody } from "./litellm_models.ts";
 import type { Named } from "./litellm_named.ts";
-import {
-  readGeneral,
-  readOthers,
-  readRetries,
-  readRouter,
-  readSettings,
-} from "./litellm_settings.ts";
+import { readRetries, readRouter } from "./litellm_router.ts";
+import { OTHER_SECTIONS, readSettings } from "./litellm_settings.ts";
+import { readUsualTimeouts } from "./litellm_timeouts.ts";
 import { newProviders, type Providers, type Settings } from "./providers.ts";
 import { newReport, type Report } from "./report.ts";
 import {
   itemsOf,
   memberOf,
   membersOf,
-  numberOf,
   type Parsed,
   parseSourceText,
   textOf,
@@ -80,7 +77,7 @@ function read(
     variables,
     environment,
     credentials: credentialsIn(root, report),
-    usual: usualTimeouts(router, settings, report),
+    usual: readUsualTimeouts(router, settings, report),
   };
   const entries = itemsOf(memberOf(root, "model_list")).flatMap((item) =>
     readEntry(item, reader) ?? []
@@ -107,7 +104,7 @@ function read(
   readRouter(router, draft);
   readSettings(settings, refusingText(providers), draft);
   readGeneral(memberOf(root, "general_settings"), settings, draft);
-  readOthers(root, draft);
+  reportAbsent(root, report, OTHER_SECTIONS);
   const sections = ["model_list", "router_settings", "litellm_settings", "general_settings"];
   report.notRead(root, sections.filter((key) => memberOf(root, key)?.kind === "leaf"));
   for (const key of parsed.anchored) {
@@ -164,24 +161,6 @@ function credentialsIn(root: Tree, report: Report): ReadonlyMap<string, Tree> {
     );
   }
   return found;
-}
-
-function usualTimeouts(
-  router: Tree | undefined,
-  settings: Tree | undefined,
-  report: Report,
-): Timeouts {
-  const isTime = (tree: Tree | undefined) => (numberOf(tree) ?? 0) > 0;
-  const timeouts = [memberOf(router, "timeout"), memberOf(settings, "request_timeout")];
-  const stream = memberOf(router, "stream_timeout");
-  const [used, other] = timeouts.filter(isTime);
-  const note = "of every provider: the time to the first byte, and the silence within a stream";
-  report.differently(used, "providers.*.timeout", note);
-  report.noMeaning(other, "that of router_settings counts");
-  if (isTime(stream)) {
-    report.differently(stream, "providers.*.stream_idle_timeout", "the silence within a stream");
-  }
-  return { timeout: numberOf(used), stream: numberOf(stream) };
 }
 
 /** Returns the aliases of `model_group_alias` with the names for which they are. */

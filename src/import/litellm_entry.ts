@@ -1,14 +1,16 @@
-import { isHeaderName, isHeaderValue } from "../config/fields.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
-import { formatDuration } from "../config/units.ts";
 import { isPrivateHost } from "./address.ts";
 import { readKey } from "./keys.ts";
+import { reportAbsentMembers } from "./litellm_absent.ts";
+import { readHeaders } from "./litellm_headers.ts";
+import { type Parameter, readParameters, unreadParameters } from "./litellm_parameters.ts";
+import { type EntryPrice, readPrice } from "./litellm_price.ts";
+import { readTimeouts, type Timeouts } from "./litellm_timeouts.ts";
 import { keyVariable, type Place, placeOf } from "./litellm_place.ts";
 import type { Settings } from "./providers.ts";
 import type { Report } from "./report.ts";
-import { itemsOf, memberOf, membersOf, numberOf, textOf, type Tree, truthOf } from "./source.ts";
-import { type Secret, variableName, type Variables } from "./variables.ts";
-import type { Written } from "./written_file.ts";
+import { memberOf, membersOf, numberOf, textOf, type Tree } from "./source.ts";
+import type { Secret, Variables } from "./variables.ts";
 
 /** Where an entry is in the written file. */
 export interface Where {
@@ -19,19 +21,6 @@ export interface Where {
   readonly price: string;
   /** The metric by which the entries of the name are weighed; null if they are not. */
   readonly metric: Metric | null;
-}
-
-/** A parameter of an entry for the named model, and the value of the source. */
-export interface Parameter {
-  readonly value: Written;
-  readonly tree: Tree;
-  readonly note: string;
-}
-
-/** Prices of an entry in USD per million tokens, and the values of the source. */
-export interface EntryPrice {
-  readonly price: Settings;
-  readonly trees: readonly (readonly [tree: Tree, member: string])[];
 }
 
 /** An entry of `model_list` that can be served. */
@@ -73,66 +62,6 @@ export interface EntryReader {
   /** Timeouts for entries without their own, in seconds. */
   readonly usual: Timeouts;
 }
-
-/** Timeouts in seconds; null for none. */
-export interface Timeouts {
-  readonly timeout: number | null;
-  readonly stream: number | null;
-}
-
-/** Members of an entry that are parameters of named models here. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  temperature: "temperature",
-  top_p: "top_p",
-  max_tokens: "max_tokens",
-  max_completion_tokens: "max_tokens",
-  reasoning_effort: "effort",
-  stop: "stop",
-  parallel_tool_calls: "parallel_tool_calls",
-  service_tier: "service_tier",
-  verbosity: "verbosity",
-};
-
-/** Members that nothing in our file has, with the reason. */
-const MISSING: Readonly<Record<string, string>> = {
-  thinking: "named models have no budget of thinking tokens; parameters.effort is nearest",
-  frequency_penalty: "no parameter of named models",
-  presence_penalty: "no parameter of named models",
-  logit_bias: "no parameter of named models",
-  seed: "no parameter of named models",
-  n: "no parameter of named models",
-  user: "no parameter of named models",
-  response_format: "no parameter of named models",
-  tools: "no parameter of named models",
-  tool_choice: "no parameter of named models",
-  top_k: "named models have it for providers of other types only",
-  max_retries: "repeats of one attempt; retry.max_attempts counts all attempts",
-  num_retries: "retries are configured once, for all providers: retry.max_attempts",
-  tags: "requests are not routed by tags; match.labels routes by the labels of a client key",
-  drop_params:
-    "a field that a provider cannot take is refused by name, or named in X-Gateway-Lossy",
-  additional_drop_params: "fields are not left out of requests",
-  allowed_openai_params: "fields are carried or refused by the table of fields",
-  aws_profile_name: "profiles of AWS are not read; use a key or a role",
-  azure_ad_token: "use credential of type entra or file",
-  max_budget: "budgets belong to client keys",
-  budget_duration: "budgets belong to client keys",
-  mock_response: "nothing is mocked; switchyard simulate serves test models",
-  cache: "caching is configured once for all",
-  cooldown_time: "configured once for all: circuit_breaker.open_duration",
-  guardrails: "there are no guardrails",
-};
-
-/** Members that concern only LiteLLM. */
-const NO_MEANING: Readonly<Record<string, string>> = {
-  stream: "the request says whether it streams",
-  supports_function_calling: "LiteLLM's knowledge of the model",
-  merge_reasoning_content_in_choices: "how LiteLLM shapes reasoning",
-  use_in_pass_through: "LiteLLM's own pass-through",
-  use_litellm_proxy: "a switch of LiteLLM's SDK",
-  input_cost_per_image: "images of requests have no price of their own",
-  output_cost_per_image: "no price of named models",
-};
 
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
@@ -318,17 +247,8 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       else if (one === "weight") report.carried(get(one), `${place_}.targets`);
       else report.differently(get(one), `${place_}.targets`, "as a weight; it is no limit here");
     }
-    for (const [member, note] of Object.entries(MISSING)) report.missing(get(member), note);
-    for (const [member, note] of Object.entries(NO_MEANING)) report.noMeaning(get(member), note);
-    for (const [member, value] of membersOf(params)) {
-      if (member.startsWith("supports_")) {
-        report.noMeaning(value, "LiteLLM's knowledge of the model");
-      }
-    }
-    const taken = new Set([...parameters.values()].map((one) => one.tree));
-    const others = Object.keys(PARAMETERS).filter((one) => !taken.has(get(one) ?? tree));
-    report.notRead(params, [...READ, ...others]);
-    reportInfo(info, report);
+    reportAbsentMembers(params, info, report);
+    report.notRead(params, [...READ, ...unreadParameters(params, parameters)]);
   }
 
   return {
@@ -390,144 +310,4 @@ function findKey(
   }
   const absent = `without an api_key LiteLLM reads ${variable}, so this is its api_key`;
   return { text: variables.use(variable), note: "", absent };
-}
-
-/** Returns the timeouts of a provider; a value that is no number of seconds gives none. */
-function readTimeouts(params: Tree, usual: Timeouts): Settings {
-  const own = numberOf(memberOf(params, "timeout")) ?? usual.timeout;
-  const stream = numberOf(memberOf(params, "stream_timeout")) ?? usual.stream ?? own;
-  return {
-    ...own !== null && own > 0 && { timeout: seconds(own) },
-    ...stream !== null && stream > 0 && { stream_idle_timeout: seconds(stream) },
-  };
-}
-
-/** Returns a duration for a number of seconds, at least a millisecond. */
-export function seconds(value: number): string {
-  return formatDuration(Math.min(Math.max(Math.round(value * 1_000), 1), Number.MAX_SAFE_INTEGER));
-}
-
-/** Pattern of headers whose values are secrets. */
-const SECRET_HEADER = /auth|key|token|secret|cookie|password|credential/i;
-
-/**
- * True for a value that may be a secret under any name: a long word of letters and digits, also
- * after a scheme, or a UUID. Versions of APIs have dashes between shorter words.
- */
-function mayBeSecret(text: string): boolean {
-  const words = text.split(" ");
-  const word = words.at(-1) ?? "";
-  if (words.length > 2) return false;
-  return /^(?:sk-|[\da-f]{8}-[\da-f]{4}-)/.test(word) ||
-    [/^\w{16}/, /^\w*\d/, /^\w*[A-Za-z]/].every((pattern) => pattern.test(word));
-}
-
-function readHeaders(tree: Tree | undefined, id: string, variables: Variables) {
-  const headers: Record<string, Written> = {};
-  const used: (readonly [tree: Tree, name: string, note: string])[] = [];
-  for (const [name, value] of membersOf(tree)) {
-    const text = textOf(value);
-    if (text === null || !isHeaderName(name) || !isHeaderValue(text)) continue;
-    if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
-    const isSecret = SECRET_HEADER.test(name) || mayBeSecret(text);
-    const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
-    const secret = isSecret ? variables.secret(text, variableName(wanted, "HEADER")) : null;
-    headers[name] = secret?.text ?? variables.text(text);
-    used.push([value, name, secret?.note ?? ""]);
-  }
-  return { headers: used.length > 0 ? headers : null, used };
-}
-
-function readParameters(params: Tree, report: Report): ReadonlyMap<string, Parameter> {
-  const found = new Map<string, Parameter>();
-  const extra = memberOf(params, "extra_body");
-  const all = [
-    ...membersOf(params).map(([key, tree]) => [key, tree, ""] as const),
-    ...membersOf(extra).map(([key, tree]) =>
-      [key, tree, "a default here: the value of the request wins"] as const
-    ),
-  ];
-  for (const [key, tree, note] of all) {
-    const name = Object.hasOwn(PARAMETERS, key) ? PARAMETERS[key] : undefined;
-    const value = name === undefined ? null : parameterValue(name, tree);
-    if (name === undefined || value === null || found.has(name)) continue;
-    found.set(name, { value, tree, note });
-  }
-  const taken = new Set([...found.values()].map(({ tree }) => tree));
-  for (const [, tree] of membersOf(extra)) {
-    if (!taken.has(tree)) report.missing(tree, "no parameter of named models");
-  }
-  return found;
-}
-
-/** Returns a parameter as named models have it; null if it is invalid there. */
-function parameterValue(name: string, tree: Tree): Written | null {
-  switch (name) {
-    case "temperature":
-      return within(numberOf(tree), 0, 2);
-    case "top_p":
-      return within(numberOf(tree), 0, 1);
-    case "max_tokens": {
-      const number = numberOf(tree);
-      return Number.isSafeInteger(number) ? within(number, 1, Infinity) : null;
-    }
-    case "parallel_tool_calls":
-      return truthOf(tree);
-    case "stop": {
-      const texts = itemsOf(tree).map(textOf).filter((text) => text !== null);
-      return texts.length === itemsOf(tree).length ? texts.map(escaped) : null;
-    }
-    default: {
-      const text = textOf(tree);
-      return text !== null && /^[a-z][a-z_]*$/.test(text) ? text : null;
-    }
-  }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("${", () => "$${");
-}
-
-function within(value: number | null, min: number, max: number): number | null {
-  return value !== null && value >= min && value <= max ? value : null;
-}
-
-/** Members with a price of one token, and those of `pricing`. */
-const PRICES = [
-  ["input_cost_per_token", "input"],
-  ["output_cost_per_token", "output"],
-  ["cache_read_input_token_cost", "cached_input"],
-  ["cache_creation_input_token_cost", "cache_write"],
-] as const;
-
-const MILLION = 1_000_000;
-
-/** Digits of a price that are exact after the product with a million. */
-const PRICE_DIGITS_COUNT = 12;
-
-function readPrice(params: Tree, info: Tree | undefined): EntryPrice | null {
-  const price: Record<string, number> = {};
-  const trees: [Tree, string][] = [];
-  for (const [key, member] of PRICES) {
-    const tree = memberOf(info, key) ?? memberOf(params, key);
-    const value = numberOf(tree);
-    if (tree === undefined || value === null || value < 0) continue;
-    price[member] = Number((value * MILLION).toPrecision(PRICE_DIGITS_COUNT));
-    trees.push([tree, member]);
-  }
-  return price.input === undefined || price.output === undefined ? null : { price, trees };
-}
-
-/** Members of `model_info` that describe a model to users of LiteLLM. */
-const DESCRIPTIONS =
-  /^(?:id|mode|description|max_tokens|max_output_tokens|supports_.*|db_model|litellm_provider|created_.*|updated_.*|source|team_id|metadata|tier|version)$/;
-
-function reportInfo(info: Tree | undefined, report: Report): void {
-  for (const [key, tree] of membersOf(info)) {
-    if (DESCRIPTIONS.test(key)) report.noMeaning(tree, "describes the model to users of LiteLLM");
-    if (/cost/.test(key)) report.missing(tree, "a price needs those of input and output tokens");
-    if (key === "access_groups") {
-      report.missing(tree, "client keys name models by patterns: models");
-    }
-  }
 }
