@@ -2,26 +2,16 @@ import { PROVIDER_ID } from "../config/provider_schema.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
+import { readServer } from "./ccr_server.ts";
+import { maxTokens, reportTransformer, transformerName } from "./ccr_transformers.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
 import { readKey } from "./keys.ts";
 import { hostSettings, newProviders, type Settings } from "./providers.ts";
 import { newReport } from "./report.ts";
-import {
-  itemsOf,
-  memberOf,
-  numberOf,
-  parseSourceText,
-  textOf,
-  type Tree,
-  truthOf,
-} from "./source.ts";
+import { itemsOf, memberOf, parseSourceText, textOf, type Tree } from "./source.ts";
 import { newVariables, variableName } from "./variables.ts";
 import { type Part, type Section, writeFile, type Written } from "./written_file.ts";
-import { formatDuration } from "../config/units.ts";
-
-/** The port of claude-code-router if its file names none. */
-const ROUTER_PORT = 3_456;
 
 const HEAD = [
   "Written by switchyard import claude-code-router. ${NAME} is an environment variable; a file .env",
@@ -32,19 +22,6 @@ const HEAD = [
 const CHAT_ENDINGS = /\/chat\/completions$/;
 const MESSAGES_ENDINGS = /\/v1\/messages$/;
 const GEMINI = /^https:\/\/generativelanguage\.googleapis\.com\/v1(?:alpha|beta)?\/models\/?$/;
-
-/** Transformers whose work needs no setting here, and those that have no counterpart. */
-const NEEDLESS = [
-  "openrouter",
-  "groq",
-  "cerebras",
-  "gemini",
-  "Anthropic",
-  "OpenAI",
-  "openai",
-  "reasoning",
-];
-const PRIVATE = ["enhancetool", "cleancache"];
 
 /** A provider of the source in the written file. */
 interface Known {
@@ -173,20 +150,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       if (textOf(item) === null) report.missing(item, "no name of a model");
       else report.carried(item, `${place}.models.static`);
     }
-    for (const item of itemsOf(use)) reportTransformer(item, place, type);
+    for (const item of itemsOf(use)) reportTransformer(item, place, type, report);
     report.missing(memberOf(tree, "transformer"), "a transformer of one model");
-  }
-
-  function reportTransformer(item: Tree, place: string, type: string): void {
-    const name = transformerName(item);
-    if (NEEDLESS.includes(name)) report.carried(item, [], "no setting is needed");
-    else if (PRIVATE.includes(name)) {
-      report.noMeaning(item, "what the router does to its own requests");
-    } else if (name === "deepseek" && type === "compat") {
-      report.carried(item, `${place}.compatibility_profile`);
-    } else if (name === "maxtoken" && maxTokens(item) !== null) {
-      report.carried(item, `${place}.extra.max_tokens`);
-    } else report.missing(item, "a transformer without a counterpart");
   }
 
   /**
@@ -251,75 +216,6 @@ function body([first, ...others]: readonly Target[]): Written {
     targets: first === undefined ? [] : [first],
     ...others.length > 0 && { fallback: others },
   };
-}
-
-/** Returns the name of a transformer, which may be a list of the name and its options. */
-function transformerName(tree: Tree): string {
-  return textOf(tree) ?? (tree.kind === "list" ? textOf(tree.items[0]) ?? "" : "");
-}
-
-/** Returns the limit of the transformer `maxtoken` in a list of transformers, or of it alone. */
-function maxTokens(tree: Tree | undefined): number | null {
-  for (const item of [...itemsOf(tree), ...tree === undefined ? [] : [tree]]) {
-    if (item.kind !== "list" || transformerName(item) !== "maxtoken") continue;
-    const most = numberOf(memberOf(item.items[1], "max_tokens"));
-    if (most !== null && Number.isSafeInteger(most) && most > 0) return most;
-  }
-  return null;
-}
-
-const LEVELS: Readonly<Record<string, string>> = {
-  fatal: "error",
-  error: "error",
-  warn: "warn",
-  info: "info",
-  debug: "debug",
-  trace: "debug",
-};
-
-/** Reads the listener, the key and the log; returns the timeout of all providers. */
-function readServer(root: Tree, { report, variables, set }: Draft): string | null {
-  const get = (key: string) => memberOf(root, key);
-  const key = textOf(get("APIKEY"));
-  const isKey = key !== null && /^[\x21-\x7e]+$/.test(key);
-  const host = textOf(get("HOST"));
-  const isLocal = host === null || /^(?:127\.|localhost$|::1$)/.test(host);
-  if (host !== null && isKey && /^[A-Za-z0-9._:-]+$/.test(host)) {
-    set("server", "host", host, "HOST");
-    report.carried(get("HOST"), "server.host");
-  } else {
-    const note = isLocal ? "" : "without APIKEY only this machine is served, as there";
-    report.noted(get("HOST"), "server.host", note);
-  }
-  const port = numberOf(get("PORT"));
-  const isPort = port !== null && Number.isSafeInteger(port) && port > 0 && port < 65_536;
-  set(
-    "server",
-    "port",
-    isPort ? port : ROUTER_PORT,
-    isPort ? "PORT" : "the port of claude-code-router",
-  );
-  if (isPort) report.carried(get("PORT"), "server.port");
-  if (isKey) {
-    set("security", "enabled", true, "APIKEY");
-    const { member, text, note } = variables.clientKey(key);
-    set("security", "api_key", { keys: [{ name: "ccr", [member]: text }] }, "APIKEY");
-    report.carried(get("APIKEY"), `security.api_key.keys[0].${member}`, note);
-  } else if (get("APIKEY")?.kind === "leaf" && key === null) {
-    report.noMeaning(get("APIKEY"), "empty: no key is required");
-  }
-  const level = LEVELS[textOf(get("LOG_LEVEL")) ?? ""];
-  if (level !== undefined) {
-    set("logging", "level", level, "LOG_LEVEL");
-    report.differently(get("LOG_LEVEL"), "logging.level", "lines on standard error");
-  }
-  if (truthOf(get("LOG")) !== null) {
-    report.differently(get("LOG"), "logging", "lines on standard error");
-  }
-  const time = numberOf(get("API_TIMEOUT_MS"));
-  if (time === null || time < 1) return null;
-  report.carried(get("API_TIMEOUT_MS"), "providers.*.timeout");
-  return formatDuration(Math.round(time));
 }
 
 const ROUTES_MISSING: Absent = {

@@ -1,15 +1,15 @@
-import { MODEL_NAME } from "../config/models_schema.ts";
 import { isPrivateHost } from "./address.ts";
 import { readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
 import { readHeaders } from "./litellm_headers.ts";
 import { type Parameter, readParameters, unreadParameters } from "./litellm_parameters.ts";
+import { type EntryReader, type Parts, readParts } from "./litellm_parts.ts";
+import { keyVariable } from "./litellm_place.ts";
+import type { ServedPlace } from "./litellm_asked.ts";
 import { type EntryPrice, readPrice } from "./litellm_price.ts";
-import { readTimeouts, type Timeouts } from "./litellm_timeouts.ts";
-import { keyVariable, type Place, placeOf } from "./litellm_place.ts";
+import { readTimeouts } from "./litellm_timeouts.ts";
 import type { Settings } from "./providers.ts";
-import type { Report } from "./report.ts";
-import { memberOf, membersOf, numberOf, textOf, type Tree } from "./source.ts";
+import { memberOf, numberOf, textOf, type Tree } from "./source.ts";
 import type { Secret, Variables } from "./variables.ts";
 
 /** Where an entry is in the written file. */
@@ -52,26 +52,8 @@ export const METRICS = ["weight", "rpm", "tpm"] as const;
 /** One of the members by which LiteLLM weighs entries. */
 export type Metric = (typeof METRICS)[number];
 
-/** What entries are read with. */
-export interface EntryReader {
-  readonly report: Report;
-  readonly variables: Variables;
-  /** Values of `credential_list` by name. */
-  readonly credentials: ReadonlyMap<string, Tree>;
-  readonly environment: Readonly<Record<string, string>>;
-  /** Timeouts for entries without their own, in seconds. */
-  readonly usual: Timeouts;
-}
-
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
-
-/** Why an entry cannot be served, with the member of the source that says so. */
-interface Refused {
-  readonly ok: false;
-  readonly tree: Tree | undefined;
-  readonly note: string;
-}
 
 /** Reads an entry; reports it as missing and returns null if it cannot be served. */
 export function readEntry(tree: Tree, reader: EntryReader): Entry | null {
@@ -80,99 +62,6 @@ export function readEntry(tree: Tree, reader: EntryReader): Entry | null {
   reader.report.missing(read.tree, read.note);
   reader.report.missing(tree, "its entry is not carried");
   return null;
-}
-
-interface Named {
-  readonly text: string;
-  /** Note about a variable that was read; empty for a plain text. */
-  readonly note: string;
-  /** A variable that is not set. */
-  readonly unset: string | null;
-}
-
-/** Returns a text, or the value of the variable that it names: names and models are no secrets. */
-function resolved(tree: Tree | undefined, { environment, variables }: EntryReader): Named | null {
-  const text = textOf(tree);
-  if (text === null) return null;
-  const name = variables.reference(text);
-  if (name === null) return { text, note: "", unset: null };
-  const value = Object.hasOwn(environment, name) ? environment[name] ?? "" : "";
-  if (value === "") return { text: "", note: "", unset: name };
-  return { text: value, note: `the value of ${name} at the time of the import`, unset: null };
-}
-
-function readParts(
-  tree: Tree,
-  reader: EntryReader,
-): { readonly ok: true; readonly parts: Parts } | Refused {
-  const params = withCredential(memberOf(tree, "litellm_params"), reader);
-  const [nameTree, modelTree] = [memberOf(tree, "model_name"), memberOf(params, "model")];
-  const [named, written] = [resolved(nameTree, reader), resolved(modelTree, reader)];
-  if (named === null) return refused(nameTree ?? tree, "the entry has no model_name");
-  if (params === undefined || written === null) {
-    return refused(modelTree ?? nameTree, "the entry has no litellm_params.model");
-  }
-  if (named.unset !== null) {
-    return refused(nameTree, `the variable ${named.unset} is not set: set it for the import`);
-  }
-  if (written.unset !== null) {
-    const note =
-      `the variable ${written.unset} is not set: its value names the provider, so set it for the import`;
-    return refused(modelTree, note);
-  }
-  if (!MODEL_NAME.test(named.text)) {
-    const note =
-      "a name here is 1 to 128 letters, digits and ._:/*- and begins with a letter, a digit or *";
-    return refused(nameTree, note);
-  }
-  const place = placeOf(written.text, params, reader.variables);
-  if (!place.ok) return refused(modelTree, place.note);
-  const upstream = upstreamModel(named.text, place.model);
-  return upstream.ok
-    ? { ok: true, parts: { tree, params, named, written, place, upstream: upstream.model } }
-    : refused(modelTree, upstream.note);
-}
-
-function refused(tree: Tree | undefined, note: string): Refused {
-  return { ok: false, tree, note };
-}
-
-/** Returns the model that is sent; between equal patterns it is the requested name. */
-function upstreamModel(name: string, model: string) {
-  const isPattern = name.includes("*");
-  if (model.trim() === "") return { ok: false, note: "it names no model" } as const;
-  if (!model.includes("*")) return { ok: true, model } as const;
-  if (isPattern && model === name) return { ok: true, model: undefined } as const;
-  const note = isPattern
-    ? "the text of * is not sent alone; name the models, or use a route with match.models"
-    : "a model with * needs a name with *";
-  return { ok: false, note } as const;
-}
-
-/** Returns the parameters of an entry with those of the credential that it names. */
-function withCredential(
-  params: Tree | undefined,
-  { credentials, report }: EntryReader,
-): Tree | undefined {
-  const name = memberOf(params, "litellm_credential_name");
-  if (name === undefined || params?.kind !== "mapping") return params;
-  const values = credentials.get(textOf(name) ?? "");
-  if (values === undefined) {
-    report.missing(name, "credential_list has no credential with this name");
-    return params;
-  }
-  report.carried(name, "providers");
-  const members = new Map([...membersOf(values), ...params.members]);
-  return { ...params, members };
-}
-
-interface Parts {
-  readonly tree: Tree;
-  readonly params: Tree;
-  readonly named: Named;
-  readonly written: Named;
-  readonly place: Extract<Place, { readonly ok: true }>;
-  readonly upstream: string | undefined;
 }
 
 function newEntry(parts: Parts, reader: EntryReader): Entry {
@@ -293,7 +182,7 @@ interface Key extends Secret {
 
 function findKey(
   tree: Tree | undefined,
-  place: Extract<Place, { readonly ok: true }>,
+  place: ServedPlace,
   variables: Variables,
 ): Key {
   const written = textOf(tree);
