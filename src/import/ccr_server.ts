@@ -45,7 +45,8 @@ export function readServer(root: Tree, { report, variables, set }: Draft): strin
   } else if (get("APIKEY")?.kind === "leaf" && key === null) {
     report.noMeaning(get("APIKEY"), "empty: no key is required");
   }
-  const level = LEVELS[textOf(get("LOG_LEVEL")) ?? ""];
+  const written = textOf(get("LOG_LEVEL")) ?? "";
+  const level = Object.hasOwn(LEVELS, written) ? LEVELS[written] : undefined;
   if (level !== undefined) {
     set("logging", "level", level, "LOG_LEVEL");
     report.differently(get("LOG_LEVEL"), "logging.level", "lines on standard error");
