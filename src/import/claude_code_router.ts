@@ -23,12 +23,6 @@ const CHAT_ENDINGS = /\/chat\/completions$/;
 const MESSAGES_ENDINGS = /\/v1\/messages$/;
 const GEMINI = /^https:\/\/generativelanguage\.googleapis\.com\/v1(?:alpha|beta)?\/models\/?$/;
 
-/** A provider of the source in the written file. */
-interface Known {
-  readonly id: string;
-  readonly models: readonly string[];
-}
-
 /** A target that `Router` names. */
 type Target = { readonly provider: string; readonly model: string };
 
@@ -55,7 +49,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   const { variables } = draft;
   const providers = newProviders(new Set());
   const timeout = readServer(root, draft);
-  const known = new Map<string, Known>();
+  /** IDs of providers in the written file by their names in the source. */
+  const known = new Map<string, string>();
   for (const tree of itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"))) {
     readProvider(tree);
   }
@@ -136,7 +131,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     };
     const added = providers.add(id, settings, tree.path);
     const place = `providers.${added}`;
-    known.set(name, { id: added, models });
+    known.set(name, added);
     report.noted(memberOf(tree, "name"), place, added === name ? "" : "under another ID");
     const notes = [isGemini ? "over Google's endpoint for OpenAI clients" : "", read.note]
       .filter(Boolean).join("; ");
@@ -169,7 +164,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         return [];
       }
       report.noted(item, `${place}.${index === 0 ? "targets" : "fallback"}`, note);
-      return [{ provider: provider.id, model: variables.text(model) }];
+      return [{ provider, model: variables.text(model) }];
     });
   }
 
@@ -188,7 +183,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   }
 
   function routes(first: Target): Part {
-    const ids = [...known.values()].map(({ id }) => id);
+    const ids = [...known.values()];
     return {
       key: "routing",
       from: ["Models as provider/model, and requests that name no model."],
