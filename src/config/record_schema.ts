@@ -3,7 +3,7 @@ import { RECORD_CHOICES } from "../core/record_choice.ts";
 import { duration, flag, integer, section, text } from "./fields.ts";
 
 /** Values of `record.policy`: what is masked before a record is written. */
-export const RECORD_POLICIES = ["credentials", "none"] as const;
+const RECORD_POLICIES = ["credentials", "none"] as const;
 
 /** Bounds and default of `record.max_bytes`. */
 const MIN_FILE_BYTES = 16 * 1024 * 1024;

@@ -53,7 +53,7 @@ export function readRouter(tree: Tree | undefined, draft: Draft): void {
     report.noted(strategy, "routing.default_strategy", note);
   } else report.missing(strategy, "a strategy that is not known here");
   readBreaker(tree, draft);
-  readRedis(tree, draft, ["redis_host", "redis_port", "redis_password", "redis_url", "redis_db"]);
+  readRedis(tree, draft, "redis_");
   const delay = numberOf(get("retry_after"));
   if (delay !== null && delay >= 0) {
     setFrom(

@@ -106,7 +106,7 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
     report.carried(ttl, "caching.ttl");
   }
   const isShared = type === "redis" &&
-    readRedis(params, draft, ["host", "port", "password", "url", "db"]);
+    readRedis(params, draft, "");
   if (isShared) setFrom(draft, params, "caching", "shared", true);
   const isElsewhere = type === "redis" && !isShared;
   const note = isElsewhere ? "in memory: the file names no host of a Redis server" : "";
