@@ -1,7 +1,7 @@
 import type { Report } from "./report.ts";
 import type { Tree } from "./source.ts";
 import type { Variables } from "./variables.ts";
-import type { Part, Section, Written } from "./written_file.ts";
+import type { Part, Written } from "./written_file.ts";
 
 /** Settings of the written file by section and key, with the paths that they came from. */
 export interface Draft {
@@ -10,7 +10,7 @@ export interface Draft {
   /** Sets a key of a section; a later value of the same key replaces an earlier one. */
   set(section: string, key: string, value: Written, from: string): void;
   /** Returns the sections with these names, in this order, without empty ones. */
-  sections(names: readonly string[]): readonly (Part | Section)[];
+  sections(names: readonly string[]): readonly Part[];
 }
 
 interface Found {
