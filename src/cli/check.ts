@@ -1,4 +1,5 @@
 import { load } from "../config/load.ts";
+import { recordPlaces } from "../config/record_places.ts";
 import type { Config } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import { hostAt, hostNamed } from "../data/hosts.ts";
@@ -62,17 +63,9 @@ export const check: Command = {
 
 /** Returns what is recorded, of whom and for how long; no line while nothing is. */
 function recordLines(config: Config): string[] {
-  const { record: { enabled, path, calls, keep, policy }, security, routing, models } = config;
+  const { enabled, path, calls, keep, policy } = config.record;
   if (!enabled) return [];
-  const places: readonly (readonly [string, string | undefined])[] = [
-    ...security.api_key.keys.map(({ name, record }) => [`key ${name}`, record] as const),
-    ...security.groups.map(({ name, record }) => [`group ${name}`, record] as const),
-    ...Object.entries(models).map(([name, { record }]) => [`model ${name}`, record] as const),
-    ...routing.routes.map(({ name, record }) => [`route ${name}`, record] as const),
-  ];
-  const named = places.flatMap(([place, choice]) =>
-    choice === undefined ? [] : [`${choice} of ${place}`]
-  );
+  const named = recordPlaces(config).map(({ title, choice }) => `${choice} of ${title}`);
   return [
     `Records into ${path} for ${formatDuration(keep)}, masking ${policy}: ` +
     `${[...named, `${calls} of all other calls`].join(", ")}.`,

@@ -6,7 +6,7 @@ import { CREDENTIAL_TYPES } from "./credential_schema.ts";
 import type { FileText } from "./files.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, CredentialConfig, WrittenProvider } from "./schema.ts";
-import { FILE_NOT_READ, type Outside } from "./tls_rules.ts";
+import { fileText, type Outside } from "./tls_rules.ts";
 
 type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
@@ -147,11 +147,9 @@ function nameOf(by: Way["by"]): string {
 }
 
 function keyFileProblems(name: string, path: Path, files: Outside["files"]): Problem[] {
-  const file = files.get(name);
-  const text = file === undefined
-    ? FILE_NOT_READ
-    : !file.ok
-    ? `names a file that ${file.trouble}`
+  const file = fileText(name, files);
+  const text = "trouble" in file
+    ? file.trouble
     : parseServiceAccount(file.text) === null
     ? "names a file without a usable key of a service account"
     : null;

@@ -1,5 +1,5 @@
 import { type Problem, problem } from "./problems.ts";
-import { routeBodies } from "./route_bodies.ts";
+import { placedBodies } from "./placed_bodies.ts";
 import type { Config, RouteBody } from "./schema.ts";
 
 /** Time after which Claude Code gives up on a stream of pings alone. */
@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 600_000;
  * Returns a warning for each route and named model whose early head cannot do what it is there for.
  */
 export function earlyHeadWarnings(config: Config): Problem[] {
-  return routeBodies(config).flatMap(({ path: place, body }) => {
+  return placedBodies(config).flatMap(({ path: place, body }) => {
     if (body.early_head === undefined) return [];
     const path = [...place, "early_head"];
     const isNative = placesOf(body).some((place) => place.upstream_request_type === "responses");

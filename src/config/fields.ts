@@ -80,6 +80,11 @@ export function duration(minMs: number) {
     });
 }
 
+/** True if the text is a valid HTTP header name. */
+export function isHeaderName(written: string): boolean {
+  return TOKEN.test(written);
+}
+
 /** Returns the schema of an HTTP header name. */
 export function headerName() {
   return z.string().regex(TOKEN, { error: "is not a valid header name" });

@@ -6,7 +6,7 @@ import { readText } from "./files.ts";
 import { A_TEMPLATE, namesOf, objectsIn, repeated, unknownNames } from "./named_lists.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { WrittenConfig } from "./schema.ts";
-import { FILE_NOT_READ, type Outside } from "./tls_rules.ts";
+import { fileText, type Outside } from "./tls_rules.ts";
 
 const ISSUERS = ["security", "jwt", "issuers"] as const;
 
@@ -89,9 +89,8 @@ function urlProblem(written: unknown): string | null {
 
 function fileProblem(name: unknown, files: Outside["files"]): string | null {
   if (typeof name !== "string") return null;
-  const file = files.get(name);
-  if (file === undefined) return FILE_NOT_READ;
-  if (!file.ok) return `names a file that ${file.trouble}`;
+  const file = fileText(name, files);
+  if ("trouble" in file) return file.trouble;
   const set = parseJson(file.text);
   return isObject(set) && Array.isArray(set.keys)
     ? null

@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Problem, problem } from "./problems.ts";
+import { chosenPlaces } from "./record_places.ts";
 import { DEFAULT_RECORD_PATH } from "./record_schema.ts";
-import { type Config, routeBodies } from "./schema.ts";
+import type { Config } from "./schema.ts";
 import { DEFAULT_SQLITE_PATH } from "./state_schema.ts";
 import { hasSeveralWorkers } from "./worker_rules.ts";
 
@@ -43,7 +44,7 @@ function isStatePath(path: unknown, { store, sqlite }: JsonObject): boolean {
 /** Returns a warning for each valid setting of `record` that is likely a mistake. */
 export function recordWarnings(config: Config): Problem[] {
   const { record: { enabled, calls, policy, keep }, admin } = config;
-  if (!enabled) return chosenPlaces(config);
+  if (!enabled) return choiceWarnings(config);
   const warnings: readonly (readonly [key: string, isWarned: boolean, text: string])[] = [
     ["calls", calls === "all", "records the content of the calls of every client"],
     ["policy", policy === "none", "writes credentials that clients send in their prompts"],
@@ -59,34 +60,16 @@ export function recordWarnings(config: Config): Problem[] {
 }
 
 /** Returns a warning for each choice that has no effect, because nothing is recorded. */
-function chosenPlaces(config: Config): Problem[] {
-  const { record: { calls }, security: { api_key, groups } } = config;
+function choiceWarnings(config: Config): Problem[] {
   const text = "has no effect while record.enabled is false";
-  const isChosen = ({ record = "none" }: { readonly record?: string | undefined }) =>
-    record === "heads" || record === "all";
-  const bodies = [
-    ...Object.entries(config.models).map(([name, body]) => [["models", name], body] as const),
-    ...config.routing.routes.map((body, at) => [["routing", "routes", at], body] as const),
-  ];
   return [
-    ...calls === "none" ? [] : [problem(["record", "calls"], text)],
-    ...api_key.keys.flatMap((key, at) =>
-      isChosen(key) ? [problem(["security", "api_key", "keys", at, "record"], text, "key")] : []
-    ),
-    ...groups.flatMap((group, at) =>
-      isChosen(group) ? [problem(["security", "groups", at, "record"], text, "key")] : []
-    ),
-    ...bodies.flatMap(([path, body]) =>
-      isChosen(body) ? [problem([...path, "record"], text, "key")] : []
-    ),
+    ...config.record.calls === "none" ? [] : [problem(["record", "calls"], text)],
+    ...chosenPlaces(config).map(({ path }) => problem(path, text, "key")),
   ];
 }
 
 /** True if any call of a configuration can be recorded. */
 export function recordsAnything(config: Config): boolean {
-  const { record, security: { api_key, groups } } = config;
-  if (!record.enabled) return false;
-  const places = [...api_key.keys, ...groups, ...routeBodies(config)];
-  return record.calls !== "none" ||
-    places.some(({ record: choice }) => choice === "heads" || choice === "all");
+  const { enabled, calls } = config.record;
+  return enabled && (calls !== "none" || chosenPlaces(config).length > 0);
 }

@@ -28,8 +28,11 @@ export const secretValue = z.string().regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21
   error: "must be one line of printable ASCII characters without blanks around it",
 });
 
-/** Limits of `usd`: nano-dollars must be exact, and a budget of 0 would be a disabled key. */
-const MIN_BUDGET_USD = 0.000001, MAX_BUDGET_USD = 1_000_000;
+/** Minimum of `usd`: a budget of 0 would be a disabled key. */
+const MIN_BUDGET_USD = 0.000001;
+
+/** Maximum of `usd`: nano-dollars must be exact. */
+export const MAX_BUDGET_USD = 1_000_000;
 
 const budget = section({
   per: z.enum(CALENDAR_PERIODS)

@@ -1,6 +1,6 @@
 import { listOf } from "./list_of.ts";
 import { type Problem, problem } from "./problems.ts";
-import { routeBodies } from "./route_bodies.ts";
+import { placedBodies } from "./placed_bodies.ts";
 import type { Config } from "./schema.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Config } from "./schema.ts";
  */
 export function silenceWarnings(config: Config): Problem[] {
   const { providers } = config;
-  const unlimited = routeBodies(config).filter(({ body: { targets, fallback } }) =>
+  const unlimited = placedBodies(config).filter(({ body: { targets, fallback } }) =>
     fallback.length > 0 &&
     targets.every(({ provider, first_content_timeout }) =>
       (first_content_timeout ?? providers[provider]?.first_content_timeout) === undefined

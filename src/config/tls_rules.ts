@@ -33,6 +33,16 @@ export const NOTHING_OUTSIDE: Outside = {
 /** Problem text for a file that is not among those that were read. */
 export const FILE_NOT_READ = "names a file that was not read";
 
+/** Returns the text of a file that a setting names, or the problem text of the setting. */
+export function fileText(
+  name: string,
+  files: Outside["files"],
+): { readonly text: string } | { readonly trouble: string } {
+  const file = files.get(name);
+  if (file === undefined) return { trouble: FILE_NOT_READ };
+  return file.ok ? { text: file.text } : { trouble: `names a file that ${file.trouble}` };
+}
+
 const FILE_KEYS = ["ca_file", "cert_file", "key_file"] as const;
 
 type FileKey = (typeof FILE_KEYS)[number];
@@ -96,10 +106,8 @@ function nameOf(value: unknown): string | null {
 function checkFile(value: unknown, key: FileKey, files: Outside["files"]) {
   const name = nameOf(value);
   if (name === null) return null;
-  const file = files.get(name);
-  if (file === undefined) return { trouble: FILE_NOT_READ };
-  if (!file.ok) return { trouble: `names a file that ${file.trouble}` };
-  if (isUsable(key, file.text)) return { text: file.text };
+  const file = fileText(name, files);
+  if ("trouble" in file || isUsable(key, file.text)) return file;
   const kind = key === "key_file" ? "private key that is not encrypted" : "certificate";
   return { trouble: `names a file without a usable ${kind} in PEM` };
 }

@@ -16,7 +16,7 @@ export function yamlText(text: string): string {
 }
 
 /** Returns a text in JSON quotes without any character that a terminal acts on. */
-export function quotedText(text: string): string {
+function quotedText(text: string): string {
   return JSON.stringify(text).replace(
     UNSAFE,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,

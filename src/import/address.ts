@@ -78,11 +78,3 @@ export function hostWord(host: string): string | null {
   const word = labels.length < 3 || isPrivateHost(host) ? first : labels.at(-2) ?? first;
   return /^[A-Za-z0-9][A-Za-z0-9-]*$/.test(word) ? word.toLowerCase() : null;
 }
-
-/** Pattern of keys that are shorter than those of any provider. */
-const MAX_PLACEHOLDER_CHARS = 15;
-
-/** True for a key that is no secret: a short text for a host that checks none. */
-export function isPlaceholder(key: string, host: string | null): boolean {
-  return host !== null && isPrivateHost(host) && key.length <= MAX_PLACEHOLDER_CHARS;
-}

@@ -1,26 +1,17 @@
 import { PROVIDER_ID } from "../config/provider_schema.ts";
 import { HOSTS } from "../data/hosts.ts";
-import { hostWord, isPlaceholder, readAddress } from "./address.ts";
+import { type Absent, reportAbsent } from "./absent.ts";
+import { hostWord, readAddress } from "./address.ts";
+import { readServer } from "./ccr_server.ts";
+import { maxTokens, reportTransformer, transformerName } from "./ccr_transformers.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
+import { readKey } from "./keys.ts";
 import { hostSettings, newProviders, type Settings } from "./providers.ts";
 import { newReport } from "./report.ts";
-import {
-  itemsOf,
-  memberOf,
-  membersOf,
-  numberOf,
-  parseSourceText,
-  textOf,
-  type Tree,
-  truthOf,
-} from "./source.ts";
+import { itemsOf, memberOf, parseSourceText, textOf, type Tree } from "./source.ts";
 import { newVariables, variableName } from "./variables.ts";
 import { type Part, type Section, writeFile, type Written } from "./written_file.ts";
-import { formatDuration } from "../config/units.ts";
-
-/** The port of claude-code-router if its file names none. */
-const ROUTER_PORT = 3_456;
 
 const HEAD = [
   "Written by switchyard import claude-code-router. ${NAME} is an environment variable; a file .env",
@@ -31,25 +22,6 @@ const HEAD = [
 const CHAT_ENDINGS = /\/chat\/completions$/;
 const MESSAGES_ENDINGS = /\/v1\/messages$/;
 const GEMINI = /^https:\/\/generativelanguage\.googleapis\.com\/v1(?:alpha|beta)?\/models\/?$/;
-
-/** Transformers whose work needs no setting here, and those that have no counterpart. */
-const NEEDLESS = [
-  "openrouter",
-  "groq",
-  "cerebras",
-  "gemini",
-  "Anthropic",
-  "OpenAI",
-  "openai",
-  "reasoning",
-];
-const PRIVATE = ["enhancetool", "cleancache"];
-
-/** A provider of the source in the written file. */
-interface Known {
-  readonly id: string;
-  readonly models: readonly string[];
-}
 
 /** A target that `Router` names. */
 type Target = { readonly provider: string; readonly model: string };
@@ -77,14 +49,19 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   const { variables } = draft;
   const providers = newProviders(new Set());
   const timeout = readServer(root, draft);
-  const known = new Map<string, Known>();
+  /** IDs of providers in the written file by their names in the source. */
+  const known = new Map<string, string>();
   for (const tree of itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"))) {
     readProvider(tree);
   }
   const router = memberOf(root, "Router");
-  const main = targetsOf(memberOf(router, "default"), "models.*");
-  const small = targetsOf(memberOf(router, "background"), "models.*haiku*");
-  reportRouter(router, draft);
+  const main = targetsOf(memberOf(router, "default"), "models.*", "");
+  const small = targetsOf(
+    memberOf(router, "background"),
+    "models.*haiku*",
+    "by the name that the agent requests: models with haiku in it",
+  );
+  reportAbsent(router, report, ROUTES_MISSING);
   reportOthers(root, draft);
   const [first] = main;
   const file = first === undefined ? null : writeFile(HEAD, [
@@ -134,7 +111,10 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const models = itemsOf(memberOf(tree, "models")).flatMap((model) => textOf(model) ?? []);
     const word = read.host === null ? null : hostWord(read.host);
     const id = PROVIDER_ID.test(name) ? name : word ?? "provider";
-    const key = readKey(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"), id, read.host);
+    const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
+    const key = secret === null
+      ? { text: null, note: "" }
+      : readKey(secret, read.host, variableName(id, "API_KEY"), variables);
     const type = isMessages ? "messages" : "compat";
     const isDeepseek = type === "compat" && transformers.includes("deepseek");
     const most = maxTokens(use);
@@ -151,55 +131,29 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     };
     const added = providers.add(id, settings, tree.path);
     const place = `providers.${added}`;
-    known.set(name, { id: added, models });
-    const isSame = added === name;
-    report.say(
-      memberOf(tree, "name"),
-      isSame ? "carried" : "differently",
-      place,
-      isSame ? "" : "under another ID",
-    );
+    known.set(name, added);
+    report.noted(memberOf(tree, "name"), place, added === name ? "" : "under another ID");
     const notes = [isGemini ? "over Google's endpoint for OpenAI clients" : "", read.note]
       .filter(Boolean).join("; ");
-    report.say(address, notes === "" ? "carried" : "differently", `${place}.base_url`, notes);
+    report.noted(address, `${place}.base_url`, notes);
     for (const one of ["api_key", "apiKey"]) {
       if (textOf(memberOf(tree, one)) === null) report.missing(memberOf(tree, one), "is no text");
       const to = key.text === null ? [] : `${place}.api_key`;
-      report.say(memberOf(tree, one), key.note === "" ? "carried" : "differently", to, key.note);
+      report.noted(memberOf(tree, one), to, key.note);
     }
     for (const item of itemsOf(memberOf(tree, "models"))) {
       if (textOf(item) === null) report.missing(item, "no name of a model");
       else report.carried(item, `${place}.models.static`);
     }
-    for (const item of itemsOf(use)) reportTransformer(item, place, type);
+    for (const item of itemsOf(use)) reportTransformer(item, place, type, report);
     report.missing(memberOf(tree, "transformer"), "a transformer of one model");
   }
 
-  function readKey(tree: Tree | undefined, id: string, host: string | null) {
-    const written = textOf(tree);
-    if (written === null) return { text: null, note: "" };
-    if (variables.reference(written) === null && isPlaceholder(written, host)) {
-      const note =
-        "left out, because it is short and the host is private: set api_key if the host checks it";
-      return { text: null, note };
-    }
-    return variables.secret(written, variableName(id, "API_KEY"));
-  }
-
-  function reportTransformer(item: Tree, place: string, type: string): void {
-    const name = transformerName(item);
-    if (NEEDLESS.includes(name)) report.carried(item, [], "no setting is needed");
-    else if (PRIVATE.includes(name)) {
-      report.noMeaning(item, "what the router does to its own requests");
-    } else if (name === "deepseek" && type === "compat") {
-      report.carried(item, `${place}.compatibility_profile`);
-    } else if (name === "maxtoken" && maxTokens(item) !== null) {
-      report.carried(item, `${place}.extra.max_tokens`);
-    } else report.missing(item, "a transformer without a counterpart");
-  }
-
-  /** Returns the targets of a value of `Router`: `provider,model`, or a list of them. */
-  function targetsOf(tree: Tree | undefined, place: string): readonly Target[] {
+  /**
+   * Returns the targets of a value of `Router`, `provider,model` or a list of them; `note` says
+   * how they work differently.
+   */
+  function targetsOf(tree: Tree | undefined, place: string, note: string): readonly Target[] {
     return itemsOf(tree).flatMap((item, index) => {
       const text = textOf(item) ?? "";
       const comma = text.indexOf(",");
@@ -209,13 +163,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         report.missing(item, "is no provider,model of a provider that is carried");
         return [];
       }
-      const isBackground = place !== "models.*";
-      const note = isBackground
-        ? "by the name that the agent requests: models with haiku in it"
-        : "";
-      const to = `${place}.${index === 0 ? "targets" : "fallback"}`;
-      report.say(item, isBackground ? "differently" : "carried", to, note);
-      return [{ provider: provider.id, model: variables.text(model) }];
+      report.noted(item, `${place}.${index === 0 ? "targets" : "fallback"}`, note);
+      return [{ provider, model: variables.text(model) }];
     });
   }
 
@@ -234,7 +183,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   }
 
   function routes(first: Target): Part {
-    const ids = [...known.values()].map(({ id }) => id);
+    const ids = [...known.values()];
     return {
       key: "routing",
       from: ["Models as provider/model, and requests that name no model."],
@@ -264,82 +213,7 @@ function body([first, ...others]: readonly Target[]): Written {
   };
 }
 
-/** Returns the name of a transformer, which may be a list of the name and its options. */
-function transformerName(tree: Tree): string {
-  return textOf(tree) ?? (tree.kind === "list" ? textOf(tree.items[0]) ?? "" : "");
-}
-
-/** Returns the limit of the transformer `maxtoken` in a list of transformers, or of it alone. */
-function maxTokens(tree: Tree | undefined): number | null {
-  for (const item of [...itemsOf(tree), ...tree === undefined ? [] : [tree]]) {
-    if (item.kind !== "list" || transformerName(item) !== "maxtoken") continue;
-    const most = numberOf(memberOf(item.items[1], "max_tokens"));
-    if (most !== null && Number.isSafeInteger(most) && most > 0) return most;
-  }
-  return null;
-}
-
-const LEVELS: Readonly<Record<string, string>> = {
-  fatal: "error",
-  error: "error",
-  warn: "warn",
-  info: "info",
-  debug: "debug",
-  trace: "debug",
-};
-
-/** Reads the listener, the key and the log; returns the timeout of all providers. */
-function readServer(root: Tree, { report, variables, set }: Draft): string | null {
-  const get = (key: string) => memberOf(root, key);
-  const key = textOf(get("APIKEY"));
-  const isKey = key !== null && /^[\x21-\x7e]+$/.test(key);
-  const host = textOf(get("HOST"));
-  const isLocal = host === null || /^(?:127\.|localhost$|::1$)/.test(host);
-  if (host !== null && isKey && /^[A-Za-z0-9._:-]+$/.test(host)) {
-    set("server", "host", host, "HOST");
-    report.carried(get("HOST"), "server.host");
-  } else {
-    const note = isLocal ? "" : "without APIKEY only this machine is served, as there";
-    report.say(get("HOST"), isLocal ? "carried" : "differently", "server.host", note);
-  }
-  const port = numberOf(get("PORT"));
-  const isPort = port !== null && Number.isSafeInteger(port) && port > 0 && port < 65_536;
-  set(
-    "server",
-    "port",
-    isPort ? port : ROUTER_PORT,
-    isPort ? "PORT" : "the port of claude-code-router",
-  );
-  if (isPort) report.carried(get("PORT"), "server.port");
-  if (isKey) {
-    set("security", "enabled", true, "APIKEY");
-    const secret = { name: "ccr", ...variables.clientKey(key) };
-    set("security", "api_key", { keys: [secret] }, "APIKEY");
-    const isLiteral = variables.reference(key) === null;
-    const member = isLiteral ? "sha256" : "value";
-    report.carried(
-      get("APIKEY"),
-      `security.api_key.keys[0].${member}`,
-      isLiteral ? "as its SHA-256 digest" : "",
-    );
-  } else if (get("APIKEY")?.kind === "leaf" && key === null) {
-    report.noMeaning(get("APIKEY"), "empty: no key is required");
-  }
-  const level = LEVELS[textOf(get("LOG_LEVEL")) ?? ""];
-  if (level !== undefined) {
-    set("logging", "level", level, "LOG_LEVEL");
-    report.differently(get("LOG_LEVEL"), "logging.level", "lines on standard error");
-  }
-  if (truthOf(get("LOG")) !== null) {
-    report.differently(get("LOG"), "logging", "lines on standard error");
-  }
-  const time = numberOf(get("API_TIMEOUT_MS"));
-  if (time === null || time < 1) return null;
-  report.carried(get("API_TIMEOUT_MS"), "providers.*.timeout");
-  return formatDuration(Math.round(time));
-}
-
-const ROUTES_MISSING: Readonly<Record<string, string>> = {
+const ROUTES_MISSING: Absent = {
   think: "requests are not routed by whether they think",
   longContext:
     "requests are not routed by their length; context_size of targets with fallback_on is nearest",
@@ -348,13 +222,6 @@ const ROUTES_MISSING: Readonly<Record<string, string>> = {
   image: "requests are not routed by their images",
   custom: "JavaScript is not run",
 };
-
-function reportRouter(router: Tree | undefined, { report }: Draft): void {
-  for (const [key, tree] of membersOf(router)) {
-    const note = Object.hasOwn(ROUTES_MISSING, key) ? ROUTES_MISSING[key] : undefined;
-    if (note !== undefined) report.missing(tree, note);
-  }
-}
 
 function reportOthers(root: Tree, { report }: Draft): void {
   const get = (key: string) => memberOf(root, key);

@@ -1,6 +1,7 @@
 import type { Report } from "./report.ts";
+import type { Tree } from "./source.ts";
 import type { Variables } from "./variables.ts";
-import type { Part, Section, Written } from "./written_file.ts";
+import type { Part, Written } from "./written_file.ts";
 
 /** Settings of the written file by section and key, with the paths that they came from. */
 export interface Draft {
@@ -8,10 +9,8 @@ export interface Draft {
   readonly variables: Variables;
   /** Sets a key of a section; a later value of the same key replaces an earlier one. */
   set(section: string, key: string, value: Written, from: string): void;
-  /** True if the section has the key. */
-  has(section: string, key: string): boolean;
   /** Returns the sections with these names, in this order, without empty ones. */
-  sections(names: readonly string[]): readonly (Part | Section)[];
+  sections(names: readonly string[]): readonly Part[];
 }
 
 interface Found {
@@ -32,7 +31,6 @@ export function newDraft(report: Report, variables: Variables): Draft {
       if (!one.from.includes(from)) one.from.push(from);
       found.set(section, one);
     },
-    has: (section, key) => found.get(section)?.values.has(key) === true,
     sections: (names) =>
       names.flatMap((key) => {
         const one = found.get(key);
@@ -41,4 +39,15 @@ export function newDraft(report: Report, variables: Variables): Draft {
           : [{ key, from: one.from, value: Object.fromEntries(one.values) }];
       }),
   };
+}
+
+/** Sets a key of a section to what a value of the source gives, if there is that value. */
+export function setFrom(
+  draft: Draft,
+  tree: Tree | undefined,
+  section: string,
+  key: string,
+  value: string | number | boolean,
+): void {
+  if (tree !== undefined) draft.set(section, key, value, tree.path);
 }

@@ -1,24 +1,22 @@
 import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { MODEL_NAME } from "../config/models_schema.ts";
+import { reportAbsent } from "./absent.ts";
 import { newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
-import { readEntry, type Timeouts } from "./litellm_entry.ts";
-import { type Chains, FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
-import { type Models, newModels, routeBody } from "./litellm_models.ts";
-import type { Named } from "./litellm_named.ts";
-import {
-  readGeneral,
-  readOthers,
-  readRetries,
-  readRouter,
-  readSettings,
-} from "./litellm_settings.ts";
+import { readEntry } from "./litellm_entry.ts";
+import { FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
+import { writeLitellmFile } from "./litellm_file.ts";
+import { readGeneral } from "./litellm_general.ts";
+import { newModels } from "./litellm_models.ts";
+import { readRetries, readRouter } from "./litellm_router.ts";
+import { OTHER_SECTIONS, readSettings } from "./litellm_settings.ts";
+import { readUsualTimeouts } from "./litellm_timeouts.ts";
 import { newProviders, type Providers, type Settings } from "./providers.ts";
 import { newReport, type Report } from "./report.ts";
 import {
   itemsOf,
   memberOf,
   membersOf,
-  numberOf,
   type Parsed,
   parseSourceText,
   textOf,
@@ -26,22 +24,12 @@ import {
   truthOf,
 } from "./source.ts";
 import { newVariables } from "./variables.ts";
-import { MODEL_NAME } from "../config/models_schema.ts";
-import { type Part, type Section, writeFile } from "./written_file.ts";
 
 /** Maximum number of entries of `model_list`. */
 const MAX_ENTRIES = 5_000;
 
 /** Maximum number of aliases: they are named models too. */
 const MAX_ALIASES = MAX_NAMED_MODELS / 2;
-
-/** The port of LiteLLM if it was started without one. */
-const LITELLM_PORT = 4_000;
-
-const HEAD = [
-  "Written by switchyard import litellm. ${NAME} is an environment variable; a file .env beside this",
-  "one sets them too. The comments name the places of the source.",
-];
 
 /** Imports a file of LiteLLM's proxy. */
 export function importLitellm(
@@ -80,7 +68,7 @@ function read(
     variables,
     environment,
     credentials: credentialsIn(root, report),
-    usual: usualTimeouts(router, settings, report),
+    usual: readUsualTimeouts(router, settings, report),
   };
   const entries = itemsOf(memberOf(root, "model_list")).flatMap((item) =>
     readEntry(item, reader) ?? []
@@ -107,29 +95,15 @@ function read(
   readRouter(router, draft);
   readSettings(settings, refusingText(providers), draft);
   readGeneral(memberOf(root, "general_settings"), settings, draft);
-  readOthers(root, draft);
+  reportAbsent(root, report, OTHER_SECTIONS);
   const sections = ["model_list", "router_settings", "litellm_settings", "general_settings"];
   report.notRead(root, sections.filter((key) => memberOf(root, key)?.kind === "leaf"));
   for (const key of parsed.anchored) {
     report.noMeaning(memberOf(root, key), "anchors, whose values are those of their aliases");
   }
-  const parts = partsOf(models, aliases, chains, providers);
-  const defaults = draft.sections([
-    "security",
-    "retry",
-    "circuit_breaker",
-    "caching",
-    "state",
-    "logging",
-  ]);
-  const strategy = draft.sections(["routing"]);
-  const file = models.named.size === 0 ? null : writeFile(HEAD, [
-    server(),
-    ...parts,
-    routing(models, chains, strategy),
-    ...pricing(models),
-    ...defaults,
-  ]);
+  const file = models.named.size === 0
+    ? null
+    : writeLitellmFile({ models, aliases, chains, providers, draft });
   return {
     ok: true,
     collisions: variables.collisions(),
@@ -166,24 +140,6 @@ function credentialsIn(root: Tree, report: Report): ReadonlyMap<string, Tree> {
   return found;
 }
 
-function usualTimeouts(
-  router: Tree | undefined,
-  settings: Tree | undefined,
-  report: Report,
-): Timeouts {
-  const isTime = (tree: Tree | undefined) => (numberOf(tree) ?? 0) > 0;
-  const timeouts = [memberOf(router, "timeout"), memberOf(settings, "request_timeout")];
-  const stream = memberOf(router, "stream_timeout");
-  const [used, other] = timeouts.filter(isTime);
-  const note = "of every provider: the time to the first byte, and the silence within a stream";
-  report.differently(used, "providers.*.timeout", note);
-  report.noMeaning(other, "that of router_settings counts");
-  if (isTime(stream)) {
-    report.differently(stream, "providers.*.stream_idle_timeout", "the silence within a stream");
-  }
-  return { timeout: numberOf(used), stream: numberOf(stream) };
-}
-
 /** Returns the aliases of `model_group_alias` with the names for which they are. */
 function aliasesIn(
   router: Tree | undefined,
@@ -211,88 +167,4 @@ function aliasesIn(
     report.carried(tree, `models.${alias}`);
   }
   return found;
-}
-
-function partsOf(
-  models: Models,
-  aliases: ReadonlyMap<string, string>,
-  chains: Chains,
-  providers: Providers,
-): readonly Section[] {
-  const named = [...models.named.values()].filter(({ name }) => name !== OPEN_MODEL);
-  const parts: Part[] = named.map((one) => modelPart(one.name, one, chains));
-  for (const [alias, name] of aliases) {
-    const one = models.named.get(name);
-    if (one !== undefined) parts.push({ ...modelPart(name, one, chains), key: alias });
-  }
-  return [
-    { key: "providers", from: [], parts: providers.parts() },
-    ...parts.length === 0 ? [] : [{ key: "models", from: [], parts }],
-  ];
-}
-
-function modelPart(name: string, named: Named, chains: Chains): Part {
-  const parameters: Settings = Object.keys(named.parameters).length === 0
-    ? {}
-    : { parameters: named.parameters };
-  return {
-    key: name,
-    from: named.from,
-    value: { ...routeBody(name, named, chains), ...parameters },
-  };
-}
-
-/**
- * Returns the routes: that of the name `auto`, which no named model has, and one for the same
- * models by provider and model, which is what LiteLLM calls them too.
- */
-function routing(
-  { named }: Models,
-  chains: Chains,
-  strategy: readonly (Part | Section)[],
-): Part {
-  const open = named.get(OPEN_MODEL);
-  const [settings] = strategy;
-  const known = new Map(
-    [...named.values()].flatMap(({ name, targets, later }) =>
-      [...targets, ...later].map(({ provider, model }) => {
-        const target = { provider, ...model !== undefined && { model } };
-        return [`${provider}/${model ?? name}`, target] as const;
-      })
-    ),
-  );
-  const direct = {
-    name: "by-provider",
-    match: { models: [...known.keys()] },
-    targets: distinct([...known.values()]),
-  };
-  const routes = [
-    ...open === undefined ? [] : [{
-      name: OPEN_MODEL,
-      match: { models: [OPEN_MODEL] },
-      ...routeBody(OPEN_MODEL, open, chains),
-    }],
-    direct,
-  ];
-  const values = settings !== undefined && "value" in settings ? settings.value as Settings : {};
-  return {
-    key: "routing",
-    from: ["The same models as provider/model. A model that is not in this file is refused."],
-    value: { ...values, routes },
-  };
-}
-
-function distinct(targets: readonly Settings[]): readonly Settings[] {
-  return [...new Map(targets.map((target) => [JSON.stringify(target), target])).values()];
-}
-
-function server(): Part {
-  const from = [
-    `LiteLLM listens on ${LITELLM_PORT} unless --port says otherwise: clients keep their address.`,
-  ];
-  return { key: "server", from, value: { port: LITELLM_PORT } };
-}
-
-function pricing({ pricing }: Models): readonly Section[] {
-  return pricing.length === 0 ? [] : [{ key: "pricing", from: [], parts: pricing }];
 }

@@ -1,9 +1,9 @@
 import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { listPrice } from "../data/prices.ts";
-import type { Chains } from "./litellm_fallbacks.ts";
-import { identityOf, type Named, type Target } from "./litellm_named.ts";
-import { type Entry, type Metric, METRICS, type Parameter } from "./litellm_entry.ts";
+import type { Named, Target } from "./litellm_named.ts";
+import { type Entry, type Metric, METRICS } from "./litellm_entry.ts";
+import type { Parameter } from "./litellm_parameters.ts";
 import type { Providers, Settings } from "./providers.ts";
 import type { Report } from "./report.ts";
 import { textOf } from "./source.ts";
@@ -216,8 +216,7 @@ function sharedParameters(group: readonly Entry[], place: string, report: Report
   return shared;
 
   function reportParameter(name: string, { tree, note }: Parameter): void {
-    const status = note === "" ? "carried" : "differently";
-    report.say(tree, status, `${place}.parameters.${name}`, note);
+    report.noted(tree, `${place}.parameters.${name}`, note);
   }
 }
 
@@ -240,30 +239,4 @@ function refusedParameter(
     return "the Messages API has no such parameter";
   }
   return null;
-}
-
-/** Returns a target as the file has it; a fallback has no weight. */
-export function targetText(
-  { provider, model, weight, contextSize }: Target,
-  isFallback: boolean,
-): Settings {
-  return {
-    provider,
-    ...model !== undefined && { model },
-    ...!isFallback && weight !== 1 && { weight },
-    ...contextSize !== null && { context_size: contextSize },
-  };
-}
-
-/** Returns the routes and named models of the file, with what each falls back to. */
-export function routeBody(name: string, named: Named, chains: Chains): Settings {
-  const { fallback, reasons } = chains.of(name);
-  const own = new Set([...named.targets, ...named.later].map(identityOf));
-  const further = [...named.later, ...fallback.filter((target) => !own.has(identityOf(target)))];
-  const isUsual = reasons === null;
-  return {
-    targets: named.targets.map((target) => targetText(target, false)),
-    ...further.length > 0 && { fallback: further.map((target) => targetText(target, true)) },
-    ...!isUsual && { fallback_on: reasons },
-  };
 }

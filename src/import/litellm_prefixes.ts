@@ -27,13 +27,13 @@ const FIXED: Readonly<Record<string, readonly [address: string, variable: string
   featherless_ai: ["https://api.featherless.ai/v1", "FEATHERLESS_AI_API_KEY"],
   fireworks_ai: ["https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"],
   github: ["https://models.inference.ai.azure.com", "GITHUB_API_KEY"],
-  groq: ["https://api.groq.com/openai/v1", "GROQ_API_KEY"],
+  groq: [HOSTS.groq.baseUrl, "GROQ_API_KEY"],
   hyperbolic: ["https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY"],
   inception: ["https://api.inceptionlabs.ai/v1", "INCEPTION_API_KEY"],
   lambda_ai: ["https://api.lambda.ai/v1", "LAMBDA_API_KEY"],
   meta_llama: ["https://api.llama.com/compat/v1", "LLAMA_API_KEY"],
-  mistral: ["https://api.mistral.ai/v1", "MISTRAL_API_KEY"],
-  moonshot: ["https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"],
+  mistral: [HOSTS.mistral.baseUrl, "MISTRAL_API_KEY"],
+  moonshot: [HOSTS.moonshot.baseUrl, "MOONSHOT_API_KEY"],
   nebius: ["https://api.studio.nebius.ai/v1", "NEBIUS_API_KEY"],
   novita: ["https://api.novita.ai/v3/openai", "NOVITA_API_KEY"],
   nscale: ["https://inference.api.nscale.com/v1", "NSCALE_API_KEY"],
@@ -47,8 +47,8 @@ const FIXED: Readonly<Record<string, readonly [address: string, variable: string
   vercel_ai_gateway: ["https://ai-gateway.vercel.sh/v1", "VERCEL_AI_GATEWAY_API_KEY"],
   volcengine: ["https://ark.cn-beijing.volces.com/api/v3", "VOLCENGINE_API_KEY"],
   wandb: ["https://api.inference.wandb.ai/v1", "WANDB_API_KEY"],
-  xai: ["https://api.x.ai/v1", "XAI_API_KEY"],
-  zai: ["https://api.z.ai/api/paas/v4", "ZAI_API_KEY"],
+  xai: [HOSTS.xai.baseUrl, "XAI_API_KEY"],
+  zai: [HOSTS.zai.baseUrl, "ZAI_API_KEY"],
 };
 
 /**

@@ -7,7 +7,7 @@ import { type Leaf, leavesOf, memberOf, type Tree } from "./source.ts";
 export type Status = "carried" | "differently" | "missing" | "no meaning";
 
 /** Every status, in the order of the sum at the end of a report. */
-export const STATUSES: readonly Status[] = ["carried", "differently", "missing", "no meaning"];
+const STATUSES: readonly Status[] = ["carried", "differently", "missing", "no meaning"];
 
 /** One value of the source in the report. Neither member has any value of the source. */
 export interface ReportLine {
@@ -22,6 +22,8 @@ export interface ReportLine {
 export interface Report {
   /** Reports every value within `tree` that has no line yet. */
   say(tree: Tree | undefined, status: Status, to?: string | readonly string[], note?: string): void;
+  /** Reports a value as carried, with a note of how it works differently as that. */
+  noted(tree: Tree | undefined, to: string | readonly string[], note: string): void;
   carried(tree: Tree | undefined, to: string | readonly string[], note?: string): void;
   differently(tree: Tree | undefined, to: string | readonly string[], note: string): void;
   missing(tree: Tree | undefined, note: string): void;
@@ -59,6 +61,7 @@ export function newReport(root: Tree, replaced: readonly string[]): Report {
 
   return {
     say,
+    noted: (tree, to, note) => say(tree, note === "" ? "carried" : "differently", to, note),
     carried: (tree, to, note) => say(tree, "carried", to, note),
     differently: (tree, to, note) => say(tree, "differently", to, note),
     missing: (tree, note) => say(tree, "missing", [], note),
@@ -95,8 +98,7 @@ export function reportText(lines: readonly ReportLine[]): string {
   return [...written, `${sumText(lines)}.`, ""].join("\n");
 }
 
-/** Returns the number of lines of each status as a text. */
-export function sumText(lines: readonly ReportLine[]): string {
+function sumText(lines: readonly ReportLine[]): string {
   return STATUSES.map((status) =>
     `${lines.filter((line) => line.status === status).length} ${status}`
   ).join(", ");

@@ -9,6 +9,15 @@ export interface Secret {
   readonly note: string;
 }
 
+/** A client key of the source as the written file has it. */
+export interface ClientSecret {
+  /** Name of its member, and the text of that. */
+  readonly member: "value" | "sha256";
+  readonly text: string;
+  /** What the report says of it; empty if it was a variable in the source too. */
+  readonly note: string;
+}
+
 /** The environment variables of the written file. */
 export interface Variables {
   /** Returns a text for the file: references as `${NAME}`; any other `${` is escaped. */
@@ -22,8 +31,8 @@ export interface Variables {
    * `wanted`.
    */
   secret(written: string, wanted: string): Secret;
-  /** Returns the members of a client key: a reference, or the digest of a literal. */
-  clientKey(written: string): { readonly value: string } | { readonly sha256: string };
+  /** Returns a client key: a reference, or the digest of a literal. */
+  clientKey(written: string): ClientSecret;
   /**
    * Returns the names that were used without a reference and also given to a literal: the source is
    * read again with these taken.
@@ -94,9 +103,9 @@ export function newVariables(root: Tree, others: readonly string[] = []): Variab
     },
     clientKey(written) {
       const name = referenceIn(written);
-      return name === null
-        ? { sha256: createHash("sha256").update(written).digest("hex") }
-        : { value: use(name) };
+      if (name !== null) return { member: "value", text: use(name), note: "" };
+      const text = createHash("sha256").update(written).digest("hex");
+      return { member: "sha256", text, note: "as its SHA-256 digest" };
     },
     standIns: () => Object.fromEntries(used),
     names: () => [...used.keys()].toSorted(),

@@ -338,3 +338,25 @@ Deno.test("a key that goes to another machine without encryption is named by che
   const untold = await ran(["check", "--config", secure.path]);
   assert(!untold.out.includes("Warning"), untold.out);
 });
+
+Deno.test("check says what is recorded of each key, group, named model and route that chooses", async () => {
+  using file = await configFile(`
+providers: {openai: {api_key: k}}
+models: {fast: {record: heads, targets: [{provider: openai, model: m}]}}
+routing:
+  routes: [{name: main, record: none, targets: [{provider: openai}]}]
+security:
+  enabled: true
+  api_key: {keys: [{name: ci, value: k, record: all}, {name: other, value: o}]}
+  groups: [{name: team, keys: [ci], record: never}]
+state: {encryption_keys: ["${new Uint8Array(32).toBase64()}"]}
+record: {enabled: true}
+`);
+  const { code, out } = await ran(["check", "--config", file.path]);
+  assertEquals(code, 0);
+  assertStringIncludes(
+    out,
+    "all of key ci, never of group team, heads of model fast, none of route main, " +
+      "none of all other calls.",
+  );
+});

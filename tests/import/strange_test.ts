@@ -1,4 +1,5 @@
 import { checkProblems } from "../../src/cli/import.ts";
+import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -41,4 +42,16 @@ Deno.test("an entry whose prefix has no model is not carried, unlike the next on
     assertEquals([line?.status, line?.note], ["missing", "it names no model"]);
   }
   assert(file.includes("  m2:") && !file.includes("  m0:"));
+});
+
+Deno.test("a log level with the name of a member of every object is not carried", () => {
+  const result = importClaudeCodeRouter(JSON.stringify({
+    Providers: [{ name: "a", api_base_url: "https://a.example.com/v1", models: ["m"] }],
+    Router: { default: "a,m" },
+    LOG_LEVEL: "constructor",
+  }));
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  const line = result.imported.lines.find(({ path }) => path === "LOG_LEVEL");
+  assertEquals(line?.status, "missing");
 });

@@ -8,8 +8,8 @@ interface PlacedBody {
   readonly body: RouteBody;
 }
 
-/** Returns the bodies of all routes and named models. */
-export function routeBodies({ routing, models }: Config): readonly PlacedBody[] {
+/** Returns the bodies of all routes and named models with their places. */
+export function placedBodies({ routing, models }: Config): readonly PlacedBody[] {
   return [
     ...routing.routes.map((body, index) => ({
       path: ["routing", "routes", index],

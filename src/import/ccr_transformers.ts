@@ -1,0 +1,43 @@
+import type { Report } from "./report.ts";
+import { itemsOf, memberOf, numberOf, textOf, type Tree } from "./source.ts";
+
+/** Transformers whose work needs no setting here, and those that have no counterpart. */
+const NEEDLESS = [
+  "openrouter",
+  "groq",
+  "cerebras",
+  "gemini",
+  "Anthropic",
+  "OpenAI",
+  "openai",
+  "reasoning",
+];
+const PRIVATE = ["enhancetool", "cleancache"];
+
+/** Returns the name of a transformer, which may be a list of the name and its options. */
+export function transformerName(tree: Tree): string {
+  return textOf(tree) ?? (tree.kind === "list" ? textOf(tree.items[0]) ?? "" : "");
+}
+
+/** Returns the limit of the transformer `maxtoken` in a list of transformers, or of it alone. */
+export function maxTokens(tree: Tree | undefined): number | null {
+  for (const item of [...itemsOf(tree), ...tree === undefined ? [] : [tree]]) {
+    if (item.kind !== "list" || transformerName(item) !== "maxtoken") continue;
+    const most = numberOf(memberOf(item.items[1], "max_tokens"));
+    if (most !== null && Number.isSafeInteger(most) && most > 0) return most;
+  }
+  return null;
+}
+
+/** Reports a transformer of the provider at `place`. */
+export function reportTransformer(item: Tree, place: string, type: string, report: Report): void {
+  const name = transformerName(item);
+  if (NEEDLESS.includes(name)) report.carried(item, [], "no setting is needed");
+  else if (PRIVATE.includes(name)) {
+    report.noMeaning(item, "what the router does to its own requests");
+  } else if (name === "deepseek" && type === "compat") {
+    report.carried(item, `${place}.compatibility_profile`);
+  } else if (name === "maxtoken" && maxTokens(item) !== null) {
+    report.carried(item, `${place}.extra.max_tokens`);
+  } else report.missing(item, "a transformer without a counterpart");
+}

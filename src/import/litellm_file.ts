@@ -1,0 +1,146 @@
+import { OPEN_MODEL } from "../config/models_rules.ts";
+import type { Draft } from "./draft.ts";
+import type { Chains } from "./litellm_fallbacks.ts";
+import type { Models } from "./litellm_models.ts";
+import { identityOf, type Named, type Target } from "./litellm_named.ts";
+import type { Providers, Settings } from "./providers.ts";
+import { type Part, type Section, writeFile } from "./written_file.ts";
+
+/** The port of LiteLLM if it was started without one. */
+const LITELLM_PORT = 4_000;
+
+const HEAD = [
+  "Written by switchyard import litellm. ${NAME} is an environment variable; a file .env beside this",
+  "one sets them too. The comments name the places of the source.",
+];
+
+/** What the file is made of. */
+interface FileParts {
+  readonly models: Models;
+  /** Names for which the aliases are. */
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly chains: Chains;
+  readonly providers: Providers;
+  readonly draft: Draft;
+}
+
+/** Returns the text of the file with what was read from a source. */
+export function writeLitellmFile({ models, aliases, chains, providers, draft }: FileParts): string {
+  return writeFile(HEAD, [
+    server(),
+    ...partsOf(models, aliases, chains, providers),
+    routing(models, chains, draft.sections(["routing"])),
+    ...pricing(models),
+    ...draft.sections(["security", "retry", "circuit_breaker", "caching", "state", "logging"]),
+  ]);
+}
+
+function partsOf(
+  models: Models,
+  aliases: ReadonlyMap<string, string>,
+  chains: Chains,
+  providers: Providers,
+): readonly Section[] {
+  const named = [...models.named.values()].filter(({ name }) => name !== OPEN_MODEL);
+  const parts: Part[] = named.map((one) => modelPart(one.name, one, chains));
+  for (const [alias, name] of aliases) {
+    const one = models.named.get(name);
+    if (one !== undefined) parts.push({ ...modelPart(name, one, chains), key: alias });
+  }
+  return [
+    { key: "providers", from: [], parts: providers.parts() },
+    ...parts.length === 0 ? [] : [{ key: "models", from: [], parts }],
+  ];
+}
+
+function modelPart(name: string, named: Named, chains: Chains): Part {
+  const parameters: Settings = Object.keys(named.parameters).length === 0
+    ? {}
+    : { parameters: named.parameters };
+  return {
+    key: name,
+    from: named.from,
+    value: { ...routeBody(name, named, chains), ...parameters },
+  };
+}
+
+/**
+ * Returns the routes: that of the name `auto`, which no named model has, and one for the same
+ * models by provider and model, which is what LiteLLM calls them too.
+ */
+function routing(
+  { named }: Models,
+  chains: Chains,
+  strategy: readonly Part[],
+): Part {
+  const open = named.get(OPEN_MODEL);
+  const [settings] = strategy;
+  const known = new Map(
+    [...named.values()].flatMap(({ name, targets, later }) =>
+      [...targets, ...later].map(({ provider, model }) => {
+        const target = { provider, ...model !== undefined && { model } };
+        return [`${provider}/${model ?? name}`, target] as const;
+      })
+    ),
+  );
+  const direct = {
+    name: "by-provider",
+    match: { models: [...known.keys()] },
+    targets: distinct([...known.values()]),
+  };
+  const routes = [
+    ...open === undefined ? [] : [{
+      name: OPEN_MODEL,
+      match: { models: [OPEN_MODEL] },
+      ...routeBody(OPEN_MODEL, open, chains),
+    }],
+    direct,
+  ];
+  const values = settings === undefined ? {} : settings.value as Settings;
+  return {
+    key: "routing",
+    from: ["The same models as provider/model. A model that is not in this file is refused."],
+    value: { ...values, routes },
+  };
+}
+
+function distinct(targets: readonly Settings[]): readonly Settings[] {
+  return [...new Map(targets.map((target) => [JSON.stringify(target), target])).values()];
+}
+
+function server(): Part {
+  const from = [
+    `LiteLLM listens on ${LITELLM_PORT} unless --port says otherwise: clients keep their address.`,
+  ];
+  return { key: "server", from, value: { port: LITELLM_PORT } };
+}
+
+function pricing({ pricing }: Models): readonly Section[] {
+  return pricing.length === 0 ? [] : [{ key: "pricing", from: [], parts: pricing }];
+}
+
+/** Returns a target as the file has it; a fallback has no weight. */
+function targetText(
+  { provider, model, weight, contextSize }: Target,
+  isFallback: boolean,
+): Settings {
+  return {
+    provider,
+    ...model !== undefined && { model },
+    ...!isFallback && weight !== 1 && { weight },
+    ...contextSize !== null && { context_size: contextSize },
+  };
+}
+
+/** Returns the routes and named models of the file, with what each falls back to. */
+function routeBody(name: string, named: Named, chains: Chains): Settings {
+  const { fallback, reasons } = chains.of(name);
+  const own = new Set([...named.targets, ...named.later].map(identityOf));
+  const further = [...named.later, ...fallback.filter((target) => !own.has(identityOf(target)))];
+  const isUsual = reasons === null;
+  return {
+    targets: named.targets.map((target) => targetText(target, false)),
+    ...further.length > 0 && { fallback: further.map((target) => targetText(target, true)) },
+    ...!isUsual && { fallback_on: reasons },
+  };
+}
