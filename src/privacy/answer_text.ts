@@ -1,4 +1,5 @@
 import { countMatches, type PrivacyCounts } from "../core/privacy_counts.ts";
+import type { Span } from "../formats/edit.ts";
 import { findTokens, tokenHeldFrom } from "./restore.ts";
 import { heldFrom, search } from "./search.ts";
 import type { Rule, TokenMap } from "./types.ts";
@@ -10,9 +11,7 @@ import type { Rule, TokenMap } from "./types.ts";
 export type TextKind = "plain" | "json" | "signed";
 
 /** Part of a text of an answer that the gateway knows. */
-export interface Part {
-  readonly start: number;
-  readonly end: number;
+export interface Part extends Span {
   /** What replaces it; null if it stays. */
   readonly text: string | null;
   /** The rule that matches; null for the form of a token. */

@@ -3,9 +3,8 @@ import { type Failed, refuse, type Result, success } from "../core/failure/resul
 import { countMatches } from "../core/privacy_counts.ts";
 import { parseDocument } from "../formats/document.ts";
 import { type Edit, splice } from "../formats/edit.ts";
-import type { JsonPath } from "./classes.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
-import { newPositions, walkJson, writePath } from "./json_strings.ts";
+import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings.ts";
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
 import { newSearch } from "./search.ts";

@@ -1,13 +1,8 @@
 import type { PrivacyCounts } from "../core/privacy_counts.ts";
+import type { Span } from "../formats/edit.ts";
 
 /** What becomes of a match. */
 export type Action = "refuse" | "mask" | "replace" | "monitor";
-
-/** A match of a finder: `text.slice(start, end)`. */
-export interface Found {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Finds the values of one kind in a text, in time that grows with the text and no faster. */
 export interface Finder {
@@ -44,7 +39,7 @@ export interface Rule {
 }
 
 /** A match of a rule in a text. */
-export interface Match extends Found {
+export interface Match extends Span {
   readonly rule: Rule;
   readonly label: string;
 }
