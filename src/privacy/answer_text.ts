@@ -1,4 +1,4 @@
-import { countMatches, type PrivacyCounts } from "../core/privacy_counts.ts";
+import { countMatch, type PrivacyCounts } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
 import { findTokens, tokenHeldFrom } from "./restore.ts";
 import { heldFrom, search } from "./search.ts";
@@ -75,7 +75,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
     heldFrom: (text) => heldFrom(text, rules),
     count({ rule, text }) {
       if (rule === null) return;
-      countMatches(counts, rule, 1);
+      countMatch(counts, rule);
       // A mask that cannot be written refuses the answer as well.
       isRefused ||= rule.action !== "monitor" && text === null;
     },

@@ -1,6 +1,6 @@
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
-import { countMatches } from "../core/privacy_counts.ts";
+import { countMatch } from "../core/privacy_counts.ts";
 import { parseDocument } from "../formats/document.ts";
 import { type Edit, splice } from "../formats/edit.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
@@ -163,7 +163,7 @@ function divide(
 
 function count({ counts }: CallPrivacy, found: readonly FoundString[]): void {
   for (const { matches } of found) {
-    for (const { rule } of matches) countMatches(counts, rule, 1);
+    for (const { rule } of matches) countMatch(counts, rule);
   }
 }
 

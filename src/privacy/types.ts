@@ -1,8 +1,5 @@
-import type { PrivacyCounts } from "../core/privacy_counts.ts";
+import type { PrivacyCounts, RuleCount } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
-
-/** What becomes of a match. */
-export type Action = "refuse" | "mask" | "replace" | "monitor";
 
 /** Finds the values of one kind in a text, in time that grows with the text and no faster. */
 export interface Finder {
@@ -31,8 +28,9 @@ export interface Rule {
   readonly name: string;
   /** Position in the file: of two equal matches the rule with the lower one wins. */
   readonly order: number;
-  readonly phase: "request" | "response";
-  readonly action: Action;
+  readonly phase: RuleCount["phase"];
+  /** What becomes of a match. */
+  readonly action: RuleCount["action"];
   readonly finders: readonly Finder[];
   /** Values that are no match although a finder finds them. */
   readonly except: ReadonlySet<string>;
