@@ -8,7 +8,7 @@ import { writePath } from "../privacy/json_strings.ts";
 import { lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
-import { replaceInDocument } from "../privacy/replace_json.ts";
+import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.ts";
 import { restoreJson } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
@@ -33,10 +33,7 @@ export function startPrivacy(call: Call, policy: Policy | null): void {
 }
 
 /** What replaces the values of a request. */
-interface Place {
-  /** True where a token would be drawn or spoken: values are masked instead. */
-  readonly masks?: boolean;
-}
+type Place = Pick<ReplaceOptions, "masks">;
 
 /**
  * Returns the body of a request as providers may have it: the rules of the call have replaced
@@ -51,13 +48,14 @@ export async function replaceDocument(
   if (privacy === null || document.members.length === 0) return success(document);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
-  privacy.scopes ??= await findScopes(call, document.value);
   privacy.answer.isJsonText = demandsJson(document.value);
   recallValues(call, privacy, document.value);
   hideSession(call, privacy);
   const replaced = await paced(
     call,
-    (pace, scopes) => replaceInDocument(privacy, document, { ...place, pace, scopes }),
+    privacy,
+    document.value,
+    (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
   if (privacy.tokens.size > 0) privacy.counts.lossy = writtenPaths(call, document.value);
   return replaced;
@@ -76,11 +74,12 @@ export async function replaceItems(
   const { privacy } = call.client;
   if (privacy === null || items.length === 0) return success(items);
   const value = { input: [...items] };
-  privacy.scopes ??= await findScopes(call, value);
   const document = { text: JSON.stringify(value), value, members: [] };
   const replaced = await paced(
     call,
-    (pace, scopes) => replaceInDocument(privacy, document, { pace, scopes }),
+    privacy,
+    value,
+    (options) => replaceInDocument(privacy, document, options),
   );
   if (!replaced.ok) return replaced;
   const changed = replaced.value.value.input;
@@ -120,10 +119,11 @@ export async function replaceForm(
   if (privacy === null) return success(form);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
-  privacy.scopes ??= await findScopes(call, {});
   return await paced(
     call,
-    (pace, scopes) => replaceInForm(privacy, form, { ...place, pace, scopes }),
+    privacy,
+    {},
+    (options) => replaceInForm(privacy, form, { ...place, ...options }),
   );
 }
 
@@ -144,16 +144,17 @@ function hideSession({ report }: Call, { policy }: CallPrivacy): void {
   report.sessionFrom = null;
 }
 
-/** Searches a request within the time that it may take. */
+/** Searches a request within the time that it may take, with the scopes of its call. */
 async function paced<Value>(
   call: Call,
-  search: (pace: Pace, scopes: Scopes) => Promise<Result<Value>>,
+  privacy: CallPrivacy,
+  body: JsonObject,
+  search: (options: Pick<ReplaceOptions, "pace" | "scopes">) => Promise<Result<Value>>,
 ): Promise<Result<Value>> {
+  const scopes = privacy.scopes ??= await findScopes(call, body);
   const pace = paceOf(call);
-  const { privacy } = call.client;
-  const scopes = privacy?.scopes ?? { client: "", conversation: "" };
-  const replaced = await search(pace, scopes);
-  if (privacy !== null) privacy.counts.searchMs += pace.spentMs();
+  const replaced = await search({ pace, scopes });
+  privacy.counts.searchMs += pace.spentMs();
   if (!replaced.ok && replaced.failure.kind === "privacy_search_timeout") {
     call.responseHeaders["x-should-retry"] = "false";
   }

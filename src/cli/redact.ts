@@ -7,6 +7,7 @@ import { load } from "../config/load.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { compile } from "../gateway/compile.ts";
+import { type JsonPath, writePath } from "../privacy/json_strings.ts";
 import { NO_PACE } from "../privacy/pace.ts";
 import { replaceJson } from "../privacy/replace_json.ts";
 import { restoreJson } from "../privacy/restore_json.ts";
@@ -173,18 +174,18 @@ function matchLine({ rule, start, end }: Match, path: string): string {
 /** Returns the strings of a replaced JSON text that differ, with their paths. */
 function differences(before: string, after: string): string[] {
   const [one, other] = [parseJson(before), parseJson(after)];
-  return [...changedStrings(one, other, "")];
+  return [...changedStrings(one, other, [])];
 }
 
-function* changedStrings(before: unknown, after: unknown, path: string): Generator<string> {
-  if (typeof after === "string" && after !== before) yield `${path}: ${after}`;
+function* changedStrings(before: unknown, after: unknown, path: JsonPath): Generator<string> {
+  if (typeof after === "string" && after !== before) yield `${writePath(path)}: ${after}`;
   else if (Array.isArray(after) && Array.isArray(before)) {
     for (const [index, item] of after.entries()) {
-      yield* changedStrings(before[index], item, `${path}[${index}]`);
+      yield* changedStrings(before[index], item, [...path, index]);
     }
   } else if (isObject(after) && isObject(before)) {
     for (const key of Object.keys(after)) {
-      yield* changedStrings(before[key], after[key], path === "" ? key : `${path}.${key}`);
+      yield* changedStrings(before[key], after[key], [...path, key]);
     }
   }
 }

@@ -2,6 +2,7 @@ import { RE2JS } from "re2js";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseEncryptionKey } from "../formats/encryption_key.ts";
 import { namesOf, objectsIn, repeated, unknownNames } from "./named_lists.ts";
+import { WORD_CHARACTER } from "./privacy_schema.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
 
@@ -74,7 +75,7 @@ function ruleProblems(rule: JsonObject, path: Path): Problem[] {
 
 function unfindable(words: readonly unknown[], path: Path): Problem[] {
   return words.flatMap((word, index) =>
-    typeof word === "string" && !/[\p{L}\p{N}_]/u.test(word)
+    typeof word === "string" && !WORD_CHARACTER.test(word)
       ? [problem([...path, index], "must have a letter or a digit")]
       : []
   );

@@ -18,11 +18,19 @@ export const DETECTOR_NAMES = [
 /** Name of a built-in detector. */
 export type DetectorName = (typeof DETECTOR_NAMES)[number];
 
+const CHECK_NAMES = ["luhn", "mod97", "mod11", "verhoeff"] as const;
+
+/** Name of a check of the last digit or digits of a number. */
+export type CheckName = (typeof CHECK_NAMES)[number];
+
 /** Bounds of `privacy`: a call searches for all rules of its policies. */
 const MAX_RULES = 200, MAX_POLICIES = 100, MAX_WORD_CHARS = 128;
 
 /** Bounds of `max_length`. */
 const MAX_MATCH_CHARS = 1_024;
+
+/** A character of words: `words` finds only texts that have one. */
+export const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 
 const RULE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
@@ -42,7 +50,7 @@ const rule = section({
   contains: z.array(text()).min(1).optional().describe(
     "With pattern: only strings in which one of these texts is are searched, which makes it cheap.",
   ),
-  check: z.enum(["luhn", "mod97", "mod11", "verhoeff"]).optional()
+  check: z.enum(CHECK_NAMES).optional()
     .describe("With pattern: the check digits that a match must have."),
   max_length: integer(1, MAX_MATCH_CHARS).optional()
     .describe("With pattern: the longest match in characters; a longer one counts to this length."),

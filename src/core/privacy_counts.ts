@@ -32,17 +32,12 @@ export function newPrivacyCounts(): PrivacyCounts {
   return { matches: [], unread: 0, restored: 0, unknown: 0, searchMs: 0 };
 }
 
-/** Counts matches of a rule. */
-export function countMatches(
+/** Counts a match of a rule. */
+export function countMatch(
   counts: PrivacyCounts,
-  { name, phase, action }: {
-    readonly name: string;
-    readonly phase: RuleCount["phase"];
-    readonly action: RuleCount["action"];
-  },
-  number: number,
+  { name, phase, action }: Pick<RuleCount, "phase" | "action"> & { readonly name: string },
 ): void {
   const known = counts.matches.find(({ rule }) => rule === name);
-  if (known !== undefined) known.count += number;
-  else counts.matches.push({ rule: name, phase, action, count: number });
+  if (known !== undefined) known.count += 1;
+  else counts.matches.push({ rule: name, phase, action, count: 1 });
 }

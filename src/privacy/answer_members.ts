@@ -1,3 +1,4 @@
+import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
 import type { AnswerForm } from "./types.ts";
@@ -45,9 +46,6 @@ const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
 /** Members with the text of a model. */
 const TEXTS: ReadonlySet<string> = new Set(["content", "delta", "text"]);
 
-/** Beginning of a signature that the gateway has made (`sealThinking`): its text may change. */
-const SEALED_PREFIX = "switchyard1.";
-
 /** Returns how a string of an answer is written; null if it is not searched. */
 export function kindOf(
   { path, parent, isKey }: StringPlace,
@@ -82,7 +80,10 @@ function isTool(path: StringPlace["path"], parent: StringPlace["parent"]): boole
   return parent !== null && ("arguments" in parent || "input" in parent || "parameters" in parent);
 }
 
-/** True if the provider has signed thinking; `isSigned` says it where the object does not. */
+/**
+ * True if the provider has signed thinking; `isSigned` says it where the object does not. What the
+ * gateway itself has signed may change.
+ */
 function isSigned(signature: unknown, isSigned: boolean): boolean {
   if (typeof signature !== "string" || signature === "") return isSigned;
   return !signature.startsWith(SEALED_PREFIX);

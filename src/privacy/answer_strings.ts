@@ -1,18 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import type { Edit } from "../formats/edit.ts";
-import { textOfString, walkJson } from "./json_strings.ts";
+import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
+import { type JsonPath, memberOf, textOfString, walkJson } from "./json_strings.ts";
 
-/** Place of a string in the JSON text of an answer, valid while it is visited. */
-export interface StringPlace {
+/** Place of a string in the JSON text of an answer, with its quotes, valid while it is visited. */
+export interface StringPlace extends Span {
   /** Keys and indexes that lead to the string; for a key, to its value. */
-  readonly path: readonly (string | number)[];
+  readonly path: JsonPath;
   /** The nearest object that holds the string; null if none does. */
   readonly parent: JsonObject | null;
   /** True for the key of a member. */
   readonly isKey: boolean;
-  /** The literal with its quotes: `text.slice(start, end)`. */
-  readonly start: number;
-  readonly end: number;
 }
 
 /**
@@ -32,20 +29,17 @@ export function visitStrings(
   while (walk.next().done !== true) { /* the whole text */ }
 }
 
-function findParent(root: JsonValue, path: StringPlace["path"]): JsonObject | null {
+function findParent(root: JsonValue, path: JsonPath): JsonObject | null {
   let parent: JsonObject | null = null;
   let value: JsonValue | undefined = root;
   for (const step of path) {
     if (isObject(value)) parent = value;
-    value = isObject(value) ? value[step] : Array.isArray(value) ? value[Number(step)] : undefined;
+    value = memberOf(value, step);
   }
   return parent;
 }
 
 /** Returns the edit that replaces a string literal. */
-export function replaceString(
-  { start, end }: Pick<StringPlace, "start" | "end">,
-  text: string,
-): Edit {
-  return { start, end, text: JSON.stringify(text) };
+export function replaceString(literal: Span, text: string): Edit {
+  return replaceValue(literal, JSON.stringify(text));
 }

@@ -1,4 +1,5 @@
-import { countMatches, type PrivacyCounts } from "../core/privacy_counts.ts";
+import { countMatch, type PrivacyCounts } from "../core/privacy_counts.ts";
+import type { Span } from "../formats/edit.ts";
 import { findTokens, tokenHeldFrom } from "./restore.ts";
 import { heldFrom, search } from "./search.ts";
 import type { Rule, TokenMap } from "./types.ts";
@@ -10,9 +11,7 @@ import type { Rule, TokenMap } from "./types.ts";
 export type TextKind = "plain" | "json" | "signed";
 
 /** Part of a text of an answer that the gateway knows. */
-export interface Part {
-  readonly start: number;
-  readonly end: number;
+export interface Part extends Span {
   /** What replaces it; null if it stays. */
   readonly text: string | null;
   /** The rule that matches; null for the form of a token. */
@@ -76,7 +75,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
     heldFrom: (text) => heldFrom(text, rules),
     count({ rule, text }) {
       if (rule === null) return;
-      countMatches(counts, rule, 1);
+      countMatch(counts, rule);
       // A mask that cannot be written refuses the answer as well.
       isRefused ||= rule.action !== "monitor" && text === null;
     },

@@ -71,10 +71,10 @@ export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number):
     let next = 0;
     let end = from;
     for (const segment of segments) {
-      let at = end;
+      const begin = end;
       end += segment.text.length;
       const limit = Math.min(end, cut);
-      while (at < limit) {
+      for (let at = begin; at < limit;) {
         const part = parts[next];
         if (part === undefined || part.start >= limit) {
           segment.slot.text += text.slice(at, limit);
@@ -89,10 +89,7 @@ export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number):
         if (part.end <= limit) next += 1;
       }
       if (end <= cut) segment.slot.isOpen = false;
-      else {rest.push({
-          slot: segment.slot,
-          text: text.slice(Math.max(cut, end - segment.text.length), end),
-        });}
+      else rest.push({ slot: segment.slot, text: text.slice(Math.max(cut, begin), end) });
     }
     for (; rest.length > maxHeld; rest.shift()) {
       const [first, second] = rest;

@@ -1,5 +1,4 @@
-/** A check of the last digit or digits of a number. */
-export type CheckName = "luhn" | "mod97" | "mod11" | "verhoeff";
+import type { CheckName } from "../config/privacy_schema.ts";
 
 /** True if a text with its digits passes the check; other characters do not count. */
 export type Check = (text: string) => boolean;

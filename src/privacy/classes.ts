@@ -1,3 +1,5 @@
+import type { JsonPath } from "./json_strings.ts";
+
 /**
  * What a string of a request is: text that may be replaced, a name that others must find again, a
  * tag of a closed list, or data in base64 that no rule can read: `opaque` is what a provider has
@@ -5,9 +7,6 @@
  * break.
  */
 export type StringClass = "text" | "name" | "tag" | "opaque" | "unread" | "signed";
-
-/** Path of a value: names of members and indices. */
-export type JsonPath = readonly (string | number)[];
 
 /** Places of the contents of messages, in all client APIs. */
 const CONTENTS = [

@@ -1,21 +1,11 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import {
-  classOf,
-  isBase64,
-  isDataUrl,
-  isKnownMember,
-  isShared,
-  isTag,
-  type JsonPath,
-} from "./classes.ts";
-import { type JsonToken, textOfString, walkJson } from "./json_strings.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
+import type { Span } from "../formats/edit.ts";
+import { classOf, isBase64, isDataUrl, isKnownMember, isShared, isTag } from "./classes.ts";
+import { type JsonPath, type JsonToken, textOfString, valueAt, walkJson } from "./json_strings.ts";
 
-/** A string of a request that is searched. */
-export interface SearchedString {
+/** A string of a request that is searched, with its place in the JSON text and its quotes. */
+export interface SearchedString extends Span {
   readonly text: string;
-  /** Where it is in the JSON text, with its quotes. */
-  readonly start: number;
-  readonly end: number;
   /** False for names and numbers, in whose place no token can be. */
   readonly isReplaceable: boolean;
   /** True if all conversations of an application share it. */
@@ -43,7 +33,6 @@ export function* collectStrings(
   const unread: number[] = [];
   const names = new Set<string>();
   let hasTokenList = false;
-  const systemItems = findSystemItems(value);
 
   function visit({ kind, start, end }: JsonToken, path: JsonPath): void {
     if (kind === "number") {
@@ -78,7 +67,7 @@ export function* collectStrings(
       }
     }
     if (kindOfString === "signed" && isSigned(value, path)) return;
-    const shared = isShared(path) || systemItems.has(`${path[0]} ${path[1]}`);
+    const shared = isShared(path) || isInstructions(value, path);
     strings.push({ text: string, start, end, isReplaceable: isText, isShared: shared });
   }
 
@@ -95,26 +84,17 @@ function isTokenList(path: JsonPath): boolean {
 
 const SYSTEM_ROLES: readonly unknown[] = ["system", "developer"];
 
-/** Returns the items of a dialogue with instructions, each by its list and index. */
-function findSystemItems(value: JsonObject): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const list of ["messages", "input", "items"]) {
-    const items = value[list];
-    if (!Array.isArray(items)) continue;
-    items.forEach((item, index) => {
-      if (isObject(item) && SYSTEM_ROLES.includes(item.role)) found.add(`${list} ${index}`);
-    });
-  }
-  return found;
+/** True for a path in an item of a dialogue that has instructions. */
+function isInstructions(value: JsonObject, [list, index]: JsonPath): boolean {
+  if (list !== "messages" && list !== "input" && list !== "items") return false;
+  const items = value[list];
+  const item = Array.isArray(items) && typeof index === "number" ? items[index] : undefined;
+  return isObject(item) && SYSTEM_ROLES.includes(item.role);
 }
 
 /** True if thinking at a path has the signature of its provider, which a change would break. */
 function isSigned(value: JsonObject, path: JsonPath): boolean {
-  let parent: JsonValue | undefined = value;
-  for (const step of path.slice(0, -1)) {
-    if (Array.isArray(parent)) parent = parent[Number(step)];
-    else parent = isObject(parent) ? parent[step] : undefined;
-  }
+  const parent = valueAt(value, path.slice(0, -1));
   const signature = isObject(parent) ? parent.signature : undefined;
   return typeof signature === "string" && isBase64(signature);
 }

@@ -1,11 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-
-type Path = readonly (string | number)[];
+import { type JsonPath, memberOf } from "./json_strings.ts";
 
 /** How the strings of one event of a stream continue those of earlier events. */
 export interface EventChannels {
   /** Returns the name of the text that a string continues; null if the string is whole. */
-  channelOf(path: Path): string | null;
+  channelOf(path: JsonPath): string | null;
   /**
    * True if a channel is over after the event. `touched` are the channels that the event has
    * continued with text.
@@ -64,7 +63,7 @@ function chunkChannels(choices: readonly JsonValue[]): EventChannels {
     if (isFinished) finished.add(indexes[at] ?? at);
   }
 
-  function channelOf(path: Path): string | null {
+  function channelOf(path: JsonPath): string | null {
     const [root, at, member] = path;
     if (root !== "choices" || typeof at !== "number") return null;
     const index = indexes[at] ?? at;
@@ -92,14 +91,10 @@ function chunkChannels(choices: readonly JsonValue[]): EventChannels {
 }
 
 /** Returns a path in which the position of an element is its `index`, if it has one. */
-function namedPath(root: JsonValue | undefined, path: Path): Path {
+function namedPath(root: JsonValue | undefined, path: JsonPath): JsonPath {
   let value = root;
   return path.map((step) => {
-    value = Array.isArray(value) && typeof step === "number"
-      ? value[step]
-      : isObject(value)
-      ? value[step]
-      : undefined;
+    value = memberOf(value, step);
     return typeof step === "number" ? indexOf(value, step) : step;
   });
 }

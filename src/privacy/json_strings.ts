@@ -1,11 +1,13 @@
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
-import type { JsonPath } from "./classes.ts";
+import { isObject, type JsonValue } from "../core/json/json.ts";
+import type { Span } from "../formats/edit.ts";
+
+/** Path of a value: names of members and indices. */
+export type JsonPath = readonly (string | number)[];
 
 /** A string, the name of a member, or a number of a JSON text: `text.slice(start, end)`. */
-export interface JsonToken {
+export interface JsonToken extends Span {
   readonly kind: "string" | "name" | "number";
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Tokens after which a walk may be interrupted. */
@@ -100,6 +102,20 @@ export function newPositions(text: string, start: number, end: number): (at: num
     }
     return start + raw;
   };
+}
+
+/** Returns the value at a path; undefined if there is none. */
+export function valueAt(root: JsonValue, path: JsonPath): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(memberOf, root);
+}
+
+/** Returns a member of an object or an element of an array; undefined for any other value. */
+export function memberOf(
+  value: JsonValue | undefined,
+  step: string | number,
+): JsonValue | undefined {
+  if (Array.isArray(value)) return value[Number(step)];
+  return isObject(value) ? value[step] : undefined;
 }
 
 /** Returns a path as error messages write it, such as `messages[0].content`. */

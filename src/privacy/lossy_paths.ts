@@ -1,12 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-
-type Path = readonly (string | number)[];
+import { type JsonPath, valueAt } from "./json_strings.ts";
 
 /** Keywords that a value keeps and its token breaks, so that no provider can enforce both. */
 const TEXT_KEYWORDS: ReadonlySet<string> = new Set(["pattern", "format", "minLength", "maxLength"]);
 
 /** Where the schemas of answers are, in all client APIs. */
-const FORMATS: readonly Path[] = [
+const FORMATS: readonly JsonPath[] = [
   ["response_format", "json_schema", "schema"],
   ["text", "format", "schema"],
   ["output_config", "format", "schema"],
@@ -14,7 +13,11 @@ const FORMATS: readonly Path[] = [
 ];
 
 /** Schemas of a tool, in all client APIs. */
-const PARAMETERS: readonly Path[] = [["function", "parameters"], ["parameters"], ["input_schema"]];
+const PARAMETERS: readonly JsonPath[] = [
+  ["function", "parameters"],
+  ["parameters"],
+  ["input_schema"],
+];
 
 /** Maximum number of paths that a header names, and depth of a schema in which they are found. */
 const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
@@ -24,10 +27,10 @@ const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
  * schemas for texts, which a token does not satisfy, and log probabilities, which are those of
  * tokens.
  */
-export function lossyPaths(request: JsonObject): readonly Path[] {
-  const found: Path[] = [];
+export function lossyPaths(request: JsonObject): readonly JsonPath[] {
+  const found: JsonPath[] = [];
 
-  function visit(schema: JsonValue | undefined, path: Path): void {
+  function visit(schema: JsonValue | undefined, path: JsonPath): void {
     if (path.length > MAX_SCHEMA_LEVELS || found.length >= MAX_PATHS) return;
     if (Array.isArray(schema)) {
       for (const [index, one] of schema.entries()) visit(one, [...path, index]);
@@ -47,10 +50,4 @@ export function lossyPaths(request: JsonObject): readonly Path[] {
   }
   if (request.logprobs === true) found.push(["logprobs"]);
   return found.slice(0, MAX_PATHS);
-}
-
-function valueAt(root: JsonValue, path: Path): JsonValue | undefined {
-  let value: JsonValue | undefined = root;
-  for (const step of path) value = isObject(value) ? value[step] : undefined;
-  return value;
 }

@@ -1,11 +1,10 @@
 import type { JsonDocument, JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
-import { countMatches } from "../core/privacy_counts.ts";
+import { countMatch } from "../core/privacy_counts.ts";
 import { parseDocument } from "../formats/document.ts";
 import { type Edit, splice } from "../formats/edit.ts";
-import type { JsonPath } from "./classes.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
-import { newPositions, walkJson, writePath } from "./json_strings.ts";
+import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings.ts";
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
 import { newSearch } from "./search.ts";
@@ -40,16 +39,34 @@ export async function replaceJson(
   value: JsonObject,
   options: ReplaceOptions,
 ): Promise<Result<string>> {
-  const { policy, counts } = privacy;
   const { pace } = options;
-  const collected = await run(collectStrings(text, value), pace);
-  if (collected === null) return tooSlow();
+  const work = replaceValues(privacy, text, value, options);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    const turn = pace.next();
+    if (turn !== null) await turn;
+    if (pace.isOver()) return tooSlow();
+  }
+}
+
+/** Work in pieces: at each `yield` other work may have its turn. */
+type Work<Value> = Generator<void, Value, void>;
+
+function* replaceValues(
+  privacy: CallPrivacy,
+  text: string,
+  value: JsonObject,
+  options: ReplaceOptions,
+): Work<Result<string>> {
+  const { policy, counts } = privacy;
+  const collected = yield* collectStrings(text, value);
   counts.unread += collected.unread.length;
   const [unread] = collected.unread;
   if (policy.refusesUnread && unread !== undefined) {
     return refuse("privacy_unread", UNREAD, pathAt(text, unread));
   }
-  const searched = await findMatches(privacy, collected.strings, pace);
+  const searched = yield* findMatches(privacy, collected.strings);
   if (!searched.ok) return searched;
   const found = searched.value;
   count(privacy, found);
@@ -59,7 +76,7 @@ export async function replaceJson(
       for (const match of matches) options.onMatch(match, path);
     }
   }
-  return refuseMatches(text, found) ?? await edit(privacy, text, found, options);
+  return refuseMatches(text, found) ?? (yield* edit(privacy, text, found, options));
 }
 
 /** Returns the document like `replaceJson`; the same one if no value was replaced. */
@@ -79,29 +96,14 @@ export const UNREAD = {
   rule: "has data that the privacy rules of this gateway cannot read; omit it",
 } as const;
 
-/** Runs work in pieces. Returns its result; null if it takes too long. */
-async function run<Value>(
-  work: Generator<void, Value, void>,
-  pace: Pace,
-): Promise<Value | null> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    const turn = pace.next();
-    if (turn !== null) await turn;
-    if (pace.isOver()) return null;
-  }
-}
-
 /** Maximum number of places with values in a request. */
 const MAX_MATCH_COUNT = 50_000;
 
 /** Finds the matches of all strings. */
-async function findMatches(
+function* findMatches(
   { policy }: CallPrivacy,
   strings: readonly SearchedString[],
-  pace: Pace,
-): Promise<Result<readonly FoundString[]>> {
+): Work<Result<readonly FoundString[]>> {
   const found: FoundString[] = [];
   const searched: SearchedString[] = [];
   const keys = new Map<SearchedString, string>();
@@ -110,8 +112,7 @@ async function findMatches(
       searched.push(string);
       continue;
     }
-    const key = await run(keyOf(policy.digest, string.text), pace);
-    if (key === null) return tooSlow();
+    const key = yield* keyOf(policy.digest, string.text);
     const known = memo.get(key);
     if (known === undefined) {
       searched.push(string);
@@ -122,9 +123,7 @@ async function findMatches(
   const joined = searched.map(({ text }) => text).join("\0");
   const search = newSearch(joined, policy.request);
   while (search.next()) {
-    const turn = pace.next();
-    if (turn !== null) await turn;
-    if (pace.isOver()) return tooSlow();
+    yield;
     if (search.count() > MAX_MATCH_COUNT) return tooManyValues();
   }
   const byString = divide(searched, search.matches());
@@ -164,7 +163,7 @@ function divide(
 
 function count({ counts }: CallPrivacy, found: readonly FoundString[]): void {
   for (const { matches } of found) {
-    for (const { rule } of matches) countMatches(counts, rule, 1);
+    for (const { rule } of matches) countMatch(counts, rule);
   }
 }
 
@@ -200,12 +199,12 @@ function findString(
   return null;
 }
 
-async function edit(
+function* edit(
   { tokens }: CallPrivacy,
   text: string,
   found: readonly FoundString[],
-  { pace, scopes, masks = false }: ReplaceOptions,
-): Promise<Result<string>> {
+  { scopes, masks = false }: ReplaceOptions,
+): Work<Result<string>> {
   const isReplaced = ({ rule }: Match) => rule.action === "replace" && !masks;
   // A value that conversations share has one token, wherever else it is.
   const ordered = found.toSorted((a, b) => Number(b.string.isShared) - Number(a.string.isShared));
@@ -214,9 +213,7 @@ async function edit(
     for (const match of matches.filter(isReplaced)) {
       const value = string.text.slice(match.start, match.end);
       if (tokens.take(value, match.label, scope) === null) return tooManyValues();
-      const turn = pace.next();
-      if (turn !== null) await turn;
-      if (pace.isOver()) return tooSlow();
+      yield;
     }
   }
   const edits: Edit[] = [];

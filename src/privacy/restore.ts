@@ -1,4 +1,5 @@
 import { CONSONANTS, CORE_CHARS, MAX_LABEL_CHARS, newCorePattern, VOWELS } from "./token_form.ts";
+import type { Span } from "../formats/edit.ts";
 import type { TokenMap } from "./types.ts";
 
 /** Number of syllables behind the first two letters of a core, except the last. */
@@ -24,9 +25,7 @@ export function mayHaveToken(text: string): boolean {
 }
 
 /** A word of a text in the form of a token. */
-export interface FoundToken {
-  readonly start: number;
-  readonly end: number;
+export interface FoundToken extends Span {
   /** Its value; null if it belongs to no value of the call. */
   readonly value: string | null;
 }

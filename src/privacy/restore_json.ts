@@ -1,4 +1,6 @@
-import { newCorePattern } from "./token_form.ts";
+import { newPrivacyCounts } from "../core/privacy_counts.ts";
+import { newTokenText } from "./answer_text.ts";
+import { finishText } from "./finish.ts";
 import type { TokenMap } from "./types.ts";
 
 /**
@@ -6,12 +8,5 @@ import type { TokenMap } from "./types.ts";
  * `replaceJson` does.
  */
 export function restoreJson(text: string, tokens: TokenMap): string {
-  const token = new RegExp(`(${newCorePattern().source})([a-z]*)`, "gi");
-  return text.replace(token, (whole, core: string, behind: string) => {
-    const known = tokens.get(core.toLowerCase());
-    if (known === undefined) return whole;
-    const hasLabel = behind.toLowerCase().startsWith(known.label);
-    const rest = hasLabel ? behind.slice(known.label.length) : behind;
-    return JSON.stringify(known.value).slice(1, -1) + rest;
-  });
+  return finishText(newTokenText(tokens, newPrivacyCounts()), text, "json");
 }

@@ -1,8 +1,8 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { editRecord } from "../formats/edit_record.ts";
-import { replaceString, type StringPlace, visitStrings } from "./answer_strings.ts";
-import type { Edit } from "../formats/edit.ts";
+import { replaceString, visitStrings } from "./answer_strings.ts";
+import type { Edit, Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
@@ -25,7 +25,7 @@ const MAX_CHANNELS = 1_024;
 
 /** A string of a held event that is not decided. */
 interface Piece extends Slot {
-  readonly literal: Pick<StringPlace, "start" | "end">;
+  readonly literal: Span;
   readonly received: string;
 }
 
@@ -34,7 +34,6 @@ interface HeldRecord {
   readonly record: StreamRecord;
   readonly edits: Edit[];
   readonly pieces: readonly Piece[];
-  readonly hasText: boolean;
 }
 
 /** What is delivered after an event of a stream. */
@@ -74,7 +73,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   function finishedText(record: StreamRecord): StreamRecord {
-    const data = finishText(answer, record.data, "plain", true);
+    const data = finishText(answer, record.data, "plain");
     return data === record.data ? record : { ...record, data, raw: null };
   }
 
@@ -106,7 +105,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   function hold(record: StreamRecord, edits: Edit[], pieces: readonly Piece[]): void {
-    held.push({ record, edits, pieces, hasText: pieces.length > 0 });
+    held.push({ record, edits, pieces });
     heldChars += (record.raw ?? record.data).length;
   }
 
@@ -132,7 +131,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     for (const one of held) {
       if (one.pieces.some(({ isOpen }) => isOpen)) break;
       count += 1;
-      hasText ||= one.hasText;
+      hasText ||= one.pieces.length > 0;
       heldChars -= (one.record.raw ?? one.record.data).length;
       records.push(finished(one));
     }
@@ -162,8 +161,8 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
 }
 
 function finished({ record, edits, pieces }: HeldRecord): StreamRecord {
-  for (const { literal: { start, end }, received, text } of pieces) {
-    if (text !== received) edits.push({ start, end, text: JSON.stringify(text) });
+  for (const { literal, received, text } of pieces) {
+    if (text !== received) edits.push(replaceString(literal, text));
   }
   return edits.length === 0 ? record : editRecord(record, edits);
 }

@@ -43,39 +43,38 @@ export function searchStream(
 ): SearchedStream {
   const restorer = newRecordRestorer(answer, form);
 
-  /** Returns the events that one group sets free, or the problem that stops the stream. */
-  function pushGroup(
-    group: readonly StreamRecord[] | null,
-  ): Searched | { readonly error: unknown } {
-    const out: StreamRecord[] = [];
+  let isStopped = false;
+
+  /** Returns the events that a group or, with null, the end of the stream sets free. */
+  function push(group: readonly StreamRecord[] | null): Searched {
+    const records: StreamRecord[] = [];
     let hasText = false;
     try {
       for (const record of group ?? [null]) {
         const step = record === null ? restorer.end() : restorer.push(record);
-        if (answer.isRefused()) return { error: null };
-        pushAll(out, step.records);
+        if (answer.isRefused()) break;
+        pushAll(records, step.records);
         hasText ||= step.hasText;
       }
     } catch (error) {
-      return { error: error ?? new Error("the search has failed") };
+      return stopAt(group, error ?? new Error("the search has failed"));
     }
-    return { records: out, hasText };
+    return answer.isRefused() ? stopAt(group, null) : { records, hasText };
+  }
+
+  function stopAt(group: readonly StreamRecord[] | null, error: unknown): Searched {
+    isStopped = true;
+    return { records: stop(error, group ?? []), hasText: true };
   }
 
   async function* groups(): AsyncGenerator<Searched, void, void> {
-    let isStopped = false;
     for await (const group of records) {
       if (isStopped) continue;
-      const searched = pushGroup(group);
-      isStopped = "error" in searched;
-      if ("error" in searched) yield { records: stop(searched.error, group), hasText: true };
-      else if (searched.records.length > 0) yield searched;
+      const searched = push(group);
+      if (isStopped || searched.records.length > 0) yield searched;
     }
-    const rest = isStopped ? null : pushGroup(null);
-    if (rest !== null && "error" in rest) {
-      yield { records: stop(rest.error, []), hasText: true };
-      isStopped = true;
-    } else if (rest !== null && rest.records.length > 0) yield rest;
+    const rest = isStopped ? null : push(null);
+    if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
     if (isStopped) stopped();
   }
 

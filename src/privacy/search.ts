@@ -1,4 +1,4 @@
-import { newCorePattern } from "./token_form.ts";
+import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
 import type { Finder, Match, Rule } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
@@ -98,18 +98,19 @@ function newCover() {
   };
 }
 
-/** Characters of a core without the last one, which may be before a match that it overlaps. */
-const MAX_TOKEN_CHARS = 30;
+/** The longest token; it may begin so far before a match that it overlaps. */
+const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
+
+/** A core with what may be its label. */
+const TOKEN = new RegExp(`${newCorePattern().source}[a-z]{0,${MAX_LABEL_CHARS}}`, "gi");
 
 /** Returns the matches that do not overlap a word in the form of a token: it is never a value. */
 function withoutTokens(text: string, matches: readonly Match[]): readonly Match[] {
-  const core = newCorePattern();
-  const token = new RegExp(`${core.source}[a-z]{0,12}`, "gi");
   return matches.filter(({ start, end }) => {
     const begin = Math.max(0, start - MAX_TOKEN_CHARS);
     const near = text.slice(begin, end + MAX_TOKEN_CHARS);
     if (!/qz/i.test(near)) return true;
-    return near.matchAll(token).every(({ index, 0: { length } }) =>
+    return near.matchAll(TOKEN).every(({ index, 0: { length } }) =>
       begin + index >= end || begin + index + length <= start
     );
   });

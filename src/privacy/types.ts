@@ -1,13 +1,5 @@
-import type { PrivacyCounts } from "../core/privacy_counts.ts";
-
-/** What becomes of a match. */
-export type Action = "refuse" | "mask" | "replace" | "monitor";
-
-/** A match of a finder: `text.slice(start, end)`. */
-export interface Found {
-  readonly start: number;
-  readonly end: number;
-}
+import type { PrivacyCounts, RuleCount } from "../core/privacy_counts.ts";
+import type { Span } from "../formats/edit.ts";
 
 /** Finds the values of one kind in a text, in time that grows with the text and no faster. */
 export interface Finder {
@@ -36,15 +28,16 @@ export interface Rule {
   readonly name: string;
   /** Position in the file: of two equal matches the rule with the lower one wins. */
   readonly order: number;
-  readonly phase: "request" | "response";
-  readonly action: Action;
+  readonly phase: RuleCount["phase"];
+  /** What becomes of a match. */
+  readonly action: RuleCount["action"];
   readonly finders: readonly Finder[];
   /** Values that are no match although a finder finds them. */
   readonly except: ReadonlySet<string>;
 }
 
 /** A match of a rule in a text. */
-export interface Match extends Found {
+export interface Match extends Span {
   readonly rule: Rule;
   readonly label: string;
 }

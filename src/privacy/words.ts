@@ -1,3 +1,4 @@
+import { WORD_CHARACTER } from "../config/privacy_schema.ts";
 import type { Finder } from "./types.ts";
 
 /** A phrase by its first word: what is before and behind that word, in lower case. */
@@ -8,9 +9,7 @@ interface Phrase {
   readonly rest: string;
 }
 
-const WORD = /[\p{L}\p{N}_]+/u;
-
-const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
+const WORD = new RegExp(`${WORD_CHARACTER.source}+`, "u");
 
 /** Longest white space between two words of a phrase, in characters. */
 const MAX_BLANK_CHARS = 8;
@@ -28,11 +27,6 @@ function isWordPart(text: string, at: number): boolean {
     KINDS[code] = WORD_CHARACTER.test(String.fromCharCode(code)) ? PART_CODE : OTHER_CODE;
   }
   return KINDS[code] === PART_CODE;
-}
-
-/** True if a text can be found as a word or phrase: it has a letter or a digit. */
-export function isFindable(word: string): boolean {
-  return WORD.test(word);
 }
 
 /**

@@ -36,6 +36,14 @@ Deno.test("only the literals with a match differ, and only where the match is", 
   assertEquals(restoreJson(sent, privacy.tokens), text.replace("\\u0040", "@"));
 });
 
+Deno.test("values side by side come back, each from its token", async () => {
+  const privacy = callWith("pattern: '[0-9]{4}', action: replace");
+  const text = '{"a":"12345678"}';
+  const sent = await replaced(privacy, text);
+  assertMatch(sent, /^\{"a":"(qz[a-z]+){2}"\}$/);
+  assertEquals(restoreJson(sent, privacy.tokens), text);
+});
+
 Deno.test("without a match a text stays itself", async () => {
   const text = '{"a": "no value", "n": 1e400}';
   assertEquals(await replaced(callWith(MAIL), text), text);

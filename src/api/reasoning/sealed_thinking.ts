@@ -1,9 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-
-/** Product and version of the text format, so that later versions can recognise it. */
-const PREFIX = "switchyard1.";
+import { SEALED_PREFIX } from "../../core/stream/reasoning.ts";
 
 /** Type of the block of a text that is neither signed nor encrypted. */
 const TEXT_TYPE = "reasoning_text";
@@ -31,7 +29,7 @@ export function reasoningTextOf({ type, text, thinking }: JsonObject): string {
  */
 export function sealThinking(blocks: readonly JsonObject[]): string {
   const payload = Buffer.from(JSON.stringify(blocks)).toString("base64url");
-  return `${PREFIX}${checksumOf(payload)}.${payload}`;
+  return `${SEALED_PREFIX}${checksumOf(payload)}.${payload}`;
 }
 
 /**
@@ -39,14 +37,14 @@ export function sealThinking(blocks: readonly JsonObject[]): string {
  * may forge it with any content.
  */
 export function sealedText(sealed: string): string | null {
-  if (!sealed.startsWith(PREFIX)) return null;
-  const [checksum = "", payload = ""] = sealed.slice(PREFIX.length).split(".");
+  if (!sealed.startsWith(SEALED_PREFIX)) return null;
+  const [checksum = "", payload = ""] = sealed.slice(SEALED_PREFIX.length).split(".");
   return checksum === checksumOf(payload) ? Buffer.from(payload, "base64url").toString() : null;
 }
 
 /** True if a signature is a text of `sealThinking`, damaged or not: no upstream made it. */
 export function isSealed(signature: string): boolean {
-  return signature.startsWith(PREFIX);
+  return signature.startsWith(SEALED_PREFIX);
 }
 
 /** Returns the blocks in a text of `sealedText`; null if it holds none. */

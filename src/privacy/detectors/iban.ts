@@ -1,6 +1,6 @@
 import type { Finder } from "../types.ts";
 import { isDigit, isLetter, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
-import { eachMatch } from "./numbers.ts";
+import { eachMatch } from "./each_match.ts";
 
 /** Lengths of the numbers by country (ISO 13616, registry of 2025). */
 const LENGTHS: ReadonlyMap<number, number> = new Map(

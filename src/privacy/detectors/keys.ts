@@ -1,6 +1,6 @@
 import type { Finder } from "../types.ts";
 import { isDigit, isLetter, startOfRun } from "./characters.ts";
-import { eachMatch } from "./numbers.ts";
+import { eachMatch } from "./each_match.ts";
 
 /** What may be before a key: the beginning, no part of a word, or the end of an escape. */
 const BEFORE = String.raw`(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|%[0-9A-Fa-f]{2})`;

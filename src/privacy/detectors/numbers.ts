@@ -1,5 +1,6 @@
 import type { Finder } from "../types.ts";
 import { isDigit, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
+import { eachMatch } from "./each_match.ts";
 
 const BLANK_CODE = 32,
   PLUS_CODE = 43,
@@ -157,53 +158,41 @@ function isNumberEnd(text: string, end: number): boolean {
 
 /** Returns the finder of social security numbers of the USA, in groups of 3, 2 and 4 digits. */
 export function newSsnFinder(label: string): Finder {
-  return {
+  return newFormFinder(
     label,
-    maxChars: SSN_CHARS,
-    find(text, from, to, found) {
-      eachMatch(SSN, text, from, to, ({ index, 0: { length }, 1: area, 3: group, 4: serial }) => {
-        if (area === "000" || area === "666" || group === "00" || serial === "0000") return false;
-        if (!isWordStart(text, index) || !isWordEnd(text, index + length)) return false;
-        found(index, index + length);
-        return true;
-      });
-    },
-    heldFrom: (text) => heldNumber(text, SSN_CHARS),
-  };
+    SSN,
+    SSN_CHARS,
+    ({ 1: area, 3: group, 4: serial }) =>
+      area !== "000" && area !== "666" && group !== "00" && serial !== "0000",
+  );
 }
 
 /** Returns the finder of telephone numbers. */
 export function newPhoneFinder(label: string): Finder {
+  return newFormFinder(label, PHONE, MAX_PHONE_CHARS);
+}
+
+/** Returns the finder of numbers that have the form of an expression, and are no part of a word. */
+function newFormFinder(
+  label: string,
+  form: RegExp,
+  maxChars: number,
+  isNumber: (match: RegExpExecArray) => boolean = () => true,
+): Finder {
   return {
     label,
-    maxChars: MAX_PHONE_CHARS,
+    maxChars,
     find(text, from, to, found) {
-      eachMatch(PHONE, text, from, to, ({ index, 0: { length } }) => {
-        if (!isWordStart(text, index) || !isWordEnd(text, index + length)) return false;
-        found(index, index + length);
+      eachMatch(form, text, from, to, (match) => {
+        const start = match.index;
+        const end = start + match[0].length;
+        if (!isNumber(match) || !isWordStart(text, start) || !isWordEnd(text, end)) return false;
+        found(start, end);
         return true;
       });
     },
-    heldFrom: (text) => heldNumber(text, MAX_PHONE_CHARS),
+    heldFrom: (text) => heldNumber(text, maxChars),
   };
-}
-
-/**
- * Calls `take` for each match that begins between `from` and `to`. One that is not taken is
- * searched again from its second character on.
- */
-export function eachMatch(
-  pattern: RegExp,
-  text: string,
-  from: number,
-  to: number,
-  take: (match: RegExpExecArray) => boolean,
-): void {
-  pattern.lastIndex = from;
-  for (let match = pattern.exec(text); match !== null && match.index < to;) {
-    if (!take(match)) pattern.lastIndex = match.index + 1;
-    match = pattern.exec(text);
-  }
 }
 
 function isNumberPart(code: number): boolean {
