@@ -20,6 +20,7 @@ import { open } from "../upstream/open.ts";
 import { sendWithCredential } from "./credential_renewal.ts";
 import { sendWithKeys } from "./key_rotation.ts";
 import { recordAttempt, recordTime } from "./record_attempt.ts";
+import { sendThinkingOrNot, type Unthinking } from "./thinking_repeat.ts";
 import { decideRetry, isRejection, type RetryDecision } from "./retry_policy.ts";
 import { circuitOpen, releasedOnCancel, takeSlot } from "./slot.ts";
 
@@ -44,6 +45,7 @@ export async function runCandidates(
   let isRejected = false;
   let untried: readonly Candidate[] = candidates;
   const silent = new Map<Candidate, number>();
+  const unthinking: Unthinking = new Map();
   for (;;) {
     untried = untried.filter((one) => one !== current);
     const made = silent.get(current) ?? 0;
@@ -53,6 +55,7 @@ export async function runCandidates(
       made,
       hasUntried: untried.length > 0,
       isFallback: current !== first,
+      unthinking,
     });
     if (current === first) began = reply;
     if (!reply.ok && isRejection(reply.failure)) isRejected = true;
@@ -73,7 +76,7 @@ export async function runCandidates(
   function endWith(last: Result<Reply>): Result<Reply> {
     // The end of the whole call, such as by its client, is no answer of a candidate.
     if (!isRejected || began === null || call.cancellation.isCancelled) return last;
-    nameCandidate(report, first);
+    nameCandidate(report, unthinking.get(first) ?? first);
     return began;
   }
 }
@@ -114,6 +117,7 @@ interface Before {
   readonly hasUntried: boolean;
   /** True if it is tried in the place of another candidate. */
   readonly isFallback: boolean;
+  readonly unthinking: Unthinking;
 }
 
 /** How the attempts at a candidate ended. */
@@ -127,13 +131,18 @@ interface Ended {
 async function runCandidate(
   call: Call,
   candidate: Candidate,
-  { made, hasUntried, isFallback }: Before,
+  { made, hasUntried, isFallback, unthinking }: Before,
 ): Promise<Ended> {
   const { report, generation, controls } = call;
   const fallbackOn = candidate.target.failover?.fallbackOn ?? [];
-  nameCandidate(report, candidate);
+  nameCandidate(report, unthinking.get(candidate) ?? candidate);
   for (let attempts = made + 1;; attempts++) {
-    const reply = await sendOnce(call, candidate, attempts);
+    const reply = await sendThinkingOrNot(
+      call,
+      candidate,
+      unthinking,
+      (one) => sendOnce(call, one, attempts),
+    );
     if (reply.ok) return { reply, next: { kind: "stop" }, attempts };
     const next = decideRetry({
       failure: reply.failure,

@@ -73,8 +73,7 @@ export function remember(
   { candidates, lookup, reply }: Served,
 ): void {
   if (reply.kind !== "whole" || reply.response.status !== 200) return;
-  // A client that gets a cached response could not continue it without that state.
-  if (reply.isPersonal === true) return;
+  if (reply.isCacheable === false) return;
   const served = findServed(call, candidates);
   const shared = sharedCacheOf(call);
   const key = served === candidates[0]

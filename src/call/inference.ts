@@ -100,6 +100,11 @@ export interface Candidate {
    */
   withAccount?(account: ProviderAccount): Result<Candidate>;
   /**
+   * Prepares the same call with thinking turned off, for a model that refuses its tool loop without
+   * thinking; absent if that would change nothing.
+   */
+  withoutThinking?(): Result<Candidate>;
+  /**
    * True if the account of the target is used first: only it accepts the stored reasoning of the
    * call.
    */

@@ -211,3 +211,17 @@ export const CONTENT_FILTER_ERRORS: readonly HostError[] = [
     source: UNREAD,
   },
 ];
+
+/**
+ * Errors of a tool loop that goes on without thinking, by a model that thinks before its calls.
+ */
+export const MISSING_THINKING_ERRORS: readonly HostError[] = [
+  {
+    hosts: "Anthropic",
+    statuses: [400],
+    sentence:
+      /^(?:messages\.\d{1,9}\.content\.\d{1,9}(?:\.type)?: )?Expected `thinking` or `redacted_thinking`, but found/,
+    asOf: "2026-11-28",
+    source: UNREAD,
+  },
+];

@@ -51,16 +51,26 @@ export function prepareRouted(
   return prepared.ok ? success({ ...prepared.value, prefersAccount: true }) : prepared;
 }
 
-/** Lets each attempt at a prepared candidate use another key of its provider, if it has a pool. */
+/**
+ * Lets each attempt at a prepared candidate use another key of its provider, if it has a pool, and
+ * turn thinking off, if the model may need that.
+ */
 function withOtherAccounts(
   prepared: Result<Candidate>,
   prepare: (target: Target) => Result<Candidate>,
 ): Result<Candidate> {
-  if (!prepared.ok || !hasPool(prepared.value.target.provider)) return prepared;
+  if (!prepared.ok) return prepared;
   const candidate = prepared.value;
-  return success({
+  const { target, request: { mayLackThinking = false } } = candidate;
+  const isPooled = hasPool(target.provider);
+  if (!isPooled && !mayLackThinking) return prepared;
+  return success<Candidate>({
     ...candidate,
-    withAccount: (other) => prepare({ ...candidate.target, account: other }),
+    ...isPooled && { withAccount: (account) => prepare({ ...target, account }) },
+    ...mayLackThinking && {
+      withoutThinking: () =>
+        withOtherAccounts(prepare({ ...target, isThinkingOff: true }), prepare),
+    },
   });
 }
 

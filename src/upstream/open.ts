@@ -204,7 +204,7 @@ export async function open(
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
       const isPersonal = outcome.reasoning !== undefined;
-      return success({ kind: "whole", response: whole, ...isPersonal && { isPersonal } });
+      return success({ kind: "whole", response: whole, ...isPersonal && { isCacheable: false } });
     }
     const { translation } = reader;
     reported(() => translation.usage());

@@ -8,6 +8,7 @@ import {
   CONTENT_FILTER_ERRORS,
   CONTEXT_LENGTH_ERRORS,
   type HostError,
+  MISSING_THINKING_ERRORS,
 } from "../data/host_errors.ts";
 
 /** Status for clients of a prompt that is too long, if the provider responded with a 5xx. */
@@ -37,6 +38,12 @@ export function recognise(
   return fallbackOn.includes("content_filter") && isListed(CONTENT_FILTER_ERRORS, upstream)
     ? { ...failure, kind: "content_filtered", mayHaveRun }
     : failure;
+}
+
+/** True if the provider has refused a tool loop because it goes on without thinking. */
+export function isThinkingMissing(failure: Failure): boolean {
+  return !isRefusal(failure) && failure.upstream !== null &&
+    isListed(MISSING_THINKING_ERRORS, failure.upstream);
 }
 
 function isListed(

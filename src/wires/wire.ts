@@ -109,6 +109,8 @@ export interface Target {
   readonly delivery?: StreamDelivery;
   /** The named model by which the target is requested; absent for a route. */
   readonly named?: NamedTarget;
+  /** True if the model must not think, because it has refused a tool loop without thinking. */
+  readonly isThinkingOff?: true;
 }
 
 /** How a route delivers streams. */
@@ -169,6 +171,11 @@ export interface UpstreamRequest {
    * Paths of the encoded request's fields that the upstream receives only in part; absent for none.
    */
   readonly lossy?: readonly string[];
+  /**
+   * True if a tool loop may lack the thinking that the model expects, so that turning thinking off
+   * would help; absent otherwise.
+   */
+  readonly mayLackThinking?: true;
   /** Number of breakpoints of the prompt cache that the gateway has set; absent for none. */
   readonly cacheBreakpoints?: number;
   /** Fields of the encoded request that the gateway checks on the response; absent for none. */

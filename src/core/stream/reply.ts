@@ -64,8 +64,11 @@ export type Reply = WholeReply | StoredReply | StreamReply | BytesReply;
 export interface WholeReply {
   readonly kind: "whole";
   readonly response: HttpResponse;
-  /** True if the next request of the client needs state that is stored for this client alone. */
-  readonly isPersonal?: boolean;
+  /**
+   * False if it is for this request alone: the next request of the client needs state that is
+   * stored for this client, or it is the answer to another request than was planned. Absent otherwise.
+   */
+  readonly isCacheable?: false;
 }
 
 /**

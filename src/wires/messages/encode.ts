@@ -6,7 +6,7 @@ import type { Encoding, UpstreamRequest } from "../wire.ts";
 import { setBreakpoints } from "./breakpoints.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
 import { promisesOf } from "./promises.ts";
-import { outputConfig, thinking } from "./thinking.ts";
+import { mayLackThinking, outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
 
@@ -38,6 +38,7 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   return success({
     ...newPostRequest("/v1/messages", sent, promisesOf(input)),
     ...count > 0 && { cacheBreakpoints: count },
+    ...mayLackThinking(prompt, encoded) && { mayLackThinking: true },
     ...encoding.carrier.done(),
   });
 }

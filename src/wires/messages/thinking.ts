@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { notCarried } from "../../prompt/carry.ts";
-import type { Format, Given, Prompt } from "../../prompt/prompt.ts";
+import type { AssistantTurn, Format, Given, Prompt } from "../../prompt/prompt.ts";
 import { undeclared } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 import { closeSchema, isAnyObject } from "./closed_schema.ts";
@@ -15,24 +15,37 @@ const DEFAULT_LEVELS: readonly string[] = ["low", "medium", "high"];
 /**
  * Returns `thinking` as the client sent it. A reasoning effort never adds it. It is turned off for
  * a tool loop that has come from another account: a model that thinks refuses calls without the
- * signed thinking before them, and newer models also think without the field.
+ * signed thinking before them, and newer models also think without the field. If such a loop has no
+ * thinking at all, only the model knows whether it refuses it.
  */
 export function thinking({ prompt, carrier, target }: SectionInput): Result<JsonObject> {
   const { thinking: given } = prompt;
-  if (given?.kind !== "disabled" && isUnsignedLoop(prompt, target)) {
+  const { isThinkingOff = isUnsignedLoop(prompt, target) } = target;
+  if (given?.kind !== "disabled" && isThinkingOff) {
     if (given !== null) carrier.lose(given.at.path);
     return success({ thinking: { type: "disabled" } });
   }
   return success(given === null ? {} : { thinking: given.value });
 }
 
+/** True if a request goes on after calls with a model that may think. */
+export function mayLackThinking(prompt: Prompt, { thinking: sent }: JsonObject): boolean {
+  const isOff = isObject(sent) && sent.type === "disabled";
+  return !isOff && callingTurns(prompt).length > 0;
+}
+
 /** True if calls after the last user message follow thinking that the account has not signed. */
-function isUnsignedLoop({ messages }: Prompt, { account }: SectionInput["target"]): boolean {
-  const loop = messages.slice(messages.findLastIndex(({ kind }) => kind === "user") + 1);
-  return loop.some((turn) =>
-    turn.kind === "assistant" && turn.calls.length > 0 && turn.thinking.length === 0 &&
-    (turn.reasoning ?? turn.stored) !== null && turn.stored?.account !== account.digest
+function isUnsignedLoop(prompt: Prompt, { account }: SectionInput["target"]): boolean {
+  return callingTurns(prompt).some(({ thinking, reasoning, stored }) =>
+    thinking.length === 0 && (reasoning ?? stored) !== null && stored?.account !== account.digest
   );
+}
+
+/** Returns the messages with calls after the last user message. */
+function callingTurns({ messages }: Prompt): readonly AssistantTurn[] {
+  return messages.slice(messages.findLastIndex(({ kind }) => kind === "user") + 1)
+    .filter((turn) => turn.kind === "assistant")
+    .filter(({ calls }) => calls.length > 0);
 }
 
 /** Returns `output_config`: the effort and the format of the response. */

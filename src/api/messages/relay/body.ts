@@ -22,6 +22,7 @@ export function relayedBody(
   model: string,
   added: readonly Entry[],
   sealed: readonly SealedBlocks[],
+  isThinkingOff = false,
 ): Payload {
   const { text, value, members } = document;
   let known: readonly Edit[] | null = null;
@@ -32,7 +33,7 @@ export function relayedBody(
       ...changeMembers(text.indexOf("{"), members, [
         ...value.model === model ? [] : [["model", JSON.stringify(model)] as const],
         ...added,
-        ...thinkingOff(value, sealed),
+        ...thinkingOff(value, sealed, isThinkingOff),
       ]),
       ...cutEdits(document, sealed),
     ];

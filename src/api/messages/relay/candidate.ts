@@ -9,7 +9,7 @@ import { relayedPreset } from "./preset.ts";
 import { clientVersion, relayedHeaders } from "./headers.ts";
 import { relayWhole } from "./relay_whole.ts";
 import { newMessageRelay } from "./relay_stream.ts";
-import { type SealedBlocks, sealedBlocks, sealedPaths } from "./sealed_blocks.ts";
+import { mayLackThinking, type SealedBlocks, sealedBlocks, sealedPaths } from "./sealed_blocks.ts";
 
 /**
  * Returns a function that prepares a request for targets with the same API. The client's own
@@ -30,7 +30,10 @@ export function newRelayedCandidates(
     const version = clientVersion(headers) ?? providerVersion(provider.settings);
     const preset = relayedPreset(document, target, takesSampling(document.value, version));
     if (!preset.ok) return preset;
-    const lossy = lost ??= sealedPaths(document.value, sealed);
+    const isOff = target.isThinkingOff === true;
+    const lossy = isOff
+      ? sealedPaths(document.value, sealed, isOff)
+      : lost ??= sealedPaths(document.value, sealed);
     const { entries, values } = preset.value;
     const filled = { ...document.value, ...values };
     const added = [...entries, ...relayedDefaults(filled, version, provider)];
@@ -39,8 +42,9 @@ export function newRelayedCandidates(
       request: {
         method: "POST",
         path: `/v1/messages${isBeta ? "?beta=true" : ""}`,
-        payload: relayedBody(document, model, added, sealed),
+        payload: relayedBody(document, model, added, sealed, isOff),
         ...relayedHeaders(headers, stream),
+        ...!isOff && mayLackThinking(document.value, sealed) && { mayLackThinking: true },
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,

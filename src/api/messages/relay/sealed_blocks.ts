@@ -47,8 +47,9 @@ function isSealedThinking(block: JsonValue | undefined): boolean {
 export function sealedPaths(
   request: JsonObject,
   found: readonly SealedBlocks[],
+  isRefused = false,
 ): readonly string[] {
-  const isOff = isObject(request.thinking) && thinkingOff(request, found).length > 0;
+  const isOff = isObject(request.thinking) && thinkingOff(request, found, isRefused).length > 0;
   const cut = found.flatMap(({ message, blocks }) =>
     blocks.map((block) => `messages.${message}.content.${block}`)
   );
@@ -59,14 +60,16 @@ export function sealedPaths(
  * Returns the members that turn thinking off if sealed blocks are cut in the running tool loop, or
  * if the loop has no thinking although the client enables it; a null value removes a member. A
  * model that thinks refuses calls without the signed thinking before them, and newer models also
- * think without this field. With thinking off the API refuses to clear that of earlier turns.
+ * think without this field. With thinking off the API refuses to clear that of earlier turns. A
+ * loop without thinking needs it also if the model has refused it (`isRefused`).
  */
 export function thinkingOff(
   { messages, thinking, context_management: context }: JsonObject,
   found: readonly SealedBlocks[],
+  isRefused = false,
 ): readonly (readonly [key: string, valueText: string | null])[] {
   const type = isObject(thinking) ? thinking.type : null;
-  const mayBeBare = type === "enabled";
+  const mayBeBare = type === "enabled" || isRefused;
   if (!Array.isArray(messages) || found.length === 0 && !mayBeBare) return [];
   if (type === "disabled") return [];
   const start = messages.findLastIndex((one) =>
@@ -82,6 +85,14 @@ export function thinkingOff(
     ["thinking", '{"type":"disabled"}'],
     ...clears ? [["context_management", null]] as const : [],
   ];
+}
+
+/**
+ * True if the running tool loop has no thinking, and only the model knows whether it needs some:
+ * with `adaptive` it may have called at once.
+ */
+export function mayLackThinking(request: JsonObject, found: readonly SealedBlocks[]): boolean {
+  return thinkingOff(request, found).length === 0 && thinkingOff(request, found, true).length > 0;
 }
 
 /**
