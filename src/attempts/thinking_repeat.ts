@@ -1,8 +1,8 @@
+import { isRefusal } from "../core/failure/failure.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import { type Result, success } from "../core/failure/result.ts";
 import { type Candidate, setCarriage } from "../call/inference.ts";
 import type { Call } from "../call/call.ts";
-import { isThinkingMissing } from "../wires/host_errors.ts";
 
 /** The candidates of a call whose thinking was turned off, by the candidates that were planned. */
 export type Unthinking = Map<Candidate, Candidate>;
@@ -20,7 +20,9 @@ export async function sendThinkingOrNot(
 ): Promise<Result<Reply>> {
   if (!unthinking.has(candidate)) {
     const reply = await send(candidate);
-    if (reply.ok || !isThinkingMissing(reply.failure)) return reply;
+    if (reply.ok || isRefusal(reply.failure) || reply.failure.isThinkingMissing !== true) {
+      return reply;
+    }
     const changed = candidate.withoutThinking?.();
     if (changed?.ok !== true) return reply;
     unthinking.set(candidate, changed.value);

@@ -177,7 +177,9 @@ export const HOSTS = {
     capabilities: { structured_outputs: true, reasoning_effort: true },
     profile: { takesReasoning: true, hasReasoningDetails: true, cacheMarks: /^anthropic\// },
     notes:
-      "Sends signed and encrypted reasoning as reasoning_details, and needs it back unchanged.",
+      "Sends signed and encrypted reasoning as reasoning_details, and needs it back unchanged. " +
+      "A thinking model may refuse a tool loop that another account has begun: " +
+      "no value stands for missing details.",
     asOf: "2026-11-23",
     sources: [
       "openrouterteam/ai-sdk-provider:src/schemas/reasoning-details.ts",

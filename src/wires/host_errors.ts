@@ -16,9 +16,10 @@ const TOO_LONG_STATUS = 400;
 
 /**
  * Returns a failure before the delivery as its own kind if the provider says that the prompt is too
- * long or, with `content_filter` in `fallbackOn`, that its filter has refused it; other failures
- * unchanged. `isRejected` is true if the response had the status of an error: then the provider has
- * certainly not begun.
+ * long or, with `content_filter` in `fallbackOn`, that its filter has refused it; with
+ * `isThinkingMissing` if it wants the thinking of a tool loop; other failures unchanged.
+ * `isRejected` is true if the response had the status of an error: then the provider has certainly
+ * not begun.
  */
 export function recognise(
   failure: Failure,
@@ -35,15 +36,12 @@ export function recognise(
     const kind = "context_length_exceeded";
     return { ...failure, kind, mayHaveRun, upstream: { ...upstream, status } };
   }
+  if (isListed(MISSING_THINKING_ERRORS, upstream)) {
+    return { ...failure, mayHaveRun, isThinkingMissing: true };
+  }
   return fallbackOn.includes("content_filter") && isListed(CONTENT_FILTER_ERRORS, upstream)
     ? { ...failure, kind: "content_filtered", mayHaveRun }
     : failure;
-}
-
-/** True if the provider has refused a tool loop because it goes on without thinking. */
-export function isThinkingMissing(failure: Failure): boolean {
-  return !isRefusal(failure) && failure.upstream !== null &&
-    isListed(MISSING_THINKING_ERRORS, failure.upstream);
 }
 
 function isListed(

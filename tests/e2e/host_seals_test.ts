@@ -86,3 +86,14 @@ Deno.test("a stored response is continued with what the host signed of it", asyn
   assertEquals(lastOf(sdk).includes(UNSIGNED), false);
   assertStringIncludes(lastOf(sdk), "thought_signature");
 });
+
+Deno.test("a loop without the details of its reasoning is refused by OpenRouter in its words", async () => {
+  const profile = "compatibility_profile: openrouter";
+  await using sdk = startHost("openrouter", profile, "state: {store: none}");
+  const failed = await LOOPS.chat(sdk, { stream: false }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  assert(failed instanceof Error);
+  assertStringIncludes(failed.message, "thinking blocks must be passed back unchanged");
+});

@@ -58,7 +58,10 @@ const bare: Loop = async ({ anthropic }, { stream, model = MODEL }) => {
 };
 
 /** Starts a gateway whose route has another target, or these targets, after `move`. */
-function startMoving(moved = "targets: [{provider: messages}]"): HostSdk & { move(): void } {
+function startMoving(
+  moved = "targets: [{provider: messages}]",
+  began = "targets: [{provider: compat}]",
+): HostSdk & { move(): void } {
   const world = newRealWorld();
   const answer = newSimulator(world);
   const sent: string[] = [];
@@ -74,7 +77,7 @@ providers:
 routing: {routes: [{name: main, ${targets}}]}
 retry: {enabled: false}
 `;
-  const gateway = serveGateway(configFor("targets: [{provider: compat}]"));
+  const gateway = serveGateway(configFor(began));
   return {
     ...sdkOf(gateway),
     gateway,
@@ -102,6 +105,25 @@ for (const [api, loop, stream] of MOVED) {
     assertStringIncludes(last, '"thinking":{"type":"disabled"}');
     assertEquals(last.includes("switchyard1."), false);
   });
+}
+
+for (const [api, loop] of Object.entries(LOOPS)) {
+  for (const stream of [false, true]) {
+    Deno.test(`a tool loop of a client of ${api} that a model without thinking began moves to one that thinks, ${stream ? "streamed" : "whole"}`, async () => {
+      await using sdk = startMoving(
+        `targets: [{provider: messages, model: ${MODEL}}]`,
+        "targets: [{provider: compat, model: sim-tools}]",
+      );
+      const move = () => Promise.resolve(sdk.move());
+      const more = api === "messages" ? { thinking: { type: "adaptive" } } : {};
+      const text = await loop(sdk, { stream, model: "auto", more, between: move });
+      assertStringIncludes(text, "sunny");
+      const [, first = "", repeated = "", ...others] = sdk.sent;
+      assertEquals(others, []);
+      const off = '"thinking":{"type":"disabled"}';
+      assertEquals([first.includes(off), repeated.includes(off)], [false, true]);
+    });
+  }
 }
 
 for (const stream of [false, true]) {

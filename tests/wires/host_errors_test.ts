@@ -101,3 +101,16 @@ Deno.test("a long message that repeats the beginning of a sentence takes little 
   const message = "input token count ".repeat(40_000) + "maximum context length is ".repeat(40_000);
   assertEquals(recognise(failed(400, { message }), DEFAULT, true).kind, "upstream_rejected");
 });
+
+Deno.test("an error of a loop without thinking begins with its sentence, with or without a path, and has status 400", () => {
+  const sentence = "Expected `thinking` or `redacted_thinking`, but found `tool_use`.";
+  const isMissing = (message: string, status = 400) => {
+    const found = recognise(failed(status, { message }), DEFAULT, true);
+    return "isThinkingMissing" in found;
+  };
+  const paths = ["", "messages.1.content.0: ", "messages.13.content.0.type: "];
+  assertEquals(paths.map((path) => isMissing(path + sentence)), [true, true, true]);
+  assertEquals(isMissing(sentence, 422), false);
+  assertEquals(isMissing(`The model says: ${sentence}`), false);
+  assertEquals(isMissing("Expected `text`, but found `tool_use`."), false);
+});

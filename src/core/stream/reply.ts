@@ -66,7 +66,7 @@ export interface WholeReply {
   readonly response: HttpResponse;
   /**
    * False if it is for this request alone: the next request of the client needs state that is
-   * stored for this client, or it is the answer to another request than was planned. Absent otherwise.
+   * stored for this client, or it answers another request than was planned. Absent otherwise.
    */
   readonly isCacheable?: false;
 }

@@ -1,0 +1,209 @@
+import { isObject, type JsonObject } from "../../src/core/json/json.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { answers } from "../support/chat_call.ts";
+import { shortAnswer } from "../support/growth/spoken.ts";
+import { type Answer, type PoolGateway, poolGateway, TWO_KEYS } from "../support/pool_gateway.ts";
+
+const MISSING =
+  "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found " +
+  "`tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.";
+
+const TOOL = { name: "look", input_schema: { type: "object" } };
+const CALL = { type: "tool_use", id: "c1", name: "look", input: {} };
+const RESULT = { type: "tool_result", tool_use_id: "c1", content: "sunny" };
+const ASKED = { role: "user", content: "Weather?" };
+const CALLED = { role: "assistant", content: [CALL] };
+const FUNCTION = { name: "look", parameters: { type: "object" } };
+
+/** A tool loop without thinking, as the clients of each API send its second step. */
+const LOOPS: Readonly<Record<string, JsonObject>> = {
+  "/chat/completions": {
+    tools: [{ type: "function", function: FUNCTION }],
+    messages: [
+      ASKED,
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "sunny" },
+    ],
+  },
+  "/responses": {
+    tools: [{ type: "function", ...FUNCTION, strict: false }],
+    input: [
+      ASKED,
+      { type: "function_call", call_id: "c1", name: "look", arguments: "{}" },
+      { type: "function_call_output", call_id: "c1", output: "sunny" },
+    ],
+  },
+  "/messages": {
+    max_tokens: 64,
+    tools: [TOOL],
+    messages: [ASKED, CALLED, { role: "user", content: [RESULT] }],
+  },
+};
+
+/** A gateway before a provider of type `messages` with these keys, and a second one. */
+function gatewayOf(
+  answer: Answer,
+  more = "retry: {enabled: false}",
+  keys = "{name: a, value: sk-a}",
+) {
+  return poolGateway(
+    `
+providers:
+  up: {type: messages, base_url: "http://up", api_keys: [${keys}], timeout: 60s, capabilities: {adaptive_thinking: true}}
+  spare: {type: messages, base_url: "http://spare", api_key: sk-spare}
+routing: {routes: [{name: main, targets: [{provider: up}], fallback: [{provider: spare}]}]}
+${more}
+`,
+    answer,
+  );
+}
+
+function isOff({ body: { thinking } }: { readonly body: JsonObject }): boolean {
+  return isObject(thinking) && thinking.type === "disabled";
+}
+
+function refuse(message = MISSING, status = 400): Promise<Response> {
+  const error = { type: "invalid_request_error", message };
+  return answers(status, { type: "error", error });
+}
+
+/** A model that wants the thinking of a loop unless thinking is off. */
+const wanting: Answer = (request) =>
+  isOff(request)
+    ? answers(200, shortAnswer("messages", request.body.stream === true).body)
+    : refuse();
+
+/** Whether thinking was off in each request so far. */
+function offs({ requests }: PoolGateway): readonly boolean[] {
+  return requests.map(isOff);
+}
+
+for (const [path, loop] of Object.entries(LOOPS)) {
+  for (const stream of [false, true]) {
+    Deno.test(`a loop that a model refuses for want of thinking is repeated once with thinking off, ${path}, ${stream ? "streamed" : "whole"}`, async () => {
+      const pool = gatewayOf(wanting, "circuit_breaker: {failure_threshold: 1}");
+      const asked: readonly (readonly [JsonObject, string | null])[] = [
+        [{}, null],
+        ...path === "/responses" ? [] : [[{ thinking: { type: "adaptive" } }, "thinking"] as const],
+      ];
+      for (const [more, lossy] of asked) {
+        const before = pool.requests.length;
+        const reply = await pool.post(path, { model: "m", stream, ...loop, ...more });
+        assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, lossy]);
+        assertStringIncludes(reply.text, "Hi");
+        assertEquals(offs(pool).slice(before), [false, true]);
+        const [first, second] = pool.requests.slice(before);
+        assertEquals({ ...first?.body, thinking: null }, { ...second?.body, thinking: null });
+        const report = await pool.reported(pool.reports.length);
+        assertEquals(report.attempts.map(({ provider, outcome }) => [provider, outcome]), [
+          ["up", "upstream_rejected"],
+          ["up", "success"],
+        ]);
+        assertEquals(report.fallbacks, 0);
+      }
+      const lines = pool.log.filter((line) => line.includes('"tries"'));
+      assertEquals(lines.length, asked.length);
+      for (const line of lines) assertStringIncludes(line, '"retries":0');
+    });
+  }
+
+  Deno.test(`a model that goes on refusing a loop gets no third request, ${path}`, async () => {
+    const pool = gatewayOf(() => refuse());
+    const reply = await pool.post(path, { model: "m", ...loop });
+    assertEquals([reply.status, offs(pool)], [400, [false, true]]);
+    assertStringIncludes(reply.text, "Expected `thinking`");
+  });
+
+  Deno.test(`a request without a tool loop, and a loop with thinking off, keep their refusal, ${path}`, async () => {
+    const pool = gatewayOf(() => refuse());
+    const key = path === "/responses" ? "input" : "messages";
+    const list = loop[key];
+    assert(Array.isArray(list));
+    await pool.post(path, { model: "m", ...loop, [key]: [ASKED] });
+    await pool.post(path, { model: "m", ...loop, [key]: [...list, ASKED] });
+    assertEquals(offs(pool), [false, false]);
+    if (path === "/responses") return;
+    await pool.post(path, { model: "m", ...loop, thinking: { type: "disabled" } });
+    assertEquals(offs(pool), [false, false, true]);
+  });
+}
+
+Deno.test("other errors of a loop without thinking are not repeated", async () => {
+  const others = [[`Note: ${MISSING}`, 400], [MISSING, 422], ["Expected `text`", 400]] as const;
+  for (const [message, status] of others) {
+    const pool = gatewayOf(() => refuse(message, status));
+    const reply = await pool.post("/messages", { model: "m", ...LOOPS["/messages"] });
+    assertEquals([reply.status, offs(pool)], [status, [false]]);
+  }
+});
+
+Deno.test("a loop of a Messages client with signed thinking keeps its refusal", async () => {
+  const pool = gatewayOf(() => refuse());
+  const thought = { type: "thinking", thinking: "Hm.", signature: "sig" };
+  const messages = [
+    ASKED,
+    { role: "assistant", content: [thought, CALL] },
+    { role: "user", content: [RESULT] },
+    { role: "assistant", content: [{ ...CALL, id: "c2" }] },
+    { role: "user", content: [{ ...RESULT, tool_use_id: "c2" }] },
+  ];
+  const reply = await pool.post("/messages", { model: "m", ...LOOPS["/messages"], messages });
+  assertEquals([reply.status, offs(pool)], [400, [false]]);
+});
+
+Deno.test("once a model has refused a loop, retries and other keys send it with thinking off", async () => {
+  const failing: Answer = (request) =>
+    pool.requests.length === 2 ? refuse("No.", 503) : wanting(request);
+  const pool = gatewayOf(failing, "retry: {initial_delay: 0s, max_attempts: 2}");
+  const asking = pool.post("/messages", { model: "m", ...LOOPS["/messages"] });
+  await pool.world.advance(60_000);
+  assertEquals([(await asking).status, offs(pool)], [200, [false, true, true]]);
+  const limited: Answer = (request) =>
+    keyed.requests.length === 2 ? refuse("No.", 429) : wanting(request);
+  const keyed = gatewayOf(limited, "retry: {enabled: false}", TWO_KEYS);
+  const reply = await keyed.post("/chat/completions", {
+    model: "m",
+    ...LOOPS["/chat/completions"],
+  });
+  assertEquals([reply.status, offs(keyed)], [200, [false, true, true]]);
+  const [, refused, served] = keyed.keys();
+  assert(refused !== served);
+});
+
+Deno.test("a model that is silent after its refusal comes last, with thinking off", async () => {
+  const silent: Answer = (request) =>
+    request.key === "sk-spare"
+      ? refuse("No.", 503)
+      : pool.requests.length === 2
+      ? new Promise((_, reject) =>
+        void pool.world.after(90_000, () => reject(new TypeError("late")))
+      )
+      : wanting(request);
+  const pool = gatewayOf(silent, "retry: {initial_delay: 0s, max_attempts: 2}");
+  const asking = pool.post("/messages", { model: "m", ...LOOPS["/messages"] });
+  await pool.world.advance(600_000);
+  const { status } = await asking;
+  const own = pool.requests.filter(({ key }) => key === "sk-a");
+  assertEquals([status, own.map(isOff)], [200, [false, true, true]]);
+});
+
+Deno.test("a response with thinking off is not cached as that of a request with thinking", async () => {
+  const pool = gatewayOf(wanting, "retry: {enabled: false}\ncaching: {enabled: true}");
+  const body = { model: "m", ...LOOPS["/messages"], thinking: { type: "adaptive" } };
+  for (let n = 0; n < 2; n++) {
+    const { headers } = await pool.post("/messages", body);
+    assertEquals(headers.get("x-gateway-lossy"), "thinking");
+  }
+  assertEquals(offs(pool), [false, true, false, true]);
+});
+
+Deno.test("a client that permits no retry gets its loop repeated with thinking off", async () => {
+  const pool = gatewayOf(wanting);
+  const headers = { "x-gateway-no-retry": "true", "x-gateway-no-fallback": "true" };
+  const { status } = await pool.post("/messages", { model: "m", ...LOOPS["/messages"] }, headers);
+  assertEquals([status, offs(pool)], [200, [false, true]]);
+});
