@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../src/core/json/j
 import { assert, assertEquals } from "../support/assert.ts";
 import { shortAnswer } from "../support/growth/spoken.ts";
 import { nativeGateway } from "../support/native_gateway.ts";
+import { objectsAt, textAt } from "../support/state_call.ts";
 
 const KINDS = {
   compat: "{provider: up}",
@@ -200,4 +201,70 @@ Deno.test("a hosted tool inside a namespace or the input is left out over transl
   const native = await gatewayFor("responses")
     .post("/responses", { model: "m", input: "Hi", tools: [nested] });
   assertEquals([native.status, ...refusal(native.text)], [400, "tools[0].tools[1].type"]);
+});
+
+Deno.test("a native target gets the tools that stored items declare without hosted ones that it does not take", async () => {
+  const own = { type: "custom", name: "run" };
+  const nested = { type: "namespace", name: "n", tools: [TOOL, SEARCH] };
+  const item = {
+    id: "at_1",
+    type: "additional_tools",
+    role: "developer",
+    tools: [SEARCH, own, nested, { type: "code_interpreter", container: { type: "auto" } }],
+  };
+  const cases: readonly (readonly [settings: string, omitted: string, sent: JsonValue[]])[] = [
+    ["", "[web_search]", [own, { ...nested, tools: [TOOL] }]],
+    ["", "", [own, { ...nested, tools: [TOOL] }]],
+    [", capabilities: {hosted_tools: [web_search]}", "[web_search]", [SEARCH, own, nested]],
+  ];
+  for (const [settings, omitted, sent] of cases) {
+    const { post, requests } = gatewayFor("responses", settings, omitted);
+    const { json } = await post("/conversations", { items: [item] });
+    const { id = null } = json;
+    const reply = await post("/responses", { model: "m", input: "Hi", conversation: id });
+    assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, "conversation"]);
+    const { input } = JSON.parse(requests.at(-1)?.body ?? "");
+    assertEquals([input[0].type, input[0].tools], ["additional_tools", sent]);
+  }
+});
+
+Deno.test("stored items of a previous response, and those that a request refers to, are sent without tools that are left out", async () => {
+  const { get, post, requests } = gatewayFor("responses");
+  const item = { type: "additional_tools", role: "developer", tools: [SEARCH, TOOL] };
+  const input = [item, { role: "user", content: "Hi" }];
+  const first = await post("/responses", { model: "m", input });
+  const id = textAt(first.json, "id");
+  const [declared] = objectsAt((await get(`/responses/${id}/input_items?order=asc`)).json, "data");
+  assertEquals(declared?.tools, [SEARCH, TOOL]);
+  const continued: readonly (readonly [JsonObject, string])[] = [
+    [{ input: "Hi", previous_response_id: id }, "previous_response_id"],
+    [
+      { input: [{ type: "item_reference", id: declared?.id ?? null }, input[1] ?? null] },
+      "input[0]",
+    ],
+  ];
+  for (const [more, lossy] of continued) {
+    const reply = await post("/responses", { model: "m", ...more });
+    assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, lossy], reply.text);
+    assertEquals(JSON.parse(requests.at(-1)?.body ?? "").input[0].tools, [TOOL]);
+  }
+});
+
+Deno.test("a reference next to a response that its provider stores is sent as the item without tools that are left out", async () => {
+  const { get, post, requests } = gatewayFor(
+    "responses",
+    ", capabilities: {responses_lifecycle: true}",
+  );
+  const item = { type: "additional_tools", role: "developer", tools: [SEARCH, TOOL] };
+  const { json } = await post("/conversations", { items: [item] });
+  const items = await get(`/conversations/${textAt(json, "id")}/items`);
+  const id = textAt(objectsAt(items.json, "data")[0] ?? {}, "id");
+  const first = await post("/responses", { model: "m", input: "Hi" });
+  const reply = await post("/responses", {
+    model: "m",
+    previous_response_id: textAt(first.json, "id"),
+    input: [{ type: "item_reference", id }],
+  });
+  assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, "input[0]"], reply.text);
+  assertEquals(JSON.parse(requests.at(-1)?.body ?? "").input[0].tools, [TOOL]);
 });

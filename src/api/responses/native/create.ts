@@ -20,6 +20,7 @@ import {
 } from "./omitted_tools.ts";
 import { nativePreset } from "./preset.ts";
 import { nativeBody } from "./request.ts";
+import { withTakenTools } from "./stored_tools.ts";
 import { bindResponse } from "../state/store_response.ts";
 import { unstoredPaths } from "../state/without_store.ts";
 
@@ -36,13 +37,16 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
     if (problem !== null) return problem;
     const preset = nativePreset(request.document, target);
     if (!preset.ok) return preset;
-    const lossy = [...unstored, ...omitted.keys(), ...preset.value.lossy];
+    const taken = withTakenTools(context, target);
+    const lossy = [...unstored, ...taken.lossy, ...omitted.keys(), ...preset.value.lossy];
     return success<Candidate>({
       target,
       request: {
         method: "POST",
         path: "/responses",
-        payload: newPayload(() => nativeBody(request, context, target, omitted, preset.value)),
+        payload: newPayload(() =>
+          nativeBody(request, taken.context, target, omitted, preset.value)
+        ),
       },
       ...lossy.length > 0 && { lossy },
       // A provider adds the new items and the output to its conversation even with `store: false`.

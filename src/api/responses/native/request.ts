@@ -5,6 +5,7 @@ import type { Target } from "../../../wires/wire.ts";
 import { type ResolvedRequest, storedHistory } from "../state/continuation.ts";
 import type { ResponsesRequest } from "../request.ts";
 import type { NativePreset } from "./preset.ts";
+import type { SentContext } from "./stored_tools.ts";
 import { type OmittedTools, remainingItem, remainingTools } from "./omitted_tools.ts";
 
 /**
@@ -15,7 +16,7 @@ import { type OmittedTools, remainingItem, remainingTools } from "./omitted_tool
  */
 export function nativeBody(
   { document, previousResponseId, store }: ResponsesRequest,
-  context: ResolvedRequest,
+  context: SentContext,
   target: Target,
   omitted: OmittedTools = new Map(),
   preset: Pick<NativePreset, "entries" | "values"> = { entries: [], values: {} },
@@ -35,14 +36,17 @@ export function nativeBody(
   switch (continuation.kind) {
     case "none":
     case "upstream_conversation":
-      if ([...omitted.keys()].some((path) => path.startsWith("input["))) changes.push(input());
+      if (
+        context.hasChangedItem === true ||
+        [...omitted.keys()].some((path) => path.startsWith("input["))
+      ) changes.push(input());
       break;
     case "local":
       changes.push(input(), ["previous_response_id", null], ["conversation", null]);
       break;
     case "upstream_response": {
       const { previousResponseId: previous, tail } = continuation;
-      if (tail.length > 0) changes.push(input());
+      if (tail.length > 0 || context.hasChangedItem === true) changes.push(input());
       if (previous !== previousResponseId) {
         changes.push(["previous_response_id", JSON.stringify(previous)]);
       }

@@ -1,0 +1,71 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import type { Target } from "../../../wires/wire.ts";
+import { typeOf } from "../../items/item_type.ts";
+import {
+  localConversation,
+  type ResolvedRequest,
+  storedHistory,
+  withHistory,
+} from "../state/continuation.ts";
+import { CLIENT_RUN } from "./fields.ts";
+
+/** What a request refers to, as its target gets it. */
+export interface SentContext extends ResolvedRequest {
+  /** True if an item that the input refers to differs from the stored one; absent otherwise. */
+  readonly hasChangedItem?: boolean;
+}
+
+/** A request as a target gets it, and the paths of the fields that bring more than it gets. */
+export interface TakenTools {
+  readonly context: SentContext;
+  readonly lossy: readonly string[];
+}
+
+/**
+ * Returns a request without the hosted tools that its stored items declare (`additional_tools`) and
+ * the target does not take. An earlier turn may have had another target, or have left them out: the
+ * client cannot change what is stored.
+ */
+export function withTakenTools(context: ResolvedRequest, target: Target): TakenTools {
+  const { continuation, added } = context;
+  const lossy: string[] = [];
+  const taken = (item: JsonObject, path: string): JsonObject => {
+    const changed = typeOf(item) === "additional_tools" ? takenItem(item, target) : null;
+    if (changed !== null && !lossy.includes(path)) lossy.push(path);
+    return changed ?? item;
+  };
+  const field = localConversation(continuation) === null ? "previous_response_id" : "conversation";
+  const history = storedHistory(continuation).map((item) => taken(item, field));
+  const items = added.map((one) =>
+    one.isStored === true ? { ...one, item: taken(one.item, one.path ?? field) } : one
+  );
+  if (lossy.length === 0) return { context, lossy };
+  const hasChangedItem = lossy.some((path) => path !== field);
+  const sent = { ...context, continuation: withHistory(continuation, history), added: items };
+  return { context: { ...sent, hasChangedItem }, lossy };
+}
+
+/** Returns a copy of an item without tools that the target does not take; null if it takes all. */
+function takenItem(item: JsonObject, target: Target): JsonObject | null {
+  const { omitTools = [], provider: { settings: { capabilities } } } = target;
+  const copy = { ...item };
+  let isChanged = false;
+  // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
+  const waiting: JsonObject[] = [copy];
+  for (const holder of waiting) {
+    if (!Array.isArray(holder.tools)) continue;
+    const tools = holder.tools.filter(isTaken).map((tool) =>
+      isObject(tool) && tool.type === "namespace" ? { ...tool } : tool
+    );
+    isChanged ||= tools.length < holder.tools.length;
+    for (const tool of tools) if (isObject(tool) && tool.type === "namespace") waiting.push(tool);
+    holder.tools = tools;
+  }
+  return isChanged ? copy : null;
+
+  function isTaken(tool: JsonValue): boolean {
+    if (!isObject(tool) || typeof tool.type !== "string") return true;
+    return capabilities.hosted_tools.includes(tool.type) ||
+      CLIENT_RUN.includes(tool.type) && !omitTools.includes(tool.type);
+  }
+}
