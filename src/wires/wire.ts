@@ -172,8 +172,8 @@ export interface UpstreamRequest {
    */
   readonly lossy?: readonly string[];
   /**
-   * True if a tool loop may lack the thinking that the model expects, so that turning thinking off
-   * would help; absent otherwise.
+   * True if the tool loop of the client may lack the thinking that the model expects: then the same
+   * request with thinking turned off may help; absent otherwise.
    */
   readonly mayLackThinking?: true;
   /** Number of breakpoints of the prompt cache that the gateway has set; absent for none. */

@@ -44,6 +44,8 @@ const LOOPS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
+const ADAPTIVE = { model: "m", ...LOOPS["/messages"], thinking: { type: "adaptive" } };
+
 /** A gateway before a provider of type `messages` with these keys, and a second one. */
 function gatewayOf(
   answer: Answer,
@@ -184,19 +186,35 @@ Deno.test("a model that is silent after its refusal comes last, with thinking of
       )
       : wanting(request);
   const pool = gatewayOf(silent, "retry: {initial_delay: 0s, max_attempts: 2}");
-  const asking = pool.post("/messages", { model: "m", ...LOOPS["/messages"] });
+  const asking = pool.post("/messages", ADAPTIVE);
   await pool.world.advance(600_000);
-  const { status } = await asking;
+  const { status, headers } = await asking;
   const own = pool.requests.filter(({ key }) => key === "sk-a");
   assertEquals([status, own.map(isOff)], [200, [false, true, true]]);
+  assertEquals(headers.get("x-gateway-lossy"), "thinking");
+});
+
+Deno.test("if the fallbacks reject a loop too, the client gets the failure with thinking off, and its lossy field", async () => {
+  const answer: Answer = (request) =>
+    request.key === "sk-spare"
+      ? refuse("Not here.")
+      : isOff(request)
+      ? refuse("Out of order.", 503)
+      : refuse();
+  const pool = gatewayOf(answer);
+  const reply = await pool.post("/messages", ADAPTIVE);
+  assertEquals([reply.status, offs(pool)], [503, [false, true, false]]);
+  const { provider, lossy } = await pool.reported(1);
+  assertEquals([provider, lossy], ["up", ["thinking"]]);
 });
 
 Deno.test("a response with thinking off is not cached as that of a request with thinking", async () => {
   const pool = gatewayOf(wanting, "retry: {enabled: false}\ncaching: {enabled: true}");
-  const body = { model: "m", ...LOOPS["/messages"], thinking: { type: "adaptive" } };
+  const body = { model: "m", ...LOOPS["/chat/completions"], thinking: { type: "adaptive" } };
   for (let n = 0; n < 2; n++) {
-    const { headers } = await pool.post("/messages", body);
-    assertEquals(headers.get("x-gateway-lossy"), "thinking");
+    const { headers } = await pool.post("/chat/completions", body);
+    const seen = [headers.get("x-gateway-cache-status"), headers.get("x-gateway-lossy")];
+    assertEquals(seen, ["MISS", "thinking"]);
   }
   assertEquals(offs(pool), [false, true, false, true]);
 });

@@ -44,7 +44,7 @@ export function newRelayedCandidates(
         path: `/v1/messages${isBeta ? "?beta=true" : ""}`,
         payload: relayedBody(document, model, added, sealed, isOff),
         ...relayedHeaders(headers, stream),
-        ...!isOff && mayLackThinking(document.value, sealed) && { mayLackThinking: true },
+        ...mayLackThinking(document.value, sealed) && { mayLackThinking: true },
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
