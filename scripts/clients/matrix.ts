@@ -38,6 +38,9 @@ export const SHOTS = {
 /** The name of one use of a client. */
 export type ShotName = keyof typeof SHOTS;
 
+/** Uses that are one run of an agent, so that all calls are in its session if it names one. */
+const AGENT_SHOTS: readonly ShotName[] = ["files", "gemini", "openrouter", "named"];
+
 /** Uses in which the gateway sends a head with `X-Gateway-Early` before a provider responds. */
 const EARLY_SHOTS: readonly ShotName[] = ["silent", "failing", "lost"];
 
@@ -102,6 +105,8 @@ export interface CellReport {
   readonly fault: string | null;
   /** True if a response began before its provider responded, with `X-Gateway-Early`. */
   readonly isEarly: boolean;
+  /** Names of the sessions of the calls, each once. */
+  readonly sessions: readonly string[];
 }
 
 /** Returns the verdict on a cell from what the client found and what the gateway reported. */
@@ -111,6 +116,9 @@ export function verdictOf({ shot, error }: TriedCell, report: CellReport): Verdi
     return report.refusal === null ? `fails: ${error}` : `refused: ${report.refusal}`;
   }
   if (EARLY_SHOTS.includes(shot) && !report.isEarly) return "fails: no response began early";
+  if (AGENT_SHOTS.includes(shot) && report.sessions.length > 1) {
+    return "fails: the calls of one run are in several sessions";
+  }
   const lossy = report.lossy.length === 0 ? "" : `, lossy: ${report.lossy.join(", ")}`;
   return `runs${report.verified ? " verified" : ""}${lossy}`;
 }

@@ -14,6 +14,7 @@ const REPORT: CellReport = {
   refusal: null,
   fault: null,
   isEarly: false,
+  sessions: [],
 };
 
 Deno.test("a client that received everything runs, verified if a response was, and with the fields that were lost", () => {
@@ -41,4 +42,15 @@ Deno.test("uses with an early head run only if a response began early", () => {
     assertEquals(verdictOf({ ...CELL, shot }, REPORT), "fails: no response began early");
     assertEquals(verdictOf({ ...CELL, shot }, { ...REPORT, isEarly: true }), "runs");
   }
+});
+
+Deno.test("a run of an agent whose calls are in several sessions fails", () => {
+  for (const shot of ["files", "gemini", "openrouter", "named"] as const) {
+    assertEquals(verdictOf({ ...CELL, shot }, { ...REPORT, sessions: ["a"] }), "runs");
+    assertEquals(
+      verdictOf({ ...CELL, shot }, { ...REPORT, sessions: ["a", "b"] }),
+      "fails: the calls of one run are in several sessions",
+    );
+  }
+  assertEquals(verdictOf(CELL, { ...REPORT, sessions: ["a", "b"] }), "runs");
 });
