@@ -151,3 +151,36 @@ Deno.test("sim-json answers with an object that matches the schema in output_con
   assert(Array.isArray(content) && isObject(content[0]));
   assertEquals(content[0].text, '{"day":"2026-01-02"}');
 });
+
+Deno.test("a loop without thinking is refused by a model that thinks, unless thinking is off, and by every model with thinking", async () => {
+  const call = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
+  const result = { type: "tool_result", tool_use_id: "toolu_1", content: "1" };
+  const question = { role: "user", content: "hi" };
+  const messages = [
+    question,
+    { role: "assistant", content: [call] },
+    { role: "user", content: [result] },
+  ];
+  const cases: readonly (readonly [model: string, type: string | null, status: number])[] = [
+    ["sim-recall", null, 400],
+    ["sim-recall", "adaptive", 400],
+    ["sim-recall", "disabled", 200],
+    ["sim-echo", null, 200],
+    ["sim-echo", "adaptive", 400],
+  ];
+  for (const [model, type, status] of cases) {
+    const response = await callSimulator("/messages/v1/messages", {
+      model,
+      max_tokens: 100,
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      messages,
+      ...type !== null && { thinking: { type } },
+    });
+    const { error } = await response.json();
+    assertEquals([model, type, response.status], [model, type, status]);
+    const isExpected = /^Expected `thinking` or `redacted_thinking`, but found/.test(
+      error?.message,
+    );
+    assertEquals(isExpected, status === 400);
+  }
+});
