@@ -215,7 +215,6 @@ Deno.test("a native target gets the tools that stored items declare without host
   const cases: readonly (readonly [settings: string, omitted: string, sent: JsonValue[]])[] = [
     ["", "[web_search]", [own, { ...nested, tools: [TOOL] }]],
     ["", "", [own, { ...nested, tools: [TOOL] }]],
-    ["", "[custom]", [{ ...nested, tools: [TOOL] }]],
     [", capabilities: {hosted_tools: [web_search]}", "[web_search]", [SEARCH, own, nested]],
   ];
   for (const [settings, omitted, sent] of cases) {

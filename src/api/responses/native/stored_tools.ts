@@ -47,7 +47,7 @@ export function withTakenTools(context: ResolvedRequest, target: Target): TakenT
 
 /** Returns a copy of an item without tools that the target does not take; null if it takes all. */
 function takenItem(item: JsonObject, target: Target): JsonObject | null {
-  const { omitTools = [], provider: { settings: { capabilities } } } = target;
+  const { capabilities } = target.provider.settings;
   const copy = { ...item };
   let isChanged = false;
   // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
@@ -65,7 +65,6 @@ function takenItem(item: JsonObject, target: Target): JsonObject | null {
 
   function isTaken(tool: JsonValue): boolean {
     if (!isObject(tool) || typeof tool.type !== "string") return true;
-    return capabilities.hosted_tools.includes(tool.type) ||
-      CLIENT_RUN.includes(tool.type) && !omitTools.includes(tool.type);
+    return CLIENT_RUN.includes(tool.type) || capabilities.hosted_tools.includes(tool.type);
   }
 }
