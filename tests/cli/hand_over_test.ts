@@ -18,6 +18,7 @@ function parent() {
   const tokens = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()];
   const keys = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()];
   let [tokenFetches, keyFetches] = [0, 0];
+  let keysArrived = Promise.withResolvers<void>();
   const world = scriptedWorld({
     fetch: (url) => {
       const answer = url === KEYS_URL ? keys[keyFetches++] : tokens[tokenFetches++];
@@ -31,7 +32,12 @@ function parent() {
     variable: () => undefined,
     credentialRefreshed: (provider, result) => void counted.push(`${provider} ${result}`),
     keysRefreshed: (issuer, result) => void counted.push(`${issuer} ${result}`),
-    hand: (one) => void handed.push(one),
+    hand(one) {
+      handed.push(one);
+      if (one.kind !== "keys") return;
+      keysArrived.resolve();
+      keysArrived = Promise.withResolvers();
+    },
   });
   return {
     world,
@@ -39,6 +45,8 @@ function parent() {
     handOver,
     handed,
     counted,
+    /** Resolves with the next keys that are handed over: they are imported in real time. */
+    keysArrive: () => keysArrived.promise,
     /** Ends a fetch of a token, and one of the keys, with its number from 0. */
     issueToken: (at: number) => tokens[at]?.resolve(issue(`t${at}`)),
     sendKeys: (at: number) =>
@@ -78,7 +86,7 @@ Deno.test("a worker that starts has what was fetched so far, and a new credentia
 });
 
 Deno.test("a demanded credential is refreshed for the worker that waits for it, and demanded keys are handed to all", async () => {
-  const { world, config, handOver, handed, issueToken, sendKeys } = parent();
+  const { world, config, handOver, handed, keysArrive, issueToken, sendKeys } = parent();
   issueToken(0);
   sendKeys(0);
   const { credentials } = compile(config, 1);
@@ -95,9 +103,9 @@ Deno.test("a demanded credential is refreshed for the worker that waits for it, 
   handed.length = 0;
   const keys = { of: "keys", source: SOURCE } as const;
   assertEquals([await handOver.demand(keys), await handOver.demand(keys)], [null, null]);
+  const arrived = keysArrive();
   sendKeys(1);
-  await world.advance(0);
-  await world.advance(0);
+  await arrived;
   assertEquals(shown(handed), ["keys_begin", [["k1"], 0]]);
   // The second fetch was just now, so its keys are the response to this demand.
   assertEquals(shown([await handOver.demand(keys)]), [[["k1"], 0]]);
