@@ -4,12 +4,12 @@ import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/failure/bug_text.ts";
 import { newRealWorld } from "./real_world.ts";
 import { VERSION } from "../core/build.ts";
-import type { CredentialHolder } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import { newCredentials } from "../credentials/credentials.ts";
 import { compile, type Divide } from "../gateway/compile.ts";
 import { type KeyReceiver, newKeyRefresh, withinFirstKeys } from "../gateway/key_refresh.ts";
-import type { KeysMessage } from "../workers/key_messages.ts";
+import { newCredentialLink } from "../workers/credential_link.ts";
+import type { Demand, Handed } from "../workers/handed.ts";
 import { type BeginningListener, newGateway, newKeyWarning } from "../gateway/gateway.ts";
 import { newLoopTurns } from "../traffic/loop_turns.ts";
 import { openStateStore } from "../store/open_store.ts";
@@ -44,8 +44,8 @@ export type GatewayServer =
     readonly adminUrl: string | null;
     readonly generation: Generation;
     readonly world: World;
-    /** Receives keys of issuers from the parent. */
-    receiveKeys(message: KeysMessage): void;
+    /** Receives what the parent has fetched for its workers. */
+    receive(handed: Handed): void;
     /** Returns the metrics of this process. */
     metricValues(): Promise<MetricValues>;
     /** Drains the gateway and releases all resources; `hurry` ends `server.drain_delay`. */
@@ -63,12 +63,10 @@ export interface WorkerRole {
   readonly divide: Divide;
   /** Returns the metrics of all workers in the text format. */
   scrape(): Promise<string>;
-  /** Lets the parent refresh these credentials. */
-  follow(holders: Iterable<CredentialHolder>): void;
-  /** Keys of issuers at the start. */
-  readonly keys: readonly KeysMessage[];
-  /** Requests the keys of a source from the parent. */
-  demandKeys(source: string): void;
+  /** What the parent has fetched before the start. */
+  readonly handed: readonly Handed[];
+  /** Requests something that the parent refreshes; it arrives at `receive`. */
+  demand(demanded: Demand): void;
 }
 
 /**
@@ -182,6 +180,7 @@ export async function openGateway(
       counted: (provider, result) => gateway.metrics.credentialRefreshed(provider, result),
     })
     : null;
+  const link = newCredentialLink((id) => role?.demand({ of: "credential", id }));
   applyCredentials();
   const receiver: KeyReceiver = {
     begin: (source) => gateway.generation.tokens?.keySets.begin(source),
@@ -189,8 +188,7 @@ export async function openGateway(
   };
   const counted = gateway.metrics.keysRefreshed;
   const refresh = role === null ? newKeyRefresh({ world, log, receiver, counted }) : null;
-  const demandKeys = refresh?.demand ?? role?.demandKeys ?? (() => {});
-  role?.keys.forEach(receiveKeys);
+  role?.handed.forEach(receive);
   await applyKeys(config);
   const notes = newNoteBook(() => world.wall());
   const isStateUp = store === null || await store.start();
@@ -223,22 +221,29 @@ export async function openGateway(
   function applyCredentials(): void {
     const { credentials: all } = gateway.generation;
     credentials?.configure(all);
-    role?.follow(all.values().map(({ holder }) => holder));
+    if (role !== null) link.follow(all.values().map(({ holder }) => holder));
   }
 
   /** Refreshes the keys of issuers. Resolves when the first ones are there, or after a bound. */
   async function applyKeys(next: Config): Promise<void> {
-    gateway.generation.tokens?.keySets.onDemand(demandKeys);
+    gateway.generation.tokens?.keySets.onDemand(
+      refresh?.demand ?? ((source) => role?.demand({ of: "keys", source })),
+    );
     if (refresh === null) return;
     const applied = refresh.apply(next);
     if (gateway.generation.tokens !== null) await withinFirstKeys(applied, world);
   }
 
-  function receiveKeys(message: KeysMessage): void {
-    const { source } = message;
-    if (message.kind === "keys_begin") return receiver.begin(source);
-    const { keys, ageMs } = message;
-    gateway.generation.tokens?.keySets.end(source, keys, world.now() - ageMs);
+  function receive(handed: Handed): void {
+    const { credentials, tokens } = gateway.generation;
+    switch (handed.kind) {
+      case "credential":
+        return link.received(credentials.get(handed.id)?.holder, handed.id, handed.update);
+      case "keys_begin":
+        return receiver.begin(handed.source);
+      case "keys":
+        return tokens?.keySets.end(handed.source, handed.keys, world.now() - handed.ageMs);
+    }
   }
 
   /** Releases what was opened for a gateway that cannot start, and returns the reason. */
@@ -273,7 +278,7 @@ export async function openGateway(
       return changes;
     },
     reloaded: (result) => gateway.metrics.reloaded(result),
-    receiveKeys,
+    receive,
     metricValues: () => gateway.metrics.values(),
     async close(...hurry) {
       const { inFlight } = gateway.state;

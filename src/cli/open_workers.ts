@@ -3,12 +3,11 @@ import { type Config, MAX_WORKERS } from "../config/schema.ts";
 import type { Generation } from "../call/generation.ts";
 import { changesBetween } from "../gateway/changes.ts";
 import { compile, compileCredentials } from "../gateway/compile.ts";
-import { newCredentials } from "../credentials/credentials.ts";
 import { newLog } from "../observe/log.ts";
 import { newParentMetrics } from "../observe/worker_metrics.ts";
 import { type Group, newGroup } from "../workers/group.ts";
 import { ownAbilities, startWorker, workersObstacle } from "../workers/process.ts";
-import { newParentKeys } from "./parent_keys.ts";
+import { newHandOver } from "./hand_over.ts";
 import { withinFirstKeys } from "../gateway/key_refresh.ts";
 import { newRealWorld } from "./real_world.ts";
 import { findPort, type Listening } from "./listen.ts";
@@ -73,20 +72,14 @@ export async function openWorkers(
     (): number => group.listening(),
   );
   const first = compile(config, 1);
-  let all = first.credentials;
-  const credentials = newCredentials({
+  let { credentials } = first;
+  const handOver = newHandOver({
     world,
     log,
     variable: (name) => terminal.environment[name],
-    counted: metrics.credentialRefreshed,
-    updated: (id, update) => group.credential(id, update),
-  });
-  const latest = (id: string) => all.get(id)?.holder.latest() ?? null;
-  const keys = newParentKeys({
-    world,
-    log,
-    counted: metrics.keysRefreshed,
-    send: (message) => group.sendKeys(message),
+    credentialRefreshed: metrics.credentialRefreshed,
+    keysRefreshed: metrics.keysRefreshed,
+    hand: (handed) => group.hand(handed),
   });
   const group: Group = newGroup(config, {
     world,
@@ -106,22 +99,13 @@ export async function openWorkers(
       }),
     ownMetrics: metrics.values,
     restarted: metrics.restarted,
-    credentials: () =>
-      [...all.values()].filter(({ holder }) => holder.first() === null)
-        .map(({ holder }) => [holder.id, holder.latest()] as const),
-    async renewCredential(id) {
-      await credentials.renew(id);
-      return latest(id);
-    },
-    keys: keys.all,
-    demandKeys: keys.demand,
+    handed: handOver.all,
+    demand: handOver.demand,
   });
-  credentials.configure(all);
-  await withinFirstKeys(keys.apply(config), world);
+  await withinFirstKeys(handOver.apply(config, credentials), world);
   const problem = await group.start();
   if (problem !== null) {
-    credentials.close();
-    await keys.close();
+    await handOver.close();
     world.close();
     return { ok: false, isTaken: false, trouble: problem };
   }
@@ -140,19 +124,16 @@ export async function openWorkers(
     reload(next) {
       const previous = current;
       current = next;
-      all = compileCredentials(next, all);
+      credentials = compileCredentials(next, credentials);
       group.reload(next);
-      for (const { holder } of all.values()) group.credential(holder.id, holder.latest());
-      credentials.configure(all);
-      void keys.apply(next);
+      void handOver.apply(next, credentials);
       return changesBetween(previous, next);
     },
     reloaded: metrics.reloaded,
     kill: group.kill,
     async close() {
       await group.drain();
-      credentials.close();
-      await keys.close();
+      await handOver.close();
       world.close();
     },
   };

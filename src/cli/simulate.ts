@@ -49,6 +49,7 @@ function simulatorText(url: string, models: readonly string[]): string {
     `  compat    ${url}/compat/v1`,
     `  messages  ${url}/messages (with any api_key)`,
     `  local     ${url}/local`,
+    `  clouds    ${url}/clouds/HOST (switchyard help simulator)`,
     "",
     "Models:",
     ...models.map((model) => `  ${model}`),

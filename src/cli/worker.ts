@@ -1,6 +1,4 @@
 import { type Channel, newChannel } from "../workers/channel.ts";
-import type { CredentialUpdate } from "../core/credential.ts";
-import { newCredentialLink } from "../workers/credential_link.ts";
 import { newGroupMetrics } from "../workers/group_metrics.ts";
 import type { StartMessage, ToParent, ToWorker } from "../workers/messages.ts";
 import { WORKER_COMMAND } from "../workers/process.ts";
@@ -42,13 +40,12 @@ interface Parent {
 }
 
 async function serveAs(
-  { place, port, generation, instanceId, config, credentials, isColoured, keys }: StartMessage,
+  { place, port, generation, instanceId, config, isColoured, handed }: StartMessage,
   { channel, messages }: Parent,
   terminal: Terminal,
 ): Promise<number> {
   const world = newRealWorld();
   const group = newGroupMetrics(channel, world);
-  const link = newCredentialLink(channel);
   let ownMetrics: () => Promise<MetricValues> = () => Promise.resolve([]);
   const server = await openGateway(config, { ...terminal, isColoured }, openStateStore, {
     number: place.number,
@@ -56,9 +53,8 @@ async function serveAs(
     generation,
     instanceId,
     divide: (whole) => shareOf(whole, place),
-    follow: (holders) => link.follow(holders),
-    keys,
-    demandKeys: (source) => void channel.send({ kind: "demand_keys", source }),
+    handed,
+    demand: (demanded) => void channel.send({ kind: "demand", demanded }),
     scrape: async () => await group.scrape() ?? await metricsText([await ownMetrics()]),
   });
   if (!server.ok) {
@@ -67,7 +63,6 @@ async function serveAs(
     return FAILED_STATUS;
   }
   ownMetrics = server.metricValues;
-  for (const [id, update] of credentials) received(id, update);
   channel.send({ kind: "listening" });
   const draining = Promise.withResolvers<void>();
   const withoutParent = follow();
@@ -81,10 +76,6 @@ async function serveAs(
   await channel.close();
   return OK_STATUS;
 
-  function received(id: string, update: CredentialUpdate): void {
-    if (server.ok) link.received(server.generation.credentials.get(id)?.holder, id, update);
-  }
-
   async function follow(): Promise<void> {
     for await (const message of messages) handle(message);
     group.leave();
@@ -96,10 +87,9 @@ async function serveAs(
       case "reload":
         return void server.reload(message.config);
       case "credential":
-        return received(message.id, message.update);
       case "keys_begin":
       case "keys":
-        return server.receiveKeys(message);
+        return server.receive(message);
       case "measure":
         return void server.metricValues().then((metrics) =>
           channel.send({ kind: "measured", metrics })

@@ -213,17 +213,25 @@ export function credentialIdentity(
   ];
 }
 
-/** Returns a warning for each credential that signs for another service than its address. */
-export function credentialWarnings({ providers }: Config): Problem[] {
+/**
+ * Returns a warning for each credential that signs for another service than its address. Takes the
+ * value before defaults too, which says whether a credential is alone or in a pool.
+ */
+export function credentialWarnings(written: unknown, { providers }: Config): Problem[] {
   return Object.entries(providers).flatMap(([id, { type, base_url, api_keys }]) => {
     const signed = hostAt(type, base_url)?.host.signedAs;
-    return api_keys.flatMap(({ name, credential }, index): Problem[] => {
+    return api_keys.flatMap(({ credential }, index): Problem[] => {
       if (credential?.type !== "aws" || signed === undefined || signed === credential.service) {
         return [];
       }
-      const place = api_keys.length === 1 && name === "default" ? [] : ["api_keys", index];
+      const place = hasPool(written, id) ? ["api_keys", index] : [];
       const text = `is not the service of this address, which is ${signed}`;
       return [problem(["providers", id, ...place, "credential", "service"], text)];
     });
   });
+}
+
+function hasPool(written: unknown, id: string): boolean {
+  const provider = isObject(written) && isObject(written.providers) ? written.providers[id] : null;
+  return isObject(provider) && provider.api_keys !== undefined;
 }

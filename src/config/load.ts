@@ -169,7 +169,7 @@ function settingWarnings(written: unknown, config: Config, { wallMs }: Outside):
     ...unusedWarnings(isObject(written) ? written.providers : null),
     ...providerWarnings(config),
     ...tlsWarnings(config),
-    ...credentialWarnings(config),
+    ...credentialWarnings(written, config),
     ...securityWarnings(config),
     ...privacyWarnings(config),
     ...clientKeyWarnings(config, wallMs),

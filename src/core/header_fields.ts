@@ -13,6 +13,8 @@ export interface RequestHeaders extends Iterable<[name: string, value: string]> 
    */
   get(name: string): string | null;
   has(name: string): boolean;
+  /** True if the field was sent more than once; absent where it is not known. */
+  isRepeated?(name: string): boolean;
 }
 
 const encoder = new TextEncoder();

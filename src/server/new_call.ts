@@ -82,12 +82,14 @@ function isField(field: unknown): boolean {
 
 class FieldTable implements RequestHeaders {
   readonly #values = new Map<string, string>();
+  readonly #repeated: string[] = [];
 
   constructor(list: FieldList) {
     for (const [written, value] of list) {
       // Newer runtimes do not convert names to lower case.
       const name = written.toLowerCase();
       const earlier = this.#values.get(name);
+      if (earlier !== undefined) this.#repeated.push(name);
       this.#values.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
     }
   }
@@ -98,6 +100,10 @@ class FieldTable implements RequestHeaders {
 
   has(name: string): boolean {
     return this.get(name) !== null;
+  }
+
+  isRepeated(name: string): boolean {
+    return this.#repeated.includes(name.toLowerCase());
   }
 
   [Symbol.iterator]() {

@@ -5,6 +5,7 @@ import type { JsonObject } from "../core/json/json.ts";
 import { newAccounts } from "./account.ts";
 import { compatModel, compatModels, localTags, messagesModel, messagesModels } from "./catalogs.ts";
 import { type Answer, errorResponse, type SimCall } from "./sim_call.ts";
+import { newClouds, TRIAL_IDENTITIES } from "./clouds/clouds.ts";
 import { COMPAT } from "./compat.ts";
 import { answerChat, countMessagesTokens } from "./chat.ts";
 import { embedCompat, embedLocal } from "./embeddings.ts";
@@ -97,16 +98,20 @@ const PROTOCOL_ROUTES: readonly ProtocolRoutes[] = [
  * Returns the request handler of a simulated upstream. It serves the compat protocol below
  * `/compat/v1` and `/v1`, Messages below `/messages/v1`, the local runtime's protocol below
  * `/local/api`, and below `/hosts/NAME/v1` Chat as the host with this name has it. The model name
- * selects the behaviour. The same request gives the same response, except ids and times. Stored
+ * selects the behaviour. Below `/clouds/` hosts of clouds check who sends a request. The same
+ * request gives the same response, except ids and times. Stored
  * objects of compat are kept in memory, separately for each bearer key. Requests with a refused key
  * get an error.
  */
 export function newSimulator(
   deps: Deps,
   refusedKeys: RefusedKeys = new Map(),
+  identities = TRIAL_IDENTITIES,
 ): (request: Request) => Promise<Response> {
   const findAccount = newAccounts(deps);
-  return async (httpRequest) => {
+  const clouds = newClouds(deps, identities, answerPlainly);
+
+  async function answerPlainly(httpRequest: Request): Promise<Response> {
     const url = new URL(httpRequest.url);
     const path = url.pathname.replace(/^\/v1\//, "/compat/v1/");
     for (const { prefix, protocol, routes } of PROTOCOL_ROUTES) {
@@ -122,7 +127,9 @@ export function newSimulator(
     return path === "/local/" || path === "/local"
       ? new Response("Ollama is running")
       : unknownUrlResponse({ protocol: COMPAT, httpRequest, deps });
-  };
+  }
+
+  return async (request) => await (clouds(request) ?? answerPlainly(request));
 }
 
 function modelResponse(find: (id: string) => JsonObject | null, call: RoutedCall): Answer {

@@ -1,12 +1,10 @@
 import type { CredentialHolder, CredentialUpdate } from "../core/credential.ts";
-import type { Channel } from "./channel.ts";
-import type { ToParent, ToWorker } from "./messages.ts";
 
 /** The credentials of a worker, which its parent refreshes for all workers. */
 export type CredentialLink = ReturnType<typeof newCredentialLink>;
 
-/** Returns the link of a worker to the refreshes of its parent. */
-export function newCredentialLink(channel: Pick<Channel<ToParent, ToWorker>, "send">) {
+/** Returns the link of a worker to the refreshes of its parent; `demand` requests one. */
+export function newCredentialLink(demand: (id: string) => void) {
   const renewing = new Map<string, PromiseWithResolvers<void>>();
 
   return {
@@ -19,7 +17,7 @@ export function newCredentialLink(channel: Pick<Channel<ToParent, ToWorker>, "se
           if (known !== undefined) return known.promise;
           const renewed = Promise.withResolvers<void>();
           renewing.set(id, renewed);
-          channel.send({ kind: "renew_credential", id });
+          demand(id);
           return renewed.promise;
         });
       }

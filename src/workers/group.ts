@@ -1,11 +1,9 @@
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/failure/bug_text.ts";
-import type { CredentialUpdate } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
-import type { StartMessage } from "./messages.ts";
+import type { Handed } from "./handed.ts";
 import type { WorkerProcess } from "./process.ts";
-import type { KeysMessage } from "./key_messages.ts";
 import { newSlot, type Slot, type SlotDeps } from "./slot.ts";
 import { coalesced } from "./group_metrics.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
@@ -29,13 +27,9 @@ export interface GroupDeps {
   /** Returns the metrics of the parent itself. */
   ownMetrics(): Promise<MetricValues>;
   restarted(): void;
-  /** Returns the latest updates of all credentials, for a worker that starts. */
-  credentials(): StartMessage["credentials"];
-  readonly renewCredential: SlotDeps["renewCredential"];
-  /** Returns the keys of issuers for a worker that starts. */
-  keys(): readonly KeysMessage[];
-  /** Receives the source of a key that a worker does not have. */
-  demandKeys(source: string): void;
+  /** Returns what is handed to a worker that starts. */
+  handed(): readonly Handed[];
+  readonly demand: SlotDeps["demand"];
 }
 
 /** The workers of one gateway, all with one configuration. */
@@ -65,18 +59,16 @@ export function newGroup(first: Config, deps: GroupDeps) {
         instanceId,
         isColoured,
         config,
-        credentials: deps.credentials(),
-        keys: deps.keys(),
+        handed: deps.handed(),
       }),
       scrape,
-      demandKeys: deps.demandKeys,
+      demand: deps.demand,
       retain(metrics) {
         adding = adding.then(async () => {
           retained = await addMetrics([retained, metrics]);
         }).catch(logBug);
       },
       restarted: deps.restarted,
-      renewCredential: deps.renewCredential,
       onHopeless: failure.resolve,
     });
   });
@@ -138,13 +130,9 @@ export function newGroup(first: Config, deps: GroupDeps) {
       generation++;
       for (const slot of slots) slot.send({ kind: "reload", config: next });
     },
-    /** Hands the update of a credential to all workers. */
-    credential(id: string, update: CredentialUpdate): void {
-      for (const slot of slots) slot.send({ kind: "credential", id, update });
-    },
-    /** Hands keys of issuers to all workers. */
-    sendKeys(message: KeysMessage): void {
-      for (const slot of slots) slot.send(message);
+    /** Hands something that the parent has fetched to all workers. */
+    hand(handed: Handed): void {
+      for (const slot of slots) slot.send(handed);
     },
     /** Drains all workers; resolves when they have ended. */
     drain,

@@ -1,6 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import type { CredentialUpdate } from "../core/credential.ts";
-import type { KeysMessage } from "./key_messages.ts";
+import type { Demand, Handed } from "./handed.ts";
 import type { Place } from "./share.ts";
 import type { MetricValues } from "../observe/worker_metrics.ts";
 
@@ -16,20 +15,16 @@ export interface StartMessage {
   readonly instanceId: string;
   /** The configuration of all workers; each serves its share. */
   readonly config: Config;
-  /** The latest update of each credential that the parent refreshes, by its ID. */
-  readonly credentials: readonly (readonly [id: string, update: CredentialUpdate])[];
+  /** What the parent has fetched until now. */
+  readonly handed: readonly Handed[];
   readonly isColoured: boolean;
-  /** Keys of issuers of tokens. */
-  readonly keys: readonly KeysMessage[];
 }
 
 /** Message of the parent to a worker. */
 export type ToWorker =
   | StartMessage
   | { readonly kind: "reload"; readonly config: Config }
-  /** A credential was refreshed, or could not be; also the response to `renew_credential`. */
-  | { readonly kind: "credential"; readonly id: string; readonly update: CredentialUpdate }
-  | KeysMessage
+  | Handed
   /** Requests the metrics of the worker. */
   | { readonly kind: "measure" }
   /**
@@ -49,11 +44,8 @@ export type ToParent =
   | { readonly kind: "measured"; readonly metrics: MetricValues }
   /** Response to `ping`. */
   | { readonly kind: "alive" }
-  /** A token names a key that the worker does not have. */
-  | { readonly kind: "demand_keys"; readonly source: string }
+  | { readonly kind: "demand"; readonly demanded: Demand }
   /** A client of this worker requests the metrics of all workers. */
   | { readonly kind: "scrape" }
-  /** A provider has refused a credential. */
-  | { readonly kind: "renew_credential"; readonly id: string }
   /** The worker has drained; these are its last metrics. */
   | { readonly kind: "drained"; readonly metrics: MetricValues };

@@ -1,4 +1,3 @@
-import type { CredentialUpdate } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
 import {
@@ -9,6 +8,7 @@ import {
   withEnd,
   type WorkerEnd,
 } from "./backoff.ts";
+import type { Demand, Handed } from "./handed.ts";
 import { newLiveness } from "./liveness.ts";
 import type { StartMessage, ToParent, ToWorker } from "./messages.ts";
 import type { WorkerProcess } from "./process.ts";
@@ -36,13 +36,13 @@ export interface SlotDeps {
   startMessage(): StartMessage;
   /** Returns the metrics of the whole gateway; null after a bug, which is logged. Never rejects. */
   scrape(): Promise<string | null>;
-  /** Refreshes a credential; resolves with its update, null if it is not configured any more. */
-  renewCredential(id: string): Promise<CredentialUpdate | null>;
+  /**
+   * Refreshes what the worker demands. Resolves with what it is to be handed; null for nothing.
+   */
+  demand(demanded: Demand): Promise<Handed | null>;
   /** Receives the last metrics of an ended process that still count. */
   retain(metrics: MetricValues): void;
   restarted(): void;
-  /** Receives the source of a key that the worker does not have. */
-  demandKeys(source: string): void;
   /** Receives the reason why the worker is not started again. */
   onHopeless(reason: string): void;
 }
@@ -122,16 +122,12 @@ export function newSlot(number: number, deps: SlotDeps) {
         return first.resolve(null);
       case "scrape":
         return void deps.scrape().then((text) => current.channel.send({ kind: "scraped", text }));
-      case "renew_credential": {
-        const { id } = message;
-        return void deps.renewCredential(id).then((update) => {
-          if (update !== null) current.channel.send({ kind: "credential", id, update });
+      case "demand":
+        return void deps.demand(message.demanded).then((handed) => {
+          if (handed !== null) current.channel.send(handed);
         });
-      }
       case "alive":
         return;
-      case "demand_keys":
-        return deps.demandKeys(message.source);
       case "measured":
       case "drained":
         ({ metrics } = message);

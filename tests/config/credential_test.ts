@@ -161,6 +161,10 @@ Deno.test("a signature for another service than that of the address is a warning
       `${PLACE}.service: is not the service of this address, which is bedrock-mantle`,
     ),
   );
+  // A key of a pool may have any name.
+  const pool = `api_keys: [{name: default, credential: {${aws}: bedrock}}]`;
+  const [inPool = ""] = warningsOf(withProvider("p", "type: compat", `base_url: ${mantle}`, pool));
+  assert(inPool.startsWith("providers.p.api_keys[0].credential.service: "), inPool);
 });
 
 Deno.test("a credential over http to another machine is a warning, as a key is", () => {

@@ -62,8 +62,7 @@ Deno.test("a worker process answers each ping, also while it drains, and ends wi
     generation: 1,
     instanceId: "gateway-1",
     isColoured: false,
-    credentials: [],
-    keys: [],
+    handed: [],
     config: configOf(twoWorkers(", drain_delay: 1h")("http://127.0.0.1:1")),
   });
   const responses: unknown[] = [await next()];

@@ -79,10 +79,9 @@ Deno.test("the calls of all workers are exported under the one instance ID of th
       port: 0,
       generation: 1,
       instanceId: "gateway-1",
-      keys: [],
-      demandKeys: () => {},
+      handed: [],
+      demand: () => {},
       divide: (whole) => whole,
-      follow() {},
       scrape: () => Promise.resolve(""),
     });
     await chat(gateway);

@@ -7,6 +7,7 @@ import { connectRaw } from "./raw_connection.ts";
 interface Seen {
   readonly own: readonly (readonly [name: string, own: string | null, runtime: string | null])[];
   readonly has: readonly boolean[];
+  readonly repeated: readonly (boolean | undefined)[];
   readonly entries: readonly (readonly [string, string])[];
 }
 
@@ -20,6 +21,7 @@ async function seen(
     const table = requestHeaders(request);
     found.resolve({
       has: names.map((name) => table.has(name)),
+      repeated: names.map((name) => table.isRepeated?.(name)),
       entries: [...table],
       own: names.map((name) => [name, table.get(name), request.headers.get(name)]),
     });
@@ -51,7 +53,9 @@ Deno.test("the fields of a request from the listener are those of the runtime, i
 });
 
 Deno.test("repeated fields are one entry, with their values in the order of arrival", async () => {
-  const { entries } = await seen([["X-A", "1"], ["b", "2"], ["x-a", "3"]], []);
+  const names = ["x-a", "X-A", "b", "x-absent"];
+  const { entries, repeated } = await seen([["X-A", "1"], ["b", "2"], ["x-a", "3"]], names);
+  assertEquals(repeated, [true, true, false, false]);
   assertEquals(entries.toSorted(), [["b", "2"], ["host", "localhost"], ["x-a", "1, 3"]]);
 });
 

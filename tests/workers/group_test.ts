@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { newGroup } from "../../src/workers/group.ts";
-import type { CredentialUpdate } from "../../src/core/credential.ts";
+import type { Handed } from "../../src/workers/handed.ts";
 import type { StartMessage } from "../../src/workers/messages.ts";
 import { token } from "../credentials/scripted_source.ts";
 import { shareOf } from "../../src/workers/share.ts";
@@ -24,7 +24,7 @@ function newScriptedGroup() {
   const { spawn, workers } = newScriptedWorkers();
   let log = "";
   let restarts = 0;
-  const updates: (readonly [string, CredentialUpdate])[] = [];
+  const handed: Extract<Handed, { kind: "credential" }>[] = [];
   const group = newGroup(CONFIG, {
     world,
     log: newLog({ level: "debug", format: "console" }, (line) => void (log += textOf(line))),
@@ -34,11 +34,12 @@ function newScriptedGroup() {
     isColoured: false,
     spawn,
     ownMetrics: () => Promise.resolve([]),
-    keys: () => [],
-    demandKeys: () => {},
     restarted: () => void restarts++,
-    credentials: () => updates,
-    renewCredential: (id) => Promise.resolve(updates.find(([known]) => known === id)?.[1] ?? null),
+    handed: () => handed,
+    demand: (demanded) =>
+      Promise.resolve(
+        demanded.of === "credential" ? handed.find(({ id }) => id === demanded.id) ?? null : null,
+      ),
   });
 
   function worker(at: number): ScriptedWorker {
@@ -52,8 +53,8 @@ function newScriptedGroup() {
     world,
     workers,
     worker,
-    /** Latest updates of credentials, as the parent has them. */
-    updates,
+    /** What the parent has fetched. */
+    handed,
     log: () => log,
     restarts: () => restarts,
     /** Starts both workers. */
@@ -146,24 +147,25 @@ Deno.test("a worker that ends is started again after the delay, with the generat
   assertEquals(worker(0).received.at(-1)?.kind, "reload");
 });
 
-Deno.test("workers have the credentials of their parent at their start, and each update of them", async () => {
-  const { group, worker, world, updates, started } = newScriptedGroup();
+Deno.test("workers have what their parent has fetched at their start, each update of it, and what one of them demands", async () => {
+  const { group, worker, world, handed, started } = newScriptedGroup();
   const update = { issued: token("t1", null), isFailing: false, nextMs: null };
-  updates.push(["c", update]);
+  const first = { kind: "credential", id: "c", update } as const;
+  handed.push(first);
   await started();
   for (const at of [0, 1]) {
     const start = worker(at).received[0];
-    assertEquals(start?.kind === "start" && start.credentials, [["c", update]]);
+    assertEquals(start?.kind === "start" && start.handed, [first]);
   }
-  const next = { ...update, issued: token("t2", null) };
-  group.credential("c", next);
-  const message = { kind: "credential", id: "c", update: next } as const;
-  for (const at of [0, 1]) assertEquals(worker(at).received.at(-1), message);
-  worker(1).say({ kind: "renew_credential", id: "c" });
-  worker(1).say({ kind: "renew_credential", id: "unknown" });
+  const next = { ...first, update: { ...update, issued: token("t2", null) } };
+  group.hand(next);
+  for (const at of [0, 1]) assertEquals(worker(at).received.at(-1), next);
+  for (const id of ["c", "unknown"]) {
+    worker(1).say({ kind: "demand", demanded: { of: "credential", id } });
+  }
   await world.advance(0);
-  assertEquals(worker(1).received.slice(-1), [{ ...message, update }]);
-  assertEquals(worker(0).received.at(-1), message);
+  assertEquals(worker(1).received.slice(-2), [next, first]);
+  assertEquals(worker(0).received.at(-1), next);
 });
 
 Deno.test("a worker whose starts fail five times in succession ends the gateway with the reason", async () => {

@@ -91,9 +91,10 @@ async function parseKey(written: Written): Promise<VerifyingKey | null> {
   } catch {
     return null;
   }
+  const name = typeof kid === "string" ? kid : null;
   return {
-    id: JSON.stringify([kid, alg, jwk]),
-    kid: typeof kid === "string" ? kid : null,
+    id: JSON.stringify([name, alg, jwk]),
+    kid: name,
     family: String(family),
     algorithm: alg ?? null,
     jwk,

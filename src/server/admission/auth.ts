@@ -84,6 +84,10 @@ function identifyUser(call: Call, key: ClientKey, endUsers: EndUsers): Result<Cl
       ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
       : success(key);
   }
+  // A front end may add its field to that of a browser, which must not choose its user.
+  if (call.headers.isRepeated?.(header) === true) {
+    return refuse("invalid_value", { kind: "rule", rule: "must be sent once" }, header);
+  }
   const name = decodeHeaderText(written);
   if (!isEndUser(name)) {
     const rule = "must be 1 to 256 characters without control characters and blanks around them";

@@ -3,6 +3,8 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
 import { keys, limitedGateway, USAGE } from "../../support/limited_gateway.ts";
 import { problemsOf, withSection } from "../../config/parse.ts";
+import { oneProvider, serveGateway } from "../../support/gateway.ts";
+import { connectRaw } from "../raw_connection.ts";
 
 const HEADER = "X-OpenWebUI-User-Id";
 const TEMPLATE = { name: "chat-user", budgets: [{ per: "day", tokens: 15 }] };
@@ -123,6 +125,23 @@ Deno.test("end users have a rate of their own, which takes nothing from that of 
   const refused = await call("ada");
   assertEquals([refused.status, refused.error.code], [429, "rate_limit_exceeded"]);
   assertEquals(refused.error.message, "Too many requests of this user; try again in 59 s.");
+});
+
+Deno.test("a header with the end user that is sent twice is refused, whichever of both is meant", async () => {
+  const security = keys({ web: { end_users: { header: HEADER } } });
+  await using gateway = serveGateway(security + oneProvider("http://127.0.0.1:1"));
+  const status = async (...users: readonly string[]) => {
+    await using connection = await connectRaw(gateway.url);
+    const named = users.map((user) => `${HEADER}: ${user}\r\n`).join("");
+    await connection.send(
+      "GET /v1/conversations/conv_1 HTTP/1.1\r\nhost: localhost\r\n" +
+        `authorization: Bearer key-of-web\r\n${named}\r\n`,
+    );
+    return (await connection.receiveUntil("\r\n")).slice("HTTP/1.1 ".length).slice(0, 3);
+  };
+  // The object does not exist, so an accepted user gets 404.
+  assertEquals([await status("ada"), await status("ada, bob")], ["404", "404"]);
+  assertEquals([await status("ada", "bob"), await status("ada", "ada")], ["400", "400"]);
 });
 
 Deno.test("the template of end users has only limits, and its name and the header are checked", () => {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
-import { exportSPKI, importJWK, SignJWT } from "jose";
+import { CompactSign, exportSPKI, importJWK, SignJWT } from "jose";
 import fc from "fast-check";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -154,6 +154,51 @@ Deno.test("without the name of a key a token is valid only if one key fits", asy
     await two.verdict(await KEY.sign({}, { kid: undefined as never })),
     INVALID,
   );
+});
+
+Deno.test("a token within a token, an encrypted one, and a text that a key of the issuer has signed are refused", async () => {
+  const { verdict, reports } = await gatewayFor();
+  const inner = await KEY.sign();
+  const signed = (payload: string, header: JsonObject) =>
+    new CompactSign(Buffer.from(payload))
+      .setProtectedHeader({ alg: "RS256", kid: "k1", ...header }).sign(KEY.privateKey);
+  const [head = "", body = "", signature = ""] = inner.split(".");
+  const tokens = [
+    await signed(inner, { cty: "JWT" }),
+    await signed(JSON.stringify(inner), { cty: "JWT" }),
+    await signed(JSON.stringify([CLAIMS]), {}),
+    await signed("null", {}),
+    `${encode({ alg: "dir", enc: "A256GCM" })}..${head}.${body}.${signature}`,
+    `${encode({ alg: "RSA-OAEP", enc: "A256GCM", kid: "k1" })}.${head}.${signature}`,
+    JSON.stringify({ payload: body, protected: head, signature }),
+  ];
+  for (const token of tokens) assertEquals<unknown>(await verdict(token), INVALID, token);
+  assertEquals(await verdict(await signed(JSON.stringify(CLAIMS), {})), [200, null]);
+  assert(reports.every(({ bug }) => bug === null));
+});
+
+Deno.test("a signature of zeros, an empty one and one in another encoding are refused", async () => {
+  const { verdict } = await gatewayFor({ algorithms: ["ES256"] }, [EC_KEY]);
+  const [head, body, signature = ""] = (await EC_KEY.sign()).split(".");
+  const raw = Buffer.from(signature, "base64url");
+  const integer = (bytes: Buffer) => Buffer.concat([Buffer.from([0x02, 33, 0]), bytes]);
+  const pair = Buffer.concat([integer(raw.subarray(0, 32)), integer(raw.subarray(32))]);
+  const forms = {
+    zeros: Buffer.alloc(64),
+    "one zero": Buffer.from([0]),
+    ones: Buffer.alloc(64, 0xff),
+    swapped: Buffer.concat([raw.subarray(32), raw.subarray(0, 32)]),
+    der: Buffer.concat([Buffer.from([0x30, pair.length]), pair]),
+    longer: Buffer.concat([raw, Buffer.alloc(1)]),
+  };
+  for (const [name, bytes] of Object.entries(forms)) {
+    assertEquals<unknown>(
+      await verdict(`${head}.${body}.${bytes.toString("base64url")}`),
+      INVALID,
+      name,
+    );
+  }
+  assertEquals(await verdict(`${head}.${body}.${signature}`), [200, null]);
 });
 
 Deno.test("what is malformed, too large or deeply nested is refused without a fault", async () => {

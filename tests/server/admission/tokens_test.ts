@@ -228,6 +228,19 @@ Deno.test("tokens of a key that is gone are refused with the next refresh, also 
   assertEquals<unknown>(await verdict(token), INVALID);
 });
 
+Deno.test("while a refresh of the keys does not end, no request waits for it", async () => {
+  const { verdict, gateway, refreshed } = await tokenGateway(tokenSecurity(), [KEY]);
+  const token = await KEY.sign();
+  assertEquals(await verdict(token), [200, null]);
+  gateway.generation.tokens?.keySets.begin(`url ${KEYS_URL}`);
+  assertEquals(await verdict(token), [200, null]);
+  assertEquals(await verdict(await KEY.sign({ sub: "bob" })), [200, null]);
+  const unknown = await OTHER.sign();
+  assertEquals(await verdict(unknown), [503, "issuer_unavailable"]);
+  await refreshed([KEY, OTHER]);
+  assertEquals(await verdict(unknown), [200, null]);
+});
+
 Deno.test("keys are used for a day after the last good refresh, then only tokens of this issuer are refused", async () => {
   const { verdict, world, refreshed } = await tokenGateway(tokenSecurity(), [KEY]);
   const token = await KEY.sign({ exp: NOW_S + 1_000_000 });

@@ -1,0 +1,25 @@
+import { parseKeySet } from "../../../src/access/tokens/key_set.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { newSigningKey } from "../../support/token_issuer.ts";
+
+const KEY = await newSigningKey("k1");
+
+/** The keys of a set of one key with this text as a member. */
+async function withMember(name: string, text: string) {
+  const { [name as "kid"]: _, ...rest } = KEY.publicJwk;
+  return await parseKeySet(`{"keys":[${JSON.stringify(rest).slice(0, -1)},"${name}":${text}}]}`);
+}
+
+Deno.test("a member of a key that is no text, however deep, is no name and no value of it", async () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  for (const text of [deep, "7", "null", "{}"]) {
+    const unnamed = await withMember("kid", text);
+    assert(unnamed.ok);
+    assertEquals(unnamed.keys.map(({ kid }) => kid), [null]);
+    assert(unnamed.keys.every(({ id }) => id.length < 1_000));
+    for (const name of ["x", "crv", "kty"]) {
+      const problem = { ok: false, problem: "has no usable key" } as const;
+      assertEquals<unknown>(await withMember(name, text), problem, `${name} ${text.slice(0, 9)}`);
+    }
+  }
+});
