@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 
 /** Why the gateway ends a stream. */
@@ -22,6 +22,28 @@ export function stopRecords(
     const changed = isObject(value) ? withReason(value, reason) : null;
     return changed === null ? record : { ...record, data: JSON.stringify(changed), raw: null };
   });
+}
+
+/**
+ * Returns records that follow the last one that was delivered, with the numbers behind its own: what
+ * a search has held back had numbers too. Records of protocols without numbers stay.
+ */
+export function numberedAfter(
+  last: StreamRecord | null,
+  records: readonly StreamRecord[],
+): readonly StreamRecord[] {
+  let next = (last === null ? null : sequenceOf(parseJson(last.data))) ?? -1;
+  return records.map((record) => {
+    const value = parseJson(record.data);
+    if (!isObject(value) || sequenceOf(value) === null) return record;
+    return { ...record, data: JSON.stringify({ ...value, sequence_number: ++next }), raw: null };
+  });
+}
+
+function sequenceOf(event: JsonValue | undefined): number | null {
+  return isObject(event) && typeof event.sequence_number === "number"
+    ? event.sequence_number
+    : null;
 }
 
 function withReason(value: JsonObject, { message, type, code }: StopReason): JsonObject | null {

@@ -1,5 +1,6 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
+import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
 import { knownTokens, recallValues } from "../call/stored_values.ts";
@@ -120,13 +121,13 @@ function finishWhole(
 /** Returns the search of a stream, which ends the attempt if it stops the stream. */
 function newSearch(
   call: Call,
-  { answer: form }: CallPrivacy,
+  privacy: CallPrivacy,
   answer: AnswerText,
   reply: StreamReply,
 ) {
   let failure: Fault | null = null;
   let isBegun = true;
-  const stream = searchStream(reply, answer, form, {
+  const stream = searchStream(reply, answer, privacy.answer, {
     stop(error, group) {
       failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
       call.cancellation.cancel(failure);
@@ -135,7 +136,8 @@ function newSearch(
       const reason = { message: failure.message, type, code: failure.kind };
       const terminal = reply.fail?.(failure) ?? [];
       // A stream that has failed already has its only terminal in the group.
-      return stopRecords(terminal.length > 0 ? terminal : group, reason);
+      const records = stopRecords(terminal.length > 0 ? terminal : group, reason);
+      return error === null ? withoutMatches(records, privacy) : records;
     },
     stopped() {
       if (!isBegun) return;
@@ -166,6 +168,19 @@ function newSearch(
       return success(first);
     },
   };
+}
+
+/** Returns the terminal of a refused answer, which may repeat members of its earlier events. */
+function withoutMatches(
+  records: readonly StreamRecord[],
+  { policy, answer: form }: CallPrivacy,
+): readonly StreamRecord[] {
+  const masks = policy.response.map((rule) => ({ ...rule, action: "mask" as const }));
+  const answer = newRuleText(masks, newPrivacyCounts());
+  return records.map((record) => {
+    const data = finishDocument(answer, record.data, form);
+    return data === record.data ? record : { ...record, data, raw: null };
+  });
 }
 
 function streamOf(
