@@ -6,6 +6,8 @@ export interface StopReason {
   readonly message: string;
   readonly type: string;
   readonly code: string;
+  /** The error of a failed response (Responses API). */
+  readonly failed: JsonObject;
 }
 
 /**
@@ -25,8 +27,8 @@ export function stopRecords(
 }
 
 /**
- * Returns records that follow the last one that was delivered, with the numbers behind its own: what
- * a search has held back had numbers too. Records of protocols without numbers stay.
+ * Returns records that follow the last one that was delivered, with the numbers behind its own:
+ * what a search has held back had numbers too. Records of protocols without numbers stay.
  */
 export function numberedAfter(
   last: StreamRecord | null,
@@ -46,10 +48,13 @@ function sequenceOf(event: JsonValue | undefined): number | null {
     : null;
 }
 
-function withReason(value: JsonObject, { message, type, code }: StopReason): JsonObject | null {
+function withReason(
+  value: JsonObject,
+  { message, type, code, failed }: StopReason,
+): JsonObject | null {
   const { response, error } = value;
   if (isObject(response)) {
-    return { ...value, response: { ...response, output: [], error: { code, message } } };
+    return { ...value, response: { ...response, output: [], error: failed } };
   }
   // An error event of the Messages API has its code in the details, as its error responses have.
   if (isObject(error) && value.type === "error" && value.code === undefined) {

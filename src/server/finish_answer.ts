@@ -2,6 +2,7 @@ import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { knownTokens, recallValues } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
@@ -132,8 +133,15 @@ function newSearch(
       failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
       call.cancellation.cancel(failure);
       if (!isBegun) return [];
-      const type = FAULTS[failure.kind].type;
-      const reason = { message: failure.message, type, code: failure.kind };
+      const { message, kind: code } = failure;
+      const reason = {
+        message,
+        type: FAULTS[code].type,
+        code,
+        failed: endsByCode(call)
+          ? responseError(failure, codedMessage(failure))
+          : { code, message },
+      };
       const terminal = reply.fail?.(failure) ?? [];
       // A stream that has failed already has its only terminal in the group.
       const records = stopRecords(terminal.length > 0 ? terminal : group, reason);
@@ -168,6 +176,14 @@ function newSearch(
       return success(first);
     },
   };
+}
+
+/**
+ * True for a client that repeats a response that failed with a code it does not know: each time is
+ * charged. After an early head the codes are those of its closed list in any case.
+ */
+function endsByCode({ client, report }: Call): boolean {
+  return client.session?.from === "codex" || report.ms.earlyHead !== null;
 }
 
 /** Returns the terminal of a refused answer, which may repeat members of its earlier events. */

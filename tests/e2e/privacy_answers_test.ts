@@ -239,11 +239,16 @@ function gatewayOf(config: string, answer: (token: string) => Response, readByte
   return {
     ...gateway,
     sent,
-    async ask(api: Api, fields: object = {}, content = `Mail ${VALUE}`) {
+    async ask(
+      api: Api,
+      fields: object = {},
+      content = `Mail ${VALUE}`,
+      headers: Readonly<Record<string, string>> = {},
+    ) {
       const response = await gateway.app(
         new Request(`http://gateway.test${PATHS[api]}`, {
           method: "POST",
-          headers: { "content-type": "application/json" },
+          headers: { "content-type": "application/json", ...headers },
           body: bodyOf(api, content, fields),
         }),
       );
@@ -386,6 +391,30 @@ for (const api of APIS) {
     }
   });
 }
+
+Deno.test("a refused stream ends for Codex with a code at which it does not repeat the request", async () => {
+  for (const wire of WIRES) {
+    const pieces = ["Well, ", "it is ", STRANGER, "."];
+    const gateway = gatewayOf(
+      configOf(wire, [REFUSES]),
+      () =>
+        new Response(streamOf(wire, pieces), { headers: { "content-type": STREAM_TYPES[wire] } }),
+      7,
+    );
+    const codes = [];
+    for (const headers of [{}, { "session-id": "one" }]) {
+      const { text } = await gateway.ask("responses", { stream: true }, "Who?", headers);
+      const [, data = ""] = /^data: (.*"response\.failed".*)$/m.exec(text) ?? [];
+      const { code, message } = JSON.parse(data).response.error;
+      codes.push([code, message]);
+    }
+    const message = "A rule of the gateway does not let this answer pass.";
+    assertEquals(codes, [
+      ["response_refused", message],
+      ["invalid_prompt", `[response_refused] ${message}`],
+    ]);
+  }
+});
 
 Deno.test("the failure of a refused stream repeats no value of an event that was refused", async () => {
   const config = configOf("responses", [REFUSES]);
