@@ -100,7 +100,7 @@ export const UNREAD = {
 const MAX_MATCH_COUNT = 50_000;
 
 /** Strings, and characters of one string, after which a search may be interrupted. */
-const STRINGS_PER_STEP_COUNT = 4_096, CHARS_PER_STEP = 64 * 1024;
+const STRINGS_PER_STEP_COUNT = 4_096, STEP_CHARS = 64 * 1024;
 
 /** Finds the matches of all strings. */
 function* findMatches(
@@ -230,7 +230,7 @@ function* edit(
     const position = newPositions(text, string.start, string.end);
     let reached = 0;
     for (const match of matches) {
-      for (; match.start - reached > CHARS_PER_STEP; reached += CHARS_PER_STEP) {
+      for (; match.start - reached > STEP_CHARS; reached += STEP_CHARS) {
         position(reached);
         yield;
       }

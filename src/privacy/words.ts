@@ -38,7 +38,7 @@ function isWordPart(text: string, at: number): boolean {
 export function newWordFinder(label: string, words: readonly string[]): Finder {
   const phrases = new Map<string, Phrase[]>();
   const lengths = new Set<number>();
-  /** ASCII characters with which a first word begins; others are not told apart. */
+  /** ASCII characters with which a first word may begin; of all others any may. */
   const beginnings = new Set<number>();
   for (const word of words) {
     const phrase = parsePhrase(word);
