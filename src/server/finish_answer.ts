@@ -4,11 +4,13 @@ import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
+import { paceOf } from "../call/privacy.ts";
 import { knownTokens, recallValues } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
-import { finishDocument } from "../privacy/finish.ts";
+import { finishDocument, finishSteps } from "../privacy/finish.ts";
+import { atPace } from "../privacy/pace.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
@@ -48,7 +50,7 @@ export async function finishAnswer(
     const captured = captureContent(call, ruled.value);
     const answer = newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
-      ? { ...captured, response: finishWhole(captured.response, answer, privacy) }
+      ? { ...captured, response: await finishWhole(call, captured.response, answer, privacy) }
       : tokens.size === 0
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
@@ -97,7 +99,7 @@ async function applyRules(
   reply: Searchable,
 ): Promise<Result<Searchable>> {
   if (reply.kind === "whole") {
-    const response = finishWhole(reply.response, rules, privacy);
+    const response = await finishWhole(call, reply.response, rules, privacy);
     return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
   }
   const search = newSearch(call, privacy, rules, reply);
@@ -107,13 +109,16 @@ async function applyRules(
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
 
-function finishWhole(
+async function finishWhole(
+  call: Call,
   response: HttpResponse,
   answer: AnswerText,
   privacy: CallPrivacy,
-): HttpResponse {
+): Promise<HttpResponse> {
   const text = utf8Text(response.body);
-  const finished = text === null ? null : finishDocument(answer, text, privacy.answer);
+  const finished = text === null
+    ? null
+    : await atPace(paceOf(call), finishSteps(answer, text, privacy.answer));
   return finished === null || finished === text
     ? response
     : { ...response, body: utf8Bytes(finished) };
